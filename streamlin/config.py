@@ -1,0 +1,219 @@
+"""The configuration of a run: frozen, strict models, checked once before anything starts.
+
+What they hold is what a TOML file holds, table by table; `settings.py` says where the values come from.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors, and nothing changes once it is made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+"""One name, or a list of them."""
+
+
+class SourceConfig(Strict):
+    """Where records come from: a path, `-`, or a URL."""
+
+    url: str | None = None
+    follow: bool = False
+
+
+class FieldsConfig(Strict):
+    """The input's own names for what an event holds; dotted paths lead into nested JSON."""
+
+    text: Names = ("text",)
+    label: str = "label"
+    id: str = "id"
+    weight: str = "weight"
+    time: str = "time"
+    categories: Names = ()
+
+    @field_validator("text")
+    @classmethod
+    def _some_text(cls, text: tuple[str, ...]) -> tuple[str, ...]:
+        if not text:
+            raise ValueError("needs at least one field")
+        return text
+
+
+Mask = Literal["uuid", "ip", "hex", "number"]
+Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb"]
+
+
+class ViewConfig(Strict):
+    """One view of the texts: how they become tokens, n-grams and values."""
+
+    tokens: Tokens = "words"
+    lowercase: bool = True
+    ngrams: tuple[PositiveInt, PositiveInt] = (1, 2)
+    values: Literal["binary", "counts", "log"] = "binary"
+    masks: Annotated[tuple[Mask, ...], BeforeValidator(_listed)] = ()
+
+    @field_validator("ngrams")
+    @classmethod
+    def _in_order(cls, ngrams: tuple[int, int]) -> tuple[int, int]:
+        if not ngrams[0] <= ngrams[1] <= 32:
+            raise ValueError("needs [shortest, longest], at most 32")
+        return ngrams
+
+
+class FeaturesConfig(Strict):
+    """`bits`, and a table for each view: `[features.words]`."""
+
+    bits: Annotated[int, Field(ge=1, le=31)] = 20
+    views: dict[str, ViewConfig] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_views(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "views" in data:
+            return data
+        views = {key: value for key, value in data.items() if isinstance(value, dict)}
+        rest = {key: value for key, value in data.items() if key not in views}
+        return rest | {"views": {"words": {}} | views}
+
+
+class _Learner(Strict):
+    name: str = ""
+    features: str = "words"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_is_kind(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not data.get("name"):
+            return data | {"name": data.get("kind", "")}
+        return data
+
+    def parameters(self) -> dict[str, Any]:
+        """The learner's own keys: the arguments of its constructor."""
+        return self.model_dump(exclude={"kind", "name", "features"})
+
+
+class NaiveBayesConfig(_Learner):
+    kind: Literal["naive_bayes"]
+    alpha: PositiveFloat = 0.3
+
+
+class PerceptronConfig(_Learner):
+    kind: Literal["perceptron"]
+
+
+class AveragedPerceptronConfig(_Learner):
+    kind: Literal["averaged_perceptron"]
+
+
+class PassiveAggressiveConfig(_Learner):
+    kind: Literal["passive_aggressive"]
+    C: PositiveFloat = 0.1
+
+
+class LogisticRegressionConfig(_Learner):
+    kind: Literal["logistic_regression"]
+    eta: PositiveFloat = 0.5
+    epsilon: PositiveFloat = 1e-10
+    normalize: bool = True
+
+
+LearnerConfig = Annotated[
+    NaiveBayesConfig
+    | PerceptronConfig
+    | AveragedPerceptronConfig
+    | PassiveAggressiveConfig
+    | LogisticRegressionConfig,
+    Field(discriminator="kind"),
+]
+
+LEARNER_KINDS = (
+    "naive_bayes",
+    "perceptron",
+    "averaged_perceptron",
+    "passive_aggressive",
+    "logistic_regression",
+)
+"""In the order they stand in unless configured."""
+
+
+class EvaluationConfig(Strict):
+    """What is measured, and how far back."""
+
+    window: PositiveInt = 1000
+    fading: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.999
+    lead: str | None = None
+    slice_by: Names = ()
+    references: Names = ()
+    confusion_labels: PositiveInt = 200
+    slice_values: PositiveInt = 1000
+
+
+class CheckpointConfig(Strict):
+    path: str | None = None
+    every_events: PositiveInt = 50_000
+
+
+class SinksConfig(Strict):
+    predictions: str | None = None
+    dead_letters: str | None = None
+
+
+class PipelineConfig(Strict):
+    batch_size: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    threads: Annotated[int, Field(ge=1, le=2)] = 2
+    max_record_bytes: PositiveInt = 10_000_000
+    max_consecutive_dead_letters: PositiveInt = 1000
+
+
+class RunConfig(Strict):
+    """Everything a run needs to know."""
+
+    source: SourceConfig = SourceConfig()
+    fields: FieldsConfig = FieldsConfig()
+    features: FeaturesConfig = FeaturesConfig(views={"words": ViewConfig()})
+    learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
+    sinks: SinksConfig = SinksConfig()
+    pipeline: PipelineConfig = PipelineConfig()
+
+    @field_validator("learners", mode="before")
+    @classmethod
+    def _all_by_default(cls, learners: Any) -> Any:
+        return learners or [{"kind": kind} for kind in LEARNER_KINDS]
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        names = [learner.name for learner in self.learners]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"learners: two are named '{name}'; give each its own name")
+        for learner in self.learners:
+            if learner.features not in self.features.views:
+                known = ", ".join(self.features.views)
+                raise ValueError(f"learners.{learner.name}.features: no view '{learner.features}' (there is {known})")
+        if self.evaluation.lead is not None and self.evaluation.lead not in names:
+            raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}' (there is {', '.join(names)})")
+        return self
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What must be equal for a checkpoint to be used: everything that reaches a weight or a metric."""
+        return self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
