@@ -130,28 +130,26 @@ class PassiveAggressiveConfig(_Learner):
 
 class LogisticRegressionConfig(_Learner):
     kind: Literal["logistic_regression"]
-    eta: PositiveFloat = 0.5
+    eta: PositiveFloat = 0.45
     epsilon: PositiveFloat = 1e-10
     normalize: bool = True
 
 
 LearnerConfig = Annotated[
-    NaiveBayesConfig
-    | PerceptronConfig
-    | AveragedPerceptronConfig
-    | PassiveAggressiveConfig
-    | LogisticRegressionConfig,
+    NaiveBayesConfig | PerceptronConfig | AveragedPerceptronConfig | PassiveAggressiveConfig | LogisticRegressionConfig,
     Field(discriminator="kind"),
 ]
 
-LEARNER_KINDS = (
-    "naive_bayes",
-    "perceptron",
-    "averaged_perceptron",
-    "passive_aggressive",
-    "logistic_regression",
-)
-"""In the order they stand in unless configured."""
+LEARNER_MODELS: dict[str, type[Strict]] = {
+    "naive_bayes": NaiveBayesConfig,
+    "perceptron": PerceptronConfig,
+    "averaged_perceptron": AveragedPerceptronConfig,
+    "passive_aggressive": PassiveAggressiveConfig,
+    "logistic_regression": LogisticRegressionConfig,
+}
+"""By kind, in the order they stand in unless configured."""
+
+LEARNER_KINDS = tuple(LEARNER_MODELS)
 
 
 class EvaluationConfig(Strict):

@@ -61,6 +61,11 @@ class Records:
     def __getitem__(self, i: int) -> bytes:
         return self.data[self.starts[i] : self.ends[i]]
 
+    @property
+    def key(self) -> str:
+        """What a checkpoint calls the part; unlike its name the same wherever the program is started."""
+        return self.part
+
     def name(self, i: int) -> str:
         """Record i's position as people read it, `part:offset`."""
         return f"{self.part}:{self.offsets[i]}"
@@ -200,7 +205,7 @@ class SourceContext:
 
     options : the URL's query, the pipeline's own keys (format, rate, …) taken out.
     framing : how bytes fall into records; sources of whole messages pass it over.
-    positions : part -> position from a checkpoint; empty on a fresh start.
+    positions : key of a part -> position from a checkpoint; empty on a fresh start.
     follow : go on at the end, as `tail -F` does.
     max_record_bytes : a longer record is handed over cut to 64 KiB, with an error.
     notice : shows the user one line.

@@ -1,0 +1,15 @@
+"""What the operating system says, as one line for people."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from streamlin.errors import ConnectorError
+
+
+@contextmanager
+def failing(what: str) -> Iterator[None]:
+    """Turn an OSError into a ConnectorError `<what>: <reason>`."""
+    try:
+        yield
+    except OSError as error:
+        raise ConnectorError(f"{what}: {error.strerror or error}") from error

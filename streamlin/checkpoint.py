@@ -1,0 +1,218 @@
+"""One atomic, versioned file that holds all that a run needs to go on.
+
+The layout is that of safetensors: the header's length (8 bytes, little-endian), the header (JSON), the arrays' bytes. The
+header's `__metadata__` holds the state as JSON text, and a CRC-32 of everything else. Never pickle.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.errors import CheckpointError, ConnectorError
+
+VERSION = 1
+CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
+_TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1"}
+_NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
+_BLOCK = 1 << 22
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Checkpoint:
+    """A folder with the current checkpoint and the one before it, held by one process at a time.
+
+    Raises
+    ------
+    CheckpointError : the folder is another process's.
+    ConnectorError : it can't be written.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        with _writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = open(self.folder / "lock", "a+b")  # noqa: SIM115  # held until close
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise CheckpointError(f"{self.folder} is in use by another streamlin process") from None
+
+    def exists(self, previous: bool = False) -> bool:
+        """Whether there is something to resume from; also where only the other one is there, or `previous` asks for it."""
+        return previous or (self.folder / CURRENT).exists() or (self.folder / PREVIOUS).exists()
+
+    def save(self, arrays: Arrays, state: Mapping[str, Any]) -> None:
+        """Write a new current checkpoint; the one there was becomes the previous one.
+
+        Atomic: whenever the process or the machine stops, a whole current checkpoint is there, the old or the new one.
+        """
+        new, current, previous = (self.folder / name for name in ("checkpoint.new", CURRENT, PREVIOUS))
+        with _writing(self.folder):
+            try:
+                with new.open("wb") as file:
+                    write(file, arrays, state)
+                    file.flush()
+                    os.fsync(file.fileno())
+                if current.exists():
+                    older = self.folder / "previous.new"
+                    older.unlink(missing_ok=True)
+                    os.link(current, older)
+                    older.replace(previous)
+                new.replace(current)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    new.unlink(missing_ok=True)
+                raise
+            folder = os.open(self.folder, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def go_back(self) -> None:
+        """Make the previous checkpoint the current one."""
+        with _writing(self.folder):
+            copy = self.folder / "previous.new"
+            copy.unlink(missing_ok=True)
+            os.link(self.folder / PREVIOUS, copy)
+            copy.replace(self.folder / CURRENT)
+
+    def load(self, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The arrays and the state of the current (or previous) checkpoint."""
+        return load(self.folder, previous)
+
+    def close(self) -> None:
+        """Let another process use the folder."""
+        self._lock.close()
+
+
+def load(folder: str | Path, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays and the state that a folder's checkpoint holds; no lock is needed, files are replaced whole.
+
+    Raises
+    ------
+    CheckpointError : there is none, it is damaged, or of a version unknown here; says whether the previous one is whole.
+    """
+    path = Path(folder) / (PREVIOUS if previous else CURRENT)
+    try:
+        return read(path)
+    except CheckpointError as error:
+        if previous or not _is_whole(Path(folder) / PREVIOUS):
+            raise
+        raise CheckpointError(f"{error}; the checkpoint before it is whole: --previous goes on from there") from None
+
+
+def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any]) -> None:
+    """Write arrays and state (JSON-able) to a binary file."""
+    table, offset = {}, 0
+    for name, array in arrays.items():
+        table[name] = {
+            "dtype": _NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [offset, offset + array.nbytes],
+        }
+        offset += array.nbytes
+    about = {"format": "streamlin", "version": str(VERSION), "state": json.dumps(state)}
+    checksum = _checksum(table, about)
+    for array in arrays.values():
+        for block in _blocks(array):
+            checksum = zlib.crc32(block, checksum)
+    header = json.dumps({"__metadata__": about | {"crc32": f"{checksum:08x}"}} | table).encode()
+    header += b" " * (-len(header) % 8)
+    file.write(len(header).to_bytes(8, "little") + header)
+    for array in arrays.values():
+        for block in _blocks(array):
+            file.write(block)
+
+
+def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays and state of one file, checked."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 0 < length <= size - 8:
+                raise CheckpointError(f"{path} is damaged: its header is cut off")
+            table = json.loads(file.read(length))
+            about = table.pop("__metadata__")
+            if about["format"] != "streamlin" or about["version"] != str(VERSION):
+                raise CheckpointError(f"{path} is of version {about['version']}; this streamlin reads {VERSION}")
+            arrays = {name: _read_array(file, entry) for name, entry in table.items()}
+            if file.read(1):
+                raise CheckpointError(f"{path} is damaged: it is longer than its header says")
+        checksum = _checksum(table, {key: about[key] for key in ("format", "version", "state")})
+        for array in arrays.values():
+            checksum = zlib.crc32(array, checksum)
+        if f"{checksum:08x}" != about["crc32"]:
+            raise CheckpointError(f"{path} is damaged: its checksum is {checksum:08x}, not {about['crc32']}")
+        return arrays, json.loads(about["state"])
+    except FileNotFoundError:
+        raise CheckpointError(f"there is no checkpoint in {path.parent}") from None
+    except OSError as error:
+        raise CheckpointError(f"can't read {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from None
+
+
+def differing(fingerprint: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> str | None:
+    """The first dotted key at which two configurations differ; None if they are the same."""
+    for key in sorted({*fingerprint, *other}):
+        ours, theirs = fingerprint.get(key), other.get(key)
+        if ours == theirs:
+            continue
+        if key == "learners" and isinstance(ours, list) and isinstance(theirs, list):
+            ours, theirs = ({learner["name"]: learner for learner in learners} for learners in (ours, theirs))
+            if list(ours) != list(theirs):
+                return f"learners: {', '.join(theirs)} in the checkpoint, {', '.join(ours)} now"
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            return differing(ours, theirs, f"{prefix}{key}.")
+        return f"{prefix}{key}: {json.dumps(theirs)} in the checkpoint, {json.dumps(ours)} now"
+    return None
+
+
+def _is_whole(path: Path) -> bool:
+    with contextlib.suppress(CheckpointError):
+        read(path)
+        return True
+    return False
+
+
+def _checksum(table: Mapping[str, Any], about: Mapping[str, str]) -> int:
+    return zlib.crc32(json.dumps([table, about], sort_keys=True).encode())
+
+
+def _blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """The array's rows in contiguous blocks of some MiB; a table with spare columns is never copied as a whole."""
+    if array.ndim == 0 or array.nbytes == 0:
+        return
+    step = max(1, _BLOCK // max(1, array.nbytes // array.shape[0]))
+    for begin in range(0, array.shape[0], step):
+        yield np.ascontiguousarray(array[begin : begin + step]).reshape(-1).view(np.uint8)
+
+
+def _read_array(file: BinaryIO, entry: Mapping[str, Any]) -> NDArray[Any]:
+    array = np.empty(entry["shape"], _TYPES[entry["dtype"]])
+    begin, end = entry["data_offsets"]
+    if array.nbytes != end - begin or (
+        array.nbytes and file.readinto(array.reshape(-1).view(np.uint8)) != array.nbytes
+    ):  # type: ignore[attr-defined]
+        raise CheckpointError(f"{file.name} is damaged: it is cut off")
+    return array
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ConnectorError(f"can't write the checkpoint in {folder}: {error.strerror}") from None

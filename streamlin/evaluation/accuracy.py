@@ -1,0 +1,126 @@
+"""Prequential accuracy of several predictors at once: over all time, over a window, and fading.
+
+Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window and the fading factor.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+
+
+class Accuracy:
+    """Weighted accuracy of M predictors; events without label or of weight 0 move nothing.
+
+    For hit h (1 or 0) and weight w of an event::
+
+        running   sum w h / sum w
+        window    the same over the last `window` labelled events
+        fading    S <- w h + fading S,   N <- w + fading N,   S / N
+
+    Parameters
+    ----------
+    predictors : M, their number.
+    window : labelled events, > 0.
+    fading : between 0 and 1.
+    """
+
+    arrays = ("hit_weights", "fading_hits", "correct", "abstained", "totals", "count", "window_hits", "window_weights")
+
+    def __init__(self, predictors: int, window: int = 1000, fading: float = 0.999) -> None:
+        self.fading = fading
+        self.hit_weights = np.zeros(predictors)
+        self.fading_hits = np.zeros(predictors)
+        self.correct = np.zeros(predictors, np.int64)
+        self.abstained = np.zeros(predictors, np.int64)
+        self.totals = np.zeros(2)
+        self.count = np.zeros(1, np.int64)
+        self.window_hits = np.zeros((window, predictors), np.bool_)
+        self.window_weights = np.zeros(window)
+
+    def update(
+        self, predicted: NDArray[np.int32], labels: NDArray[np.int32], weights: NDArray[np.float64], leaders: int
+    ) -> NDArray[np.int32]:
+        """Count a batch of n events.
+
+        predicted int32[M, n]: codes, -1 for an abstention. labels int32[n]: -1 where nothing is to be counted.
+        Returns int32[n]: which of the first `leaders` predictors had the best running accuracy before each event; ties
+        go to the first.
+        """
+        lead = np.empty(labels.size, np.int32)
+        tally(
+            predicted,
+            labels,
+            weights,
+            leaders,
+            self.fading,
+            self.hit_weights,
+            self.fading_hits,
+            self.correct,
+            self.abstained,
+            self.totals,
+            self.count,
+            self.window_hits,
+            self.window_weights,
+            lead,
+        )
+        return lead
+
+    def running(self) -> NDArray[np.float64]:
+        """float64[M]; NaN while nothing was counted."""
+        return _ratio(self.hit_weights, self.totals[0])
+
+    def windowed(self) -> NDArray[np.float64]:
+        """float64[M]; NaN while nothing was counted."""
+        # Summed anew, not kept: adding and taking away again would leave rounding errors behind.
+        return _ratio(self.window_weights @ self.window_hits, self.window_weights.sum())
+
+    def faded(self) -> NDArray[np.float64]:
+        """float64[M]; NaN while nothing was counted."""
+        return _ratio(self.fading_hits, self.totals[1])
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Every array, by name."""
+        return {name: getattr(self, name) for name in self.arrays}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take the arrays that `state` gave."""
+        for name in self.arrays:
+            setattr(self, name, state[name].copy())
+
+
+def _ratio(hits: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+    return hits / total if total > 0 else np.full(hits.shape, np.nan)
+
+
+@kernel
+def tally(predicted, labels, weights, leaders, fading, hit_weights, fading_hits, correct, abstained, totals, count, window_hits, window_weights, lead):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Count a batch, event by event.
+
+    hit_weights, fading_hits float64[M], correct, abstained int64[M], totals float64[2] (running, fading weight), count
+    int64[1] (events counted), window_hits bool[window, M], window_weights float64[window] (rings): changed in place.
+    lead int32[n]: set.
+    """
+    for i in range(labels.size):
+        lead[i] = 0
+        for m in range(1, leaders):
+            if hit_weights[m] > hit_weights[lead[i]]:
+                lead[i] = m
+        if labels[i] < 0:
+            continue
+        w = weights[i]
+        slot = count[0] % window_weights.size
+        totals[0] += w
+        totals[1] = w + fading * totals[1]
+        window_weights[slot] = w
+        for m in range(predicted.shape[0]):
+            hit = predicted[m, i] == labels[i]
+            abstained[m] += predicted[m, i] == -1
+            correct[m] += hit
+            hit_weights[m] += w * hit
+            fading_hits[m] = w * hit + fading * fading_hits[m]
+            window_hits[slot, m] = hit
+        count[0] += 1

@@ -1,0 +1,59 @@
+"""What a learner has to beat: the majority label, and the label of the event before."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+
+
+class Baselines:
+    """Two predictors that read no text; each predicts before it sees the label.
+
+    majority : the label of the largest weight so far; ties go to the label seen first.
+    no_change : the last label; Žliobaitė et al., Machine Learning 98 (2015) 455-482.
+    """
+
+    names = ("majority", "no_change")
+
+    def __init__(self) -> None:
+        self.label_weights = np.zeros(0)
+        self.last = np.full(1, -1, np.int64)
+
+    def predict(
+        self, labels: NDArray[np.int32], weights: NDArray[np.float64], n_labels: int, predicted: NDArray[np.int32]
+    ) -> None:
+        """Set predicted int32[2, n]; labels int32[n], -1 where nothing is to be counted."""
+        if self.label_weights.size < n_labels:
+            self.label_weights = np.concatenate([self.label_weights, np.zeros(n_labels - self.label_weights.size)])
+        predict_batch(labels, weights, self.label_weights, self.last, predicted)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Every array, by name."""
+        return {"label_weights": self.label_weights, "last": self.last}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take the arrays that `state` gave."""
+        self.label_weights, self.last = state["label_weights"].copy(), state["last"].copy()
+
+
+@kernel
+def predict_batch(labels, weights, label_weights, last, predicted):  # type: ignore[no-untyped-def]
+    """Predict, then count, event by event; label_weights float64[n_labels], last int64[1] are changed in place."""
+    majority = -1
+    for k in range(label_weights.size):
+        if label_weights[k] > 0.0 and (majority < 0 or label_weights[k] > label_weights[majority]):
+            majority = k
+    for i in range(labels.size):
+        predicted[0, i] = majority
+        predicted[1, i] = last[0]
+        y = labels[i]
+        if y < 0:
+            continue
+        label_weights[y] += weights[i]
+        last[0] = y
+        ahead = majority < 0 or label_weights[y] > label_weights[majority]
+        if ahead or (label_weights[y] == label_weights[majority] and y < majority):
+            majority = y

@@ -1,0 +1,66 @@
+"""Confusion counts: how often each label was taken for which."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+
+OTHER, ABSTAINED = "(other)", "(abstained)"
+
+
+class Confusion:
+    """Events by true and predicted label, for L learners; labels after the first `limit` are counted together.
+
+    counts : int64[L, size + 1, size + 2]; true label by predicted one, the last row and column but one stand for the
+        labels beyond, the last column for abstentions.
+    """
+
+    def __init__(self, learners: int, limit: int = 200) -> None:
+        self.limit = limit
+        self.counts = np.zeros((learners, 1, 2), np.int64)
+
+    def update(self, predicted: NDArray[np.int32], labels: NDArray[np.int32], n_labels: int) -> None:
+        """Count predicted int32[L, n] against labels int32[n]; -1 is no label, or an abstention."""
+        self._grow(min(n_labels, self.limit))
+        count_batch(predicted, labels, self.counts)
+
+    def of(self, learner: int, names: list[str]) -> dict[str, dict[str, int]]:
+        """True label -> predicted label -> events, where there are any."""
+        size = self.counts.shape[1] - 1
+        rows = [*names[:size], OTHER]
+        columns = [*names[:size], OTHER, ABSTAINED]
+        table: dict[str, dict[str, int]] = {}
+        for row, column in np.argwhere(self.counts[learner]):
+            table.setdefault(rows[row], {})[columns[column]] = int(self.counts[learner, row, column])
+        return table
+
+    def _grow(self, size: int) -> None:
+        old = self.counts.shape[1] - 1
+        if size > old:
+            counts = np.zeros((self.counts.shape[0], size + 1, size + 2), np.int64)
+            counts[:, :old, :old] = self.counts[:, :old, :old]
+            counts[:, :old, -1] = self.counts[:, :old, -1]
+            self.counts = counts
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The counts."""
+        return {"counts": self.counts}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take the counts that `state` gave."""
+        self.counts = state["counts"].copy()
+
+
+@kernel
+def count_batch(predicted, labels, counts):  # type: ignore[no-untyped-def]
+    """Add a batch to counts int64[L, size + 1, size + 2]."""
+    size = counts.shape[1] - 1
+    for m in range(predicted.shape[0]):
+        for i in range(labels.size):
+            if labels[i] >= 0:
+                guess = predicted[m, i]
+                column = size + 1 if guess < 0 else min(guess, size)
+                counts[m, min(labels[i], size), column] += 1

@@ -1,0 +1,165 @@
+"""Test, then train, measured: everything that is counted about a stream, in one place."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import EvaluationConfig
+from streamlin.evaluation.accuracy import Accuracy
+from streamlin.evaluation.baselines import Baselines
+from streamlin.evaluation.confusion import Confusion
+from streamlin.evaluation.intervals import wilson
+from streamlin.evaluation.predictions import confidences, predict
+from streamlin.evaluation.slices import Slices
+from streamlin.events import LabelIndex
+
+
+class Predictions(NamedTuple):
+    """What was predicted for a batch of n events, each before its label was seen.
+
+    predicted : int32[L, n], each learner's label code; -1 for an abstention.
+    lead : int32[n], the learner whose prediction is given out.
+    confidences : float64[n], the lead's; NaN for an abstention.
+    """
+
+    predicted: NDArray[np.int32]
+    lead: NDArray[np.int32]
+    confidences: NDArray[np.float64]
+
+
+class Prequential:
+    """Counts, accuracies, baselines, confusion and slices of one run.
+
+    Parameters
+    ----------
+    learners : their names, in order.
+    config : windows, fields to slice by, columns that hold predictions of others (`references`).
+    """
+
+    def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
+        self.learners, self.config = list(learners), config
+        self.baselines = Baselines()
+        self.references = list(config.references)
+        self.accuracy = Accuracy(len(learners) + len(self.baseline_names), config.window, config.fading)
+        self.confusion = Confusion(len(learners), config.confusion_labels)
+        self.slices = {field: Slices(len(learners), config.slice_values) for field in config.slice_by}
+        self.events = self.labelled = self.dead_letters = 0
+
+    @property
+    def baseline_names(self) -> list[str]:
+        """Those that read no text, then the references."""
+        return [*Baselines.names, *self.references]
+
+    def measure(
+        self,
+        scores: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        labels: LabelIndex,
+        extra: Mapping[str, Sequence[str | None]],
+    ) -> Predictions:
+        """Predict from scores float64[L, n, n_labels], then count them against label codes int32[n] (-1: none)."""
+        n_learners, n, _ = scores.shape
+        predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
+        ours, baselines = predicted[:n_learners], predicted[n_learners : n_learners + 2]
+        predict(scores, ours)
+        self.baselines.predict(codes, weights, len(labels), baselines)
+        for row, field in enumerate(self.references, n_learners + 2):
+            predicted[row] = _reference_codes(extra[field], labels)
+        lead = self.accuracy.update(predicted, codes, weights, n_learners)
+        if self.config.lead is not None:
+            lead[:] = self.learners.index(self.config.lead)
+        self.confusion.update(ours, codes, len(labels))
+        for field, slices in self.slices.items():
+            slices.update(extra[field], ours, codes, weights)
+        return Predictions(ours, lead, confidences(scores, ours, lead))
+
+    def predict(self, scores: NDArray[np.float64]) -> Predictions:
+        """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is the best learner so far."""
+        predicted = np.empty(scores.shape[:2], np.int32)
+        predict(scores, predicted)
+        lead = np.full(scores.shape[1], self.best(), np.int32)
+        return Predictions(predicted, lead, confidences(scores, predicted, lead))
+
+    def report(self, labels: LabelIndex) -> dict[str, Any]:
+        """The counts and accuracies as JSON-able values; None where nothing was labelled."""
+        rows = self._rows()
+        n = len(self.learners)
+        learners = dict(zip(self.learners, rows[:n], strict=True))
+        for number, row in enumerate(learners.values()):
+            row["confusion"] = self.confusion.of(number, labels.names)
+        return {
+            "events": self.events,
+            "labelled": self.labelled,
+            "unlabelled": self.events - self.labelled,
+            "dead_letters": self.dead_letters,
+            "labels": labels.names,
+            "learners": learners,
+            "baselines": dict(zip(self.baseline_names, rows[n:], strict=True)),
+            "slices": {field: slices.report(self.learners) for field, slices in self.slices.items()},
+        }
+
+    def _rows(self) -> list[dict[str, Any]]:
+        accuracy, n = self.accuracy, int(self.accuracy.count[0])
+        columns = zip(
+            accuracy.running(),
+            accuracy.correct,
+            accuracy.windowed(),
+            accuracy.faded(),
+            accuracy.abstained,
+            strict=True,
+        )
+        return [
+            {
+                "accuracy": _number(running),
+                "interval": wilson(int(correct), n),
+                "correct": int(correct),
+                "window_accuracy": _number(windowed),
+                "fading_accuracy": _number(faded),
+                "abstained": int(abstained),
+            }
+            for running, correct, windowed, faded, abstained in columns
+        ]
+
+    def best(self) -> int:
+        """The learner with the best running accuracy; ties go to the first."""
+        if self.config.lead is not None:
+            return self.learners.index(self.config.lead)
+        return int(self.accuracy.hit_weights[: len(self.learners)].argmax())
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays by name, and the rest as JSON-able values."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for part, measure in self._measures().items():
+            arrays |= {f"{part}/{name}": array for name, array in measure.state().items()}
+        counts = {"events": self.events, "labelled": self.labelled, "dead_letters": self.dead_letters}
+        return arrays, counts | {"slices": {field: slices.values.names for field, slices in self.slices.items()}}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
+        """Take what `state` gave."""
+        for part, measure in self._measures().items():
+            own = {
+                name.removeprefix(f"{part}/"): array for name, array in arrays.items() if name.startswith(f"{part}/")
+            }
+            if isinstance(measure, Slices):
+                measure.restore(own, rest["slices"][part.removeprefix("slices/")])
+            else:
+                measure.restore(own)
+        self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
+
+    def _measures(self) -> dict[str, Accuracy | Baselines | Confusion | Slices]:
+        whole = {"accuracy": self.accuracy, "baselines": self.baselines, "confusion": self.confusion}
+        return whole | {f"slices/{field}": slices for field, slices in self.slices.items()}
+
+
+def _reference_codes(values: Sequence[str | None], labels: LabelIndex) -> NDArray[np.int32]:
+    """Codes of another's predictions; -1 for none, -2 for a label that was not seen yet: a miss, no abstention."""
+    codes = labels.codes(values)
+    codes[[value is not None and code < 0 for value, code in zip(values, codes, strict=True)]] = -2
+    return codes
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

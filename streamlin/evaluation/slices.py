@@ -1,0 +1,76 @@
+"""Accuracy for each value of a field."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.events import LabelIndex
+from streamlin.evaluation.confusion import OTHER
+from streamlin.kernel import kernel
+
+
+class Slices:
+    """Weighted accuracy of L learners by the values of one field; values after the first `limit` count together.
+
+    hit_weights float64[size + 1, L], weights float64[size + 1], events int64[size + 1]; the last row is the rest's.
+    """
+
+    def __init__(self, learners: int, limit: int = 1000) -> None:
+        self.limit = limit
+        self.values = LabelIndex()
+        self.hit_weights = np.zeros((limit + 1, learners))
+        self.weights = np.zeros(limit + 1)
+        self.events = np.zeros(limit + 1, np.int64)
+
+    def update(
+        self,
+        values: Sequence[str | None],
+        predicted: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        weights: NDArray[np.float64],
+    ) -> None:
+        """Count predicted int32[L, n] against labels int32[n] in the slices that values (n; None: none) name."""
+        room = self.limit - len(self.values)
+        if room > 0:
+            new = [value for value in dict.fromkeys(values) if value is not None and self.values.code(value) < 0]
+            self.values.learn(new[:room])
+        codes = self.values.codes(values)
+        codes[[code < 0 and value is not None for code, value in zip(codes, values, strict=True)]] = self.limit
+        slice_batch(codes, predicted, labels, weights, self.hit_weights, self.weights, self.events)
+
+    def report(self, learners: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Value -> learner -> accuracy, with the number of labelled events."""
+        names = [*self.values.names, *[""] * (self.limit - len(self.values)), OTHER]
+        return {
+            names[row]: {"events": int(self.events[row])}
+            | {
+                learner: {"accuracy": float(hits / self.weights[row])}
+                for learner, hits in zip(learners, self.hit_weights[row], strict=True)
+            }
+            for row in np.flatnonzero(self.events)
+        }
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Every array, by name; the values are kept apart, as `values.names`."""
+        return {"hit_weights": self.hit_weights, "weights": self.weights, "events": self.events}
+
+    def restore(self, state: Mapping[str, NDArray[Any]], values: Sequence[str]) -> None:
+        """Take the arrays that `state` gave, and the values."""
+        self.values = LabelIndex(values)
+        self.hit_weights, self.weights = state["hit_weights"].copy(), state["weights"].copy()
+        self.events = state["events"].copy()
+
+
+@kernel
+def slice_batch(codes, predicted, labels, weights, hit_weights, slice_weights, events):  # type: ignore[no-untyped-def]
+    """Add a batch to hit_weights float64[size, L], slice_weights float64[size], events int64[size]."""
+    for i in range(labels.size):
+        v = codes[i]
+        if v < 0 or labels[i] < 0:
+            continue
+        events[v] += 1
+        slice_weights[v] += weights[i]
+        for m in range(predicted.shape[0]):
+            hit_weights[v, m] += weights[i] * (predicted[m, i] == labels[i])

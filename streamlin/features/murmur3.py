@@ -1,0 +1,69 @@
+"""MurmurHash3, the 32-bit variant for x86, seed 0.
+
+Austin Appleby, public domain, 2011: https://github.com/aappleby/smhasher, `MurmurHash3_x86_32`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+
+PADDING = 8
+"""How many bytes there must be behind what is hashed."""
+
+_C1, _C2, _STEP = np.uint32(0xCC9E2D51), np.uint32(0x1B873593), np.uint32(0xE6546B64)
+_F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
+
+
+@kernel
+def murmur3_32(data: NDArray[np.uint8], begin: int, end: int) -> np.int32:
+    """Hash of `data[begin:end]`; `data` goes on for PADDING bytes.
+
+    No processor foresees how long a word is. So the first two blocks are hashed always and taken where they are
+    there, and the rest of up to three bytes is read with what is behind it, which is then masked away.
+    """
+    h = np.uint32(0)
+    rest = begin + ((end - begin) & ~3)
+    for i in range(2):
+        hashed = _with_block(h, _word(data, begin + 4 * i))
+        h = hashed if begin + 4 * i < rest else h
+    for i in range(begin + 8, rest, 4):
+        h = _with_block(h, _word(data, i))
+    mask = np.uint32((1 << 8 * (end - rest)) - 1)
+    h = np.uint32(h ^ _scrambled(np.uint32(_word(data, rest) & mask)))
+    return _finished(np.uint32(h ^ np.uint32(end - begin)))
+
+
+@kernel
+def _word(data: NDArray[np.uint8], i: int) -> np.uint32:
+    """The little-endian word at byte i. Unsigned indices: so it compiles to one load."""
+    j = np.uint64(i)
+    return np.uint32(
+        np.uint32(data[j])
+        | (np.uint32(data[j + np.uint64(1)]) << np.uint32(8))
+        | (np.uint32(data[j + np.uint64(2)]) << np.uint32(16))
+        | (np.uint32(data[j + np.uint64(3)]) << np.uint32(24))
+    )
+
+
+@kernel
+def _with_block(h: np.uint32, k: np.uint32) -> np.uint32:
+    h = np.uint32(h ^ _scrambled(k))
+    h = np.uint32((h << np.uint32(13)) | (h >> np.uint32(19)))
+    return np.uint32(h * np.uint32(5) + _STEP)
+
+
+@kernel
+def _scrambled(k: np.uint32) -> np.uint32:
+    k = np.uint32(k * _C1)
+    k = np.uint32((k << np.uint32(15)) | (k >> np.uint32(17)))
+    return np.uint32(k * _C2)
+
+
+@kernel
+def _finished(h: np.uint32) -> np.int32:
+    h = np.uint32(h ^ (h >> np.uint32(16)))
+    h = np.uint32(h * _F1)
+    h = np.uint32(h ^ (h >> np.uint32(13)))
+    h = np.uint32(h * _F2)
+    return np.int32(h ^ (h >> np.uint32(16)))

@@ -1,0 +1,87 @@
+"""From UTF-8 text to tokens with one blank between them, so that every n-gram of words is one range of bytes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.features.characters import BLANK, IN_TOKEN
+from streamlin.kernel import kernel
+
+
+@kernel
+def write_tokens(
+    data: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    ascii_table: NDArray[np.int16],
+    table: NDArray[np.bool_],
+    shortest: int,
+    out: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+) -> int:
+    """Write the tokens of `data[begin:end]`; return how many there are.
+
+    data : UTF-8, lower-cased where it is to be; ASCII letters need not be.
+    ascii_table int16[128], table bool[0x110000] : see `characters.py`.
+    shortest : tokens of fewer code points are left out.
+    out : set to the tokens with a blank before and behind each: at most two bytes more than the text has.
+    starts : set so that token j is `out[starts[j] : starts[j + 1] - 1]`.
+    """
+    out[0] = BLANK
+    count = 0
+    starts[0] = position = 1
+    i = begin
+    while i < end:
+        length = 0
+        while i < end:
+            code = data[i]
+            if code < 0x80:
+                i += 1
+                written = ascii_table[code]
+                if written < IN_TOKEN:
+                    break
+                out[position] = written & 0x7F
+                position += 1
+            else:
+                width, code_point = _decoded(data, i)
+                i += width
+                if not table[code_point]:
+                    break
+                for j in range(i - width, i):
+                    out[position] = data[j]
+                    position += 1
+            length += 1
+        if length >= shortest:
+            out[position] = BLANK
+            position += 1
+            count += 1
+            starts[count] = position
+        else:
+            position = starts[count]
+    return count
+
+
+@kernel
+def _decoded(data: NDArray[np.uint8], i: int) -> tuple[int, int]:
+    """Width in bytes and code point of the character at byte i, which is not ASCII."""
+    lead, second = np.int64(data[i]), np.int64(data[i + 1]) & 0x3F
+    if lead < 0xE0:
+        return 2, (lead & 0x1F) << 6 | second
+    third = np.int64(data[i + 2]) & 0x3F
+    if lead < 0xF0:
+        return 3, (lead & 0x0F) << 12 | second << 6 | third
+    return 4, (lead & 0x07) << 18 | second << 12 | third << 6 | np.int64(data[i + 3]) & 0x3F
+
+
+@kernel
+def character_offsets(octets: NDArray[np.uint8], begin: int, end: int, offsets: NDArray[np.int64]) -> int:
+    """How many characters the UTF-8 `octets[begin:end]` holds; character j is set to begin at `offsets[j]`.
+
+    The offset behind the last one is set to `end`.
+    """
+    count = 0
+    for i in range(begin, end):
+        if octets[i] & 0xC0 != 0x80:
+            offsets[count] = i
+            count += 1
+    offsets[count] = end
+    return count

@@ -1,0 +1,98 @@
+"""A view of the texts: what the configuration calls `[features.words]`."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import ViewConfig
+from streamlin.errors import ConfigError, RecordError
+from streamlin.events import Batch
+from streamlin.features.characters import ascii_characters, token_characters
+from streamlin.features.hashing import Buckets, hash_named, hash_texts
+from streamlin.features.masks import masked
+from streamlin.features.octets import joined
+
+_DEFAULT = ViewConfig()
+
+
+class View:
+    """Texts to hashed features; without state, so that a text has the same features whenever and with whom it comes.
+
+    A text is lower-cased, masked, cut into tokens and these into n-grams; each n-gram g, its words joined by one
+    blank, counts in bucket |murmur3(g)| mod 2^bits.
+
+    Parameters
+    ----------
+    config : tokens, n-grams, values, masks.
+    bits : 1 to 31.
+    categories : fields of which each value is a feature of its own, `field=value`.
+
+    Raises
+    ------
+    ConfigError : `bits` is out of range.
+    """
+
+    def __init__(self, config: ViewConfig = _DEFAULT, bits: int = 20, categories: Sequence[str] = ()) -> None:
+        if not 1 <= bits <= 31:
+            raise ConfigError(f"features.bits must be 1 to 31, got {bits}")
+        self.config, self.bits, self.categories = config, bits, tuple(categories)
+        self._how = (
+            ascii_characters(config.tokens, config.lowercase),
+            token_characters(config.tokens),
+            2 if config.tokens == "scikit-learn" else 1,
+            config.tokens == "char_wb",
+            0 if config.tokens == "char_wb" else 1,
+            *config.ngrams,
+            0.0 if config.values == "binary" else 1.0,
+            config.values == "log",
+            bits,
+        )
+
+    def buckets(self, batch: Batch) -> Buckets:
+        """Features of a batch's events, its categories among them."""
+        pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
+        return self._hash(batch.texts, pieces, self._named(batch))
+
+    def of_texts(self, texts: Sequence[str]) -> Buckets:
+        """Features of texts alone."""
+        return self._hash(texts, np.arange(len(texts) + 1), ())
+
+    def of_mappings(self, mappings: Sequence[Mapping[str, float]]) -> Buckets:
+        """Features given by name with their values; the names are hashed as they are, zeros are left out.
+
+        Raises
+        ------
+        RecordError : a value is not a finite number.
+        """
+        names = [name for mapping in mappings for name in mapping]
+        values = np.array([_finite(*item) for mapping in mappings for item in mapping.items()], np.float32)
+        sizes = np.fromiter(map(len, mappings), np.int64, len(mappings))
+        return _trimmed(*hash_named(*joined(names), values, sizes, self.bits))
+
+    def _hash(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
+        return _trimmed(*hash_texts(*joined(self._prepared(texts)), pieces, *joined(named), *self._how))
+
+    def _prepared(self, texts: Sequence[str]) -> Sequence[str]:
+        """Lower-cased, but for ASCII, which kernels do; then masked."""
+        if self.config.lowercase and not "".join(texts).isascii():
+            texts = [text if text.isascii() else text.lower() for text in texts]
+        return masked(texts, self.config.masks)
+
+    def _named(self, batch: Batch) -> list[str]:
+        """`field=value` of each event's categories, event by event; empty where there is no value."""
+        columns = [
+            ["" if value is None else f"{name}={value}" for value in batch.extra[name]] for name in self.categories
+        ]
+        return [named for row in zip(*columns, strict=True) for named in row]
+
+
+def _finite(name: str, value: float) -> float:
+    if not math.isfinite(value):
+        raise RecordError(f"feature '{name}' is {value}; it must be a finite number")
+    return value
+
+
+def _trimmed(indptr: NDArray[np.int64], buckets: NDArray[np.int32], values: NDArray[np.float32]) -> Buckets:
+    return Buckets(indptr, buckets[: indptr[-1]], values[: indptr[-1]])

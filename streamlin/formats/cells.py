@@ -1,0 +1,54 @@
+"""Formats whose events are rows of texts under names: CSV's columns, the groups of a regular expression."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from streamlin.config import FieldsConfig
+from streamlin.events import Batch, Records
+from streamlin.formats.base import Indices, joined
+from streamlin.formats.values import Scalar, checked_weights, is_number, names, number, unix_times
+
+Cells = Sequence[str | None]
+"""A column; `""` and None are empty cells."""
+
+
+def wanted_names(fields: FieldsConfig, extra: Sequence[str]) -> list[str]:
+    """The names that are read, each once."""
+    return list(dict.fromkeys([*fields.text, fields.label, fields.id, fields.weight, fields.time, *extra]))
+
+
+def time_cell(cell: str) -> Scalar:
+    """Unix seconds, or a text that is to be RFC 3339."""
+    return float(cell) if is_number(cell) else cell
+
+
+def batch_of_cells(
+    records: Records,
+    kept: Indices,
+    columns: Mapping[str, Cells],
+    fields: FieldsConfig,
+    extra: Sequence[str],
+    time: Callable[[str], Scalar] = time_cell,
+) -> Batch:
+    """The batch of columns of cells, all of the texts' among them.
+
+    An empty cell is an empty text, no label, no id, no time, weight 1, no value of a further field.
+    time : reads a time that is not empty.
+    Raises RecordError for a bad weight or time, and where a text is None.
+    """
+    nothing = [None] * kept.size
+
+    def column(name: str) -> Cells:
+        return columns.get(name, nothing)
+
+    texts, pieces = joined([columns[name] for name in fields.text], "there is no text")
+    return Batch(
+        ids=names(column(fields.id)),
+        texts=texts,
+        labels=names(column(fields.label)),
+        weights=checked_weights([number(cell, fields.weight) if cell else None for cell in column(fields.weight)]),
+        times=unix_times([time(cell) if cell else None for cell in column(fields.time)]),
+        extra={name: names(column(name)) for name in extra},
+        records=records,
+        kept=kept,
+        pieces=pieces,
+    )

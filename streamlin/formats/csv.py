@@ -1,0 +1,158 @@
+"""CSV and TSV (RFC 4180): a header or `columns=` names the cells."""
+
+from collections.abc import Mapping, Sequence
+
+from streamlin.config import FieldsConfig
+from streamlin.errors import ConfigError, DecodeError, RecordError
+from streamlin.events import Batch, Event, Records, single_records
+from streamlin.formats.base import BOM, Format, Indices, check_utf8, plain, spans, utf8
+from streamlin.formats.cells import Cells, batch_of_cells, wanted_names
+from streamlin.formats.csv_framing import CsvFraming
+from streamlin.formats.csv_table import Table
+from streamlin.nearest import nearest
+
+_SPELLED = {r"\t": "\t", "tab": "\t"}
+
+
+class CsvFormat(Format):
+    """Rows of cells.
+
+    Options: `delimiter`, an ASCII character (`tab` is one); `header=false` where there is no header line; `columns`,
+    the names of the cells, `a,b,c`. With `columns` there is no header unless `header=true`, which is then read over.
+    """
+
+    name = "csv"
+    delimiter = ","
+
+    def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
+        self.columns = _columns(options.get("columns"))
+        header = _switch("header", options.get("header"), default=self.columns is None)
+        if not header and self.columns is None:
+            raise ConfigError("header=false needs columns=a,b,c, the names of the cells")
+        self.delimiter = _delimiter(options.get("delimiter", self.delimiter))
+        self.framing = CsvFraming(ord(self.delimiter), header)
+        self._fields, self._extra = fields, extra
+        self._known: tuple[bytes | None, tuple[str, ...]] | None = None
+        if self.columns is not None:
+            self._check(self.columns, "columns=")
+
+    def batch(self, records: Records, kept: Indices) -> Batch:
+        """See `Format`. Raises ConfigError for a header without the text, or no header where there must be one."""
+        columns = self._columns_of(records)
+        starts, ends = spans(records, kept)
+        check_utf8(records.data, starts, ends)
+        table = Table(records.data, starts, ends, ord(self.delimiter), len(columns))
+        cells: dict[str, Cells] = {
+            name: table.column(columns.index(name))
+            for name in wanted_names(self._fields, self._extra)
+            if name in columns
+        }
+        return batch_of_cells(records, kept, cells, self._fields, self._extra)
+
+    def encode(self, event: Event) -> bytes:
+        """The row for `columns`, or for those of `encode_header`."""
+        columns = self.columns or self._own_columns()
+        values = self._values(event)
+        for name in values:
+            if name not in columns:
+                raise RecordError(f"there is no column '{name}' for {values[name]!r}; there is {', '.join(columns)}")
+        row = self._row([values.get(name, "") for name in columns])
+        read, _ = self.decode(self._with_header(row))
+        if [plain(event) for event in read.events()] != [plain(event)]:
+            raise RecordError(f"{self.name} can't hold this event: it would read back as another one")
+        return row
+
+    def encode_header(self) -> bytes:
+        """The line that goes before rows which `encode` wrote."""
+        return self._row(self.columns or self._own_columns())
+
+    def _columns_of(self, records: Records) -> tuple[str, ...]:
+        """The names of the cells of these records."""
+        if self.columns is not None:
+            return self.columns
+        if self._known is None or self._known[0] != records.header:
+            self._known = records.header, self._read_header(records.header, records.part)
+        return self._known[1]
+
+    def _read_header(self, header: bytes | None, part: str) -> tuple[str, ...]:
+        if header is None:
+            raise ConfigError(f"{part} has no header line; name its cells by columns=a,b,c")
+        line = single_records([header.removeprefix(BOM)])
+        try:
+            check_utf8(line.data, line.starts, line.ends)
+            width = header.count(self.delimiter.encode()) + 1
+            table = Table(line.data, line.starts, line.ends, ord(self.delimiter), width, exact=False)
+            columns = tuple(name for i in range(table.found) for name in table.column(i))
+        except DecodeError as error:
+            raise ConfigError(f"the header of {part} can't be read: {error}") from None
+        self._check(columns, f"the header of {part}")
+        return columns
+
+    def _check(self, columns: tuple[str, ...], where: str) -> None:
+        """Names have to be clear, and those of the text be there."""
+        for name in columns:
+            if name and columns.count(name) > 1:
+                raise ConfigError(f"column '{name}' stands twice in {where}")
+        for name in self._fields.text:
+            if name not in columns:
+                there = nearest(name, columns)
+                raise ConfigError(f"no column '{name}' in {where} ({', '.join(columns)}); set fields.text; {there}")
+
+    def _own_columns(self) -> tuple[str, ...]:
+        return tuple(wanted_names(self._fields, self._extra))
+
+    def _values(self, event: Event) -> dict[str, str]:
+        """Column -> cell, where there is anything; several text fields get a line of the text each."""
+        fields = self._fields
+        values = {name: value for name, value in event.extra.items() if value is not None}
+        values |= zip(fields.text, event.text.split("\n", len(fields.text) - 1), strict=False)
+        if event.label is not None:
+            values[fields.label] = event.label
+        if event.id is not None:
+            values[fields.id] = event.id
+        if event.weight != 1.0:
+            values[fields.weight] = repr(float(event.weight))
+        if event.time is not None:
+            values[fields.time] = repr(float(event.time))
+        return values
+
+    def _row(self, cells: Sequence[str]) -> bytes:
+        return utf8(self.delimiter.join(map(self._quoted, cells)) or '""')
+
+    def _quoted(self, cell: str) -> str:
+        special = cell.startswith("\ufeff") or any(mark in cell for mark in (self.delimiter, '"', "\r", "\n"))
+        return '"' + cell.replace('"', '""') + '"' if special else cell
+
+    def _with_header(self, row: bytes) -> Records:
+        records = single_records([row])
+        records.header = self.encode_header()
+        return records
+
+
+class TsvFormat(CsvFormat):
+    """CSV with tabs for commas."""
+
+    name = "tsv"
+    delimiter = "\t"
+
+
+def _columns(value: str | None) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    columns = tuple(name.strip() for name in value.split(","))
+    if "" in columns:
+        raise ConfigError(f"columns={value} has a name that is empty; needs names with single commas between them")
+    return columns
+
+
+def _delimiter(value: str) -> str:
+    delimiter = _SPELLED.get(value, value)
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise ConfigError(f"delimiter={value} is none; needs one ASCII character, no quote or line end")
+    return delimiter
+
+
+def _switch(key: str, value: str | None, default: bool) -> bool:
+    if value not in (None, "true", "false"):
+        raise ConfigError(f"{key}={value} is neither true nor false")
+    return default if value is None else value == "true"

@@ -1,0 +1,29 @@
+"""CSV records: lines, but for the line feeds inside quotes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.formats.csv_kernels import cut_records
+from streamlin.formats.framing import trimmed
+
+
+class CsvFraming:
+    """Framing of CSV. A carriage return before the line feed is dropped; empty lines are no records.
+
+    A quote that never closes makes the rest one record. See `streamlin.events.Framing`.
+    """
+
+    def __init__(self, delimiter: int, header: bool) -> None:
+        self.header = header
+        self._delimiter = delimiter
+
+    def __call__(self, data: bytes, final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+        """starts int64[n], ends int64[n], bytes dealt with."""
+        octets = np.frombuffer(data, np.uint8)
+        most = data.count(b"\n")
+        starts, ends = np.empty(most, np.int64), np.empty(most, np.int64)
+        n, consumed = cut_records(octets, self._delimiter, starts, ends)
+        starts, ends = starts[:n], ends[:n]
+        if final and consumed < len(data):
+            starts, ends, consumed = np.append(starts, consumed), np.append(ends, len(data)), len(data)
+        return *trimmed(octets, starts, ends), consumed

@@ -1,0 +1,180 @@
+"""JSON lines: an object a line."""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from math import isfinite
+from types import NoneType
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from streamlin.config import FieldsConfig
+from streamlin.errors import DecodeError, RecordError
+from streamlin.events import Batch, Event, Records
+from streamlin.formats.base import Format, Indices, check_utf8, joined, spans
+from streamlin.formats.json_fields import JsonFields
+from streamlin.formats.values import checked_weights, names, unix_times
+
+_OPEN, _CLOSE = b"{}"
+_WRONG_TYPE = re.compile(r"Expected `(?P<needed>.+)`, got `(?P<found>.+?)`(?: - at `\$\.?(?P<path>.*)`)?")
+_MISSING = re.compile(r"Object missing required field `(?P<field>.+?)`(?: - at `\$\.?(?P<path>.*)`)?")
+_SURROGATES = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
+
+
+class JsonFormat(Format):
+    """An object a record, its keys in any order; the last of equal keys counts.
+
+    Fields are named by `fields`, nested ones by dotted paths. A nested field whose object is missing is missing itself.
+    """
+
+    name = "json"
+
+    def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
+        self._fields, self._extra = fields, tuple(extra)
+        self._json = JsonFields(fields, extra)
+        self._decoder = msgspec.json.Decoder(self._json.type)
+
+    def batch(self, records: Records, kept: Indices) -> Batch:
+        """See `Format`."""
+        rows = self._rows(records, kept)
+        fields = self._fields
+
+        def column(path: str) -> list[Any]:
+            return self._json.column(rows, path)
+
+        texts, pieces = joined([column(path) for path in fields.text], f"none of {', '.join(fields.text)} is there")
+        return Batch(
+            ids=names(column(fields.id)),
+            texts=texts,
+            labels=names(column(fields.label)),
+            weights=checked_weights(column(fields.weight)),
+            times=unix_times(column(fields.time)),
+            extra={path: _texts(column(path)) for path in self._extra},
+            records=records,
+            kept=kept,
+            pieces=pieces,
+        )
+
+    def encode(self, event: Event) -> bytes:
+        """An object; what the event has not is left out, several text fields get a line of the text each."""
+        fields = self._fields
+        tree: dict[str, Any] = {}
+        for path, value in event.extra.items():
+            _put(tree, path, value)
+        _put(tree, fields.id, event.id)
+        for path, text in zip(fields.text, event.text.split("\n", len(fields.text) - 1), strict=False):
+            _put(tree, path, text)
+        _put(tree, fields.label, event.label)
+        _put(tree, fields.weight, None if event.weight == 1.0 else _finite(event.weight, "weight"))
+        _put(tree, fields.time, None if event.time is None else _finite(event.time, "time"))
+        return _encoded(tree)
+
+    def _rows(self, records: Records, kept: Indices) -> list[Any]:
+        """The objects, all at once if possible."""
+        data = records.data
+        starts, ends = spans(records, kept)
+        check_utf8(data, starts, ends)
+        if _are_objects(data, starts, ends):
+            with suppress(msgspec.DecodeError, RecursionError):
+                rows = self._decoder.decode_lines(_lines(data, starts, ends, kept))
+                if len(rows) == kept.size:
+                    return rows
+        return [self._row(data[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+    def _row(self, record: bytes) -> Any:
+        """One object. Raises DecodeError that says what is wrong with it."""
+        try:
+            try:
+                return self._decoder.decode(record)
+            except msgspec.ValidationError:  # perhaps of an earlier one of equal keys
+                return msgspec.convert(msgspec.json.decode(record), self._json.type)
+        except msgspec.ValidationError as error:
+            raise DecodeError(_explained(str(error))) from None
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"not JSON: {_malformed(str(error), record)}") from None
+        except RecursionError:
+            raise DecodeError("the JSON is nested too deeply") from None
+
+
+def _are_objects(data: bytes, starts: Indices, ends: Indices) -> bool:
+    """Whether each record begins and ends as an object does.
+
+    Then no value that is decoded can reach from one record into the next, since `} {` is nowhere JSON: as many
+    objects as records are one each.
+    """
+    octets = np.frombuffer(data, np.uint8)
+    return bool((starts < ends).all() and (octets[starts] == _OPEN).all() and (octets[ends - 1] == _CLOSE).all())
+
+
+def _lines(data: bytes, starts: Indices, ends: Indices, kept: Indices) -> bytes:
+    """The records, with white space between them."""
+    if kept.size and kept[-1] - kept[0] + 1 == kept.size:
+        return data[starts[0] : ends[-1]]
+    return b"\n".join([data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)])
+
+
+def _texts(values: list[Any]) -> list[str | None]:
+    """Further fields as texts: numbers as labels are, true and false, lists and objects as JSON."""
+    if set(map(type, values)) <= {str, NoneType}:
+        return values
+    return [value if value is None or isinstance(value, str) else _text(value) for value in values]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    return msgspec.json.encode(value).decode()
+
+
+def _explained(message: str) -> str:
+    """What msgspec says of a wrong type, in our words."""
+    if found := _WRONG_TYPE.fullmatch(message):
+        if not found["path"]:
+            return f"a JSON object is needed, found {found['found']}"
+        return f"{found['path']} is of type {found['found']}, needs {found['needed'].replace(' | ', ' or ')}"
+    if found := _MISSING.fullmatch(message):
+        path = f"{found['path']}.{found['field']}" if found["path"] else found["field"]
+        return f"field '{path}' is missing"
+    return message.replace("`", "").replace(" - at $.", ": ")
+
+
+def _malformed(message: str, record: bytes) -> str:
+    """What msgspec says of bytes that are no JSON, in our words."""
+    if not record.strip():
+        return "there is nothing"
+    if any(found["lone"] for found in _SURROGATES.finditer(record.decode())):
+        return "half of a surrogate pair"
+    if message == "Input data was truncated":
+        return "it is cut off"
+    return message.removeprefix("JSON is malformed: ")
+
+
+def _put(tree: dict[str, Any], path: str, value: Any) -> None:
+    """Set what is at a dotted path, unless it is nothing."""
+    if value is None:
+        return
+    *branches, leaf = path.split(".")
+    for branch in branches:
+        tree = tree.setdefault(branch, {})
+        if not isinstance(tree, dict):
+            raise RecordError(f"'{path}' leads through '{branch}', which is a value")
+    if isinstance(tree.get(leaf), dict):
+        raise RecordError(f"'{path}' is a value and leads to others")
+    tree[leaf] = value
+
+
+def _finite(value: float, name: str) -> float:
+    if not isfinite(value) or (name == "weight" and value < 0):
+        raise RecordError(f"{name} {value} can't be written")
+    return value
+
+
+def _encoded(tree: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(tree)
+    except UnicodeEncodeError as error:
+        raise RecordError(f"no UTF-8 for {error.object[error.start]!r} at position {error.start}") from None

@@ -1,0 +1,84 @@
+"""The fields of JSON objects that are read, as a type that is checked while decoding, in C.
+
+A dotted path leads into nested objects: `meta.class` is a struct `meta` with a field `class`.
+"""
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from streamlin.config import FieldsConfig
+from streamlin.errors import ConfigError
+
+SCALAR = str | int | float | None
+
+_Tree = dict[str, Any]
+
+
+class JsonFields:
+    """The type of an object that holds the configured fields, and where in it they are.
+
+    type : a msgspec Struct; further keys of an object are read over.
+    Raises ConfigError for a path that is none, and for paths that can't stand beside each other.
+    """
+
+    def __init__(self, fields: FieldsConfig, extra: Sequence[str]) -> None:
+        self._attributes: dict[str, list[str]] = {}
+        tree: _Tree = {}
+        for path, kind in _kinds(fields, extra).items():
+            _plant(tree, path, kind)
+        self.type: Any = self._struct(tree, [], [])
+
+    def column(self, rows: Sequence[Any], path: str) -> list[Any]:
+        """The values at a path in objects of `type`; None where there is none."""
+        first, *rest = self._attributes[path]
+        values = list(map(attrgetter(first), rows))
+        for attribute in rest:
+            values = [None if value is None else getattr(value, attribute) for value in values]
+        return values
+
+    def _struct(self, tree: _Tree, keys: list[str], attributes: list[str]) -> Any:
+        """The struct of a tree that stands at `keys`; its attributes are numbered, since a key need be no name."""
+        definitions: list[Any] = []
+        rename = {}
+        for number, (key, kind) in enumerate(tree.items()):
+            attribute = f"f{number}"
+            rename[attribute] = key
+            here, way = [*keys, key], [*attributes, attribute]
+            if isinstance(kind, dict):
+                kind = self._struct(kind, here, way)
+                needed = any(field.required for field in msgspec.structs.fields(kind))
+                kind = kind if needed else kind | None
+            else:
+                self._attributes[".".join(here)] = way
+                needed = kind is str
+            definitions.append((attribute, kind) if needed else (attribute, kind, None))
+        return msgspec.defstruct("Fields", definitions, rename=rename, gc=False, kw_only=True)
+
+
+def _kinds(fields: FieldsConfig, extra: Sequence[str]) -> dict[str, Any]:
+    """Path -> type. A single text field is needed, of several texts any may be missing."""
+    text = str if len(fields.text) == 1 else str | None
+    own: list[tuple[str, Any]] = [(path, text) for path in fields.text]
+    own += [(fields.label, SCALAR), (fields.id, SCALAR), (fields.weight, float | None), (fields.time, SCALAR)]
+    paths = [path for path, _ in own]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise ConfigError(f"fields: '{path}' is named twice; each of them needs a field of its own")
+    return dict.fromkeys(extra, Any) | dict(own)
+
+
+def _plant(tree: _Tree, path: str, kind: Any) -> None:
+    """Hang a type into the tree at a path."""
+    *branches, leaf = path.split(".")
+    if "" in branches or not leaf:
+        raise ConfigError(f"fields: '{path}' is no path; it needs names with single dots between them")
+    for branch in branches:
+        tree = tree.setdefault(branch, {})
+        if not isinstance(tree, dict):
+            raise ConfigError(f"fields: '{branch}' can't be a value and lead to '{path}' too")
+    if leaf in tree:
+        raise ConfigError(f"fields: '{path}' can't be a value and lead to other fields too")
+    tree[leaf] = kind

@@ -1,0 +1,67 @@
+"""Patterns of well-known logs.
+
+Each gives `text` and `content` (the message alone) and what else the line tells under names of its own. The label is
+the severity, where there is one; BGL and Thunderbird mark alerts in the first column. Times are taken as UTC, and only
+where the line has a full date.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Preset(NamedTuple):
+    """How a log's lines are read.
+
+    pattern : matches a whole line.
+    time_format : of the group `time`; None: Unix seconds.
+    label : what the group `label` stands for.
+    """
+
+    pattern: str
+    time_format: str | None = None
+    label: Callable[[str], str] = str
+
+
+def _alert(category: str) -> str:
+    return "normal" if category == "-" else "alert"
+
+
+_LOG4J_TIME = "%Y-%m-%d %H:%M:%S,%f"
+_MESSAGE = r"(?P<text>(?P<content>.*))"
+_SYSLOG_TIME = r"\w{3} +\d+ \d\d:\d\d:\d\d"
+
+PRESETS = {
+    "apache": Preset(
+        r"\[(?P<time>\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})\] \[(?P<label>(?P<severity>\w+))\] " + _MESSAGE,
+        "%a %b %d %H:%M:%S %Y",
+    ),
+    "bgl": Preset(
+        r"(?P<label>(?P<category>\S+)) (?P<time>\d+) "
+        r"(?P<text>(?:[\d.]+ (?P<node>\S+) \S+ \S+ (?P<type>\S+) (?P<component>\S+) (?P<severity>\S+)(?: |$))?"
+        r"(?P<content>.*))",
+        label=_alert,
+    ),
+    "hadoop": Preset(
+        r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) (?P<label>(?P<severity>\w+)) +\[(?P<thread>.*?)\] "
+        r"(?P<component>[^\s:]+): ?" + _MESSAGE,
+        _LOG4J_TIME,
+    ),
+    "hdfs": Preset(
+        r"(?P<time>\d{6} \d{6}) (?P<pid>\d+) (?P<label>(?P<severity>\w+)) (?P<component>[^\s:]+): ?" + _MESSAGE,
+        "%y%m%d %H%M%S",
+    ),
+    "linux": Preset(_SYSLOG_TIME + r" (?P<host>\S+) (?P<component>.+?)(?:\[(?P<pid>\d+)\])?: " + _MESSAGE),
+    "openssh": Preset(_SYSLOG_TIME + r" (?P<host>\S+) (?P<component>\S+?)\[(?P<pid>\d+)\]: " + _MESSAGE),
+    "proxifier": Preset(r"\[\d\d\.\d\d \d\d:\d\d:\d\d\] (?P<component>\S+)(?: \*64)? - " + _MESSAGE),
+    "thunderbird": Preset(
+        r"(?P<label>(?P<category>\S+)) (?P<time>\d+) "
+        rf"(?P<text>(?:[\d.]+ (?P<host>\S+) {_SYSLOG_TIME} (?P<location>\S+) )?"
+        r"(?:(?P<component>[^\s:\[]+)(?:\[(?P<pid>\d+)\])?: )?(?P<content>.*))",
+        label=_alert,
+    ),
+    "zookeeper": Preset(
+        r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - (?P<label>(?P<severity>\w+)) +"
+        r"\[(?P<component>.*?)\] - " + _MESSAGE,
+        _LOG4J_TIME,
+    ),
+}

@@ -1,0 +1,92 @@
+"""Raw values, as an input has them, to the columns of a batch.
+
+All take a whole column and raise RecordError if any of its values is bad.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from types import NoneType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.errors import RecordError
+
+Scalar = str | int | float | None
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_RFC_3339 = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d)"
+    r"(?:[Tt ](?P<minute>\d\d:\d\d):(?P<second>\d\d)(?P<fraction>\.\d+)?(?P<zone>[Zz]|[+-]\d\d:\d\d)?)?",
+    re.ASCII,
+)
+
+
+def names(values: Sequence[Scalar]) -> list[str | None]:
+    """Ids or labels: whole numbers as their digits, others as Python writes the float; `""` is None."""
+    if not set(map(type, values)) <= {str, NoneType}:
+        values = [None if value is None else str(value) for value in values]
+    return [value or None for value in values]  # type: ignore[misc]  # all are texts by now
+
+
+def checked_weights(values: Sequence[float | None]) -> NDArray[np.float64]:
+    """float64[n]; None is 1."""
+    if values.count(None) == len(values):
+        return np.ones(len(values))
+    column = np.array([1.0 if value is None else value for value in values], np.float64)
+    bad = ~(np.isfinite(column) & (column >= 0.0))
+    if bad.any():
+        raise RecordError(f"weight is {column[bad][0]:g}, needs to be finite and at least 0")
+    return column
+
+
+def unix_times(values: Sequence[Scalar]) -> NDArray[np.float64]:
+    """float64[n] Unix seconds, NaN for None and `""`."""
+    if values.count(None) == len(values):
+        return np.full(len(values), np.nan)
+    return np.fromiter(map(_seconds, values), np.float64, len(values))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a decimal number; neither NaN nor infinity is one."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def number(text: str, name: str) -> float:
+    """The number that a text writes. Raises RecordError, which calls it by `name`."""
+    if not is_number(text):
+        raise RecordError(f"{name} is '{text[:40]}', needs to be a number")
+    return float(text)
+
+
+def _seconds(value: Scalar) -> float:
+    if value is None or value == "":
+        return np.nan
+    if isinstance(value, str):
+        return rfc_3339(value)
+    try:
+        seconds = float(value)
+    except OverflowError:
+        seconds = np.inf
+    if not np.isfinite(seconds):
+        raise RecordError("time is out of range, needs to be Unix seconds")
+    return seconds
+
+
+def rfc_3339(text: str) -> float:
+    """Unix seconds of an RFC 3339 date and time; without a zone UTC, a date alone its midnight.
+
+    A leap second is the second after 59.
+    """
+    found = _RFC_3339.fullmatch(text)
+    if found is None:
+        raise RecordError(f"time is '{text[:40]}', needs to be Unix seconds or RFC 3339, as 2024-05-01T12:00:00Z")
+    date, minute, second, fraction, zone = found.groups()
+    leap = second == "60"
+    zone = "+00:00" if zone in (None, "Z", "z") else zone
+    try:
+        moment = datetime.fromisoformat(f"{date}T{minute or '00:00'}:{'59' if leap else second or '00'}{zone}")
+    except ValueError as error:
+        raise RecordError(f"time is '{text[:40]}': {error}") from None
+    return moment.timestamp() + leap + float(fraction or 0.0)

@@ -1,0 +1,59 @@
+"""What a checkpoint holds, as JSON-able values."""
+
+from typing import Any
+
+import numpy as np
+
+from streamlin.checkpoint import load
+from streamlin.model import Model
+from streamlin.predictor import config_of
+
+
+def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]:
+    """Learners, labels, positions, and the heaviest features.
+
+    Features are named by their bucket: a hash is not reversible. For each learner and each of the first labels the `top`
+    buckets of the largest weight for that label against the mean of all labels are given.
+    """
+    arrays, state = load(folder, previous)
+    config = config_of(state)
+    model = Model(config)
+    model.restore(arrays, state)
+    report = model.prequential.report(model.labels)
+    return {
+        "checkpoint": state["number"],
+        "events": report["events"],
+        "labelled": report["labelled"],
+        "dead_letters": report["dead_letters"],
+        "labels": {
+            name: float(weight)
+            for name, weight in zip(model.labels.names, model.prequential.baselines.label_weights, strict=True)
+        },
+        "rows": {view: len(rows) for view, rows in model.rows.items()},
+        "bytes": sum(array.nbytes for array in arrays.values()),
+        "learners": {
+            learner.name: {"kind": learner.kind, "features": learner.features}
+            | learner.parameters()
+            | {"accuracy": report["learners"][learner.name]["accuracy"]}
+            for learner in config.learners
+        },
+        "positions": state["positions"],
+        "sinks": state["sinks"],
+        "heaviest": {
+            name: _heaviest(model, name, learner.effective_weights(), top) for name, learner in model.learners.items()
+        },
+    }
+
+
+def _heaviest(model: Model, name: str, weights: Any, top: int) -> dict[str, list[list[float]]]:
+    """Label -> [bucket, weight] of its heaviest features."""
+    rows = model.rows[model.view_of[name]]
+    weights = weights[: len(rows), : len(model.labels)]
+    if weights.size == 0:
+        return {}
+    weights = weights - weights.mean(axis=1, keepdims=True)
+    heaviest = {}
+    for code, label in enumerate(model.labels.names[:20]):
+        order = np.argsort(-weights[:, code], kind="stable")[:top]
+        heaviest[label] = [[int(rows.buckets[row]), float(weights[row, code])] for row in order]
+    return heaviest

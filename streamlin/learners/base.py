@@ -1,0 +1,227 @@
+"""What all learners share: tables that grow, the scoring of linear models, and the use of one alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.events import LabelIndex
+from streamlin.features import Buckets, Examples, RowIndex, View
+from streamlin.kernel import kernel
+
+Array = NDArray[Any]
+
+
+class Targets(NamedTuple):
+    """The labels of a batch of n events.
+
+    codes : int32[n]; -1 where there is none, or nothing to be learned.
+    known : int64[n]; labels that events before event i brought: the candidates for its prediction.
+    weights : float64[n], >= 0; what the update is multiplied by.
+    """
+
+    codes: NDArray[np.int32]
+    known: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def targets(codes: NDArray[np.int32], weights: NDArray[np.float64], n_known: int) -> Targets:
+    """Targets of label codes given in order of first sight, `n_known` of them before this batch."""
+    codes = np.where(weights > 0, codes, np.int32(-1))
+    known = np.empty(codes.size + 1, np.int64)
+    known[0] = n_known
+    np.maximum.accumulate(codes + 1, out=known[1:])
+    return Targets(codes, np.maximum(known[:-1], n_known), weights)
+
+
+class Learner:
+    """An online classifier of hashed features.
+
+    A subclass names its tables by shape, and learns in one kernel. Tables start as zeros and grow; what a new row or
+    label holds is zeros, always.
+
+    Used alone it takes texts, or mappings of feature to value; in a pipeline it takes `Examples` whose rows and labels
+    the pipeline gives out, and leaves its own `view`, `rows` and `labels` alone.
+
+    Parameters
+    ----------
+    features : how texts become features; words and pairs of words in 2^20 buckets unless told otherwise.
+    """
+
+    name: ClassVar[str]
+    cells: ClassVar[Mapping[str, type]] = {}
+    """Tables [n_rows, n_labels] and their types."""
+    per_label: ClassVar[Mapping[str, type]] = {}
+    """Tables [n_labels] and their types."""
+    scalars: ClassVar[Mapping[str, type]] = {}
+    """Tables [1] and their types."""
+
+    def __init__(self, features: View | None = None) -> None:
+        self.view = features
+        self.labels = LabelIndex()
+        self._rows: RowIndex | None = None
+        for name, kind in self.cells.items():
+            setattr(self, name, np.zeros((0, 0), kind))
+        for name, kind in self.per_label.items():
+            setattr(self, name, np.zeros(0, kind))
+        for name, kind in self.scalars.items():
+            setattr(self, name, np.zeros(1, kind))
+
+    # --- in a pipeline
+
+    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
+        """Set scores float64[n, n_labels], event by event, each before its event was learned.
+
+        -inf where a label is no candidate yet. The tables must have been grown to all rows and labels of the batch.
+        """
+        raise NotImplementedError
+
+    def grow(self, n_rows: int, n_labels: int) -> None:
+        """Make room: rows double, labels grow by a quarter (a row of many labels is memory in use at once)."""
+        for name in self.per_label:
+            setattr(self, name, _grown(getattr(self, name), (n_labels,)))
+        for name in self.cells:
+            setattr(self, name, _grown(getattr(self, name), (n_rows, n_labels)))
+
+    def effective_weights(self) -> NDArray[np.floating[Any]]:
+        """[n_rows, n_labels]: what a feature of value 1 adds to each label's score."""
+        return getattr(self, "weights")  # type: ignore[no-any-return]  # noqa: B009  # a table of most subclasses
+
+    def state(self, n_rows: int, n_labels: int) -> dict[str, Array]:
+        """Every table, cut to the rows and labels in use; views, not copies."""
+        self.grow(n_rows, n_labels)
+        used = {name: getattr(self, name)[:n_rows, :n_labels] for name in self.cells}
+        used |= {name: getattr(self, name)[:n_labels] for name in self.per_label}
+        return used | {name: getattr(self, name) for name in self.scalars}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Take tables that `state` gave; they are not copied."""
+        for name in (*self.cells, *self.per_label, *self.scalars):
+            setattr(self, name, state[name])
+
+    # --- alone
+
+    def learn_one(self, x: str | Mapping[str, float], y: str, w: float = 1.0) -> Self:
+        """Learn one labelled text, or mapping of feature to value."""
+        self.learn_many([x], [y], [w])
+        return self
+
+    def predict_one(self, x: str | Mapping[str, float]) -> str | None:
+        """The best scored label; None while no label is known."""
+        return self.predict_many([x])[0]
+
+    def predict_proba_one(self, x: str | Mapping[str, float]) -> dict[str, float]:
+        """Each label's probability: the softmax of the scores."""
+        probabilities = softmax(self.scores_many([x]))[0]
+        return dict(zip(self.labels.names, probabilities.tolist(), strict=True))
+
+    def learn_many(
+        self, xs: Sequence[str] | Sequence[Mapping[str, float]], ys: Sequence[str | None], ws: Sequence[float] = ()
+    ) -> list[str | None]:
+        """Predict, then learn, one after the other; the predictions that were made before each was learned."""
+        weights = np.array(ws, np.float64) if len(ws) else np.ones(len(ys))
+        n_known = len(self.labels)
+        codes = self.labels.learn([y if w > 0 else None for y, w in zip(ys, weights, strict=True)])
+        batch = targets(codes, weights, n_known)
+        examples = self._index().examples(self._buckets(xs), batch.codes >= 0)
+        self.grow(len(self._index()), len(self.labels))
+        scores = np.empty((len(ys), len(self.labels)))
+        self.score_then_learn(examples, batch, scores)
+        return self._names(scores)
+
+    def predict_many(self, xs: Sequence[str] | Sequence[Mapping[str, float]]) -> list[str | None]:
+        """The best scored label of each; None while no label is known."""
+        return self._names(self.scores_many(xs))
+
+    def scores_many(self, xs: Sequence[str] | Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
+        """Scores float64[n, n_labels]; nothing is learned."""
+        examples = self._index().examples(self._buckets(xs))
+        scores = np.empty((len(xs), len(self.labels)))
+        self.score_then_learn(examples, no_targets(len(xs), len(self.labels)), scores)
+        return scores
+
+    def _buckets(self, xs: Sequence[Any]) -> Buckets:
+        if self.view is None:
+            self.view = View()
+        return self.view.of_texts(xs) if xs and isinstance(xs[0], str) else self.view.of_mappings(xs)
+
+    def _index(self) -> RowIndex:
+        if self._rows is None:
+            self.view = self.view or View()
+            self._rows = RowIndex(self.view.bits)
+        return self._rows
+
+    def _names(self, scores: NDArray[np.float64]) -> list[str | None]:
+        return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
+
+
+def no_targets(n: int, n_labels: int) -> Targets:
+    """Targets of n events without labels."""
+    return Targets(np.full(n, -1, np.int32), np.full(n, n_labels, np.int64), np.ones(n))
+
+
+def best(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """int32[n], the best scored label's code; ties go to the label seen first, -1 where there is no candidate."""
+    if scores.shape[1] == 0:
+        return np.full(scores.shape[0], -1, np.int32)
+    winners = scores.argmax(axis=1).astype(np.int32)
+    winners[np.isneginf(scores.max(axis=1))] = -1
+    return winners
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[n, n_labels] probabilities of scores that have a candidate each."""
+    if scores.shape[1] == 0:
+        return scores
+    powers: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def _grown(table: Array, shape: tuple[int, ...]) -> Array:
+    """The table itself if it is large enough, else a larger one with its content; what is new is 0."""
+    if all(size <= capacity for size, capacity in zip(shape, table.shape, strict=True)):
+        return table
+    capacity = [
+        old if size <= old else max(size, _SMALLEST) if old == 0 else max(size, int(old * factor))
+        for size, old, factor in zip(shape, table.shape, _FACTORS[-len(shape) :], strict=True)
+    ]
+    larger = np.zeros(capacity, table.dtype)
+    larger[tuple(slice(size) for size in table.shape)] = table
+    return larger
+
+
+_SMALLEST = 2
+_FACTORS = (2.0, 1.25)
+
+
+@kernel
+def linear_scores(begin, end, rows, values, n_rows, weights, bias, scale, n_labels, scores):  # type: ignore[no-untyped-def]
+    """Set scores[k] = bias_k + scale * sum_j values_j weights_jk for the n_labels candidates, -inf for the rest."""
+    scores[:n_labels] = 0.0
+    scores[n_labels:] = -np.inf
+    for j in range(begin, end):
+        row = rows[j]
+        if 0 <= row < n_rows:
+            x = np.float64(values[j])
+            for k in range(n_labels):
+                scores[k] += x * weights[row, k]
+    for k in range(n_labels):
+        scores[k] = bias[k] + scale * scores[k]
+
+
+@kernel
+def best_other(scores, y):  # type: ignore[no-untyped-def]
+    """The best scored candidate but y; -1 if there is no other. Ties go to the label seen first."""
+    best = -1
+    for k in range(scores.size):
+        if k != y and scores[k] > -np.inf and (best < 0 or scores[k] > scores[best]):
+            best = k
+    return best
+
+
+@kernel
+def add_scaled(begin, end, rows, values, step, weights, k):  # type: ignore[no-untyped-def]
+    """weights_jk += step * values_j for every feature j of an event."""
+    for j in range(begin, end):
+        weights[rows[j], k] += step * values[j]

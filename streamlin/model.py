@@ -1,0 +1,95 @@
+"""Everything that learns, and what is measured of it, as one thing with one state."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import RunConfig
+from streamlin.evaluation import Predictions, Prequential
+from streamlin.events import Batch, LabelIndex
+from streamlin.features import Buckets, RowIndex, View
+from streamlin.learners import from_config, no_targets, targets
+
+Features = dict[str, Buckets]
+
+
+class Model:
+    """The views, their row indexes, the labels, the learners and their measures.
+
+    `featurize` reads no state, so that it may run ahead on another thread; `step` must see the batches in order.
+    """
+
+    def __init__(self, config: RunConfig) -> None:
+        self.labels = LabelIndex()
+        self.learners = {learner.name: from_config(learner) for learner in config.learners}
+        self.view_of = {learner.name: learner.features for learner in config.learners}
+        bits, categories = config.features.bits, config.fields.categories
+        in_use = set(self.view_of.values())
+        self.views = {
+            name: View(view, bits, categories) for name, view in config.features.views.items() if name in in_use
+        }
+        self.rows = {name: RowIndex(bits) for name in self.views}
+        self.prequential = Prequential(list(self.learners), config.evaluation)
+
+    def featurize(self, batch: Batch) -> Features:
+        """The features of a batch, by view."""
+        return {name: view.buckets(batch) for name, view in self.views.items()}
+
+    def step(self, batch: Batch, features: Features) -> Predictions:
+        """Test, then train, event by event: what every learner predicts of each before its label is seen."""
+        n_known = len(self.labels)
+        counted = batch.weights > 0
+        labels = (
+            batch.labels
+            if counted.all()
+            else [label if w else None for label, w in zip(batch.labels, counted, strict=True)]
+        )
+        goals = targets(self.labels.learn(labels), batch.weights, n_known)
+        learned = goals.codes >= 0
+        examples = {view: self.rows[view].examples(features[view], learned) for view in self.views}
+        scores = np.empty((len(self.learners), len(batch), len(self.labels)))
+        for (name, learner), own_scores in zip(self.learners.items(), scores, strict=True):
+            view = self.view_of[name]
+            learner.grow(len(self.rows[view]), len(self.labels))
+            learner.score_then_learn(examples[view], goals, own_scores)
+        measures = self.prequential
+        measures.events += len(batch)
+        measures.labelled += len(batch) - batch.labels.count(None)
+        return measures.measure(scores, goals.codes, batch.weights, self.labels, batch.extra)
+
+    def predict(self, batch: Batch, features: Features) -> Predictions:
+        """Predict by what was learned so far; nothing changes."""
+        goals = no_targets(len(batch), len(self.labels))
+        scores = np.empty((len(self.learners), len(batch), len(self.labels)))
+        for (name, learner), own_scores in zip(self.learners.items(), scores, strict=True):
+            view = self.view_of[name]
+            learner.grow(len(self.rows[view]), len(self.labels))
+            learner.score_then_learn(self.rows[view].examples(features[view]), goals, own_scores)
+        return self.prequential.predict(scores)
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays by name, and the rest as JSON-able values."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for view, rows in self.rows.items():
+            arrays[f"rows/{view}"] = rows.buckets
+        for name, learner in self.learners.items():
+            tables = learner.state(len(self.rows[self.view_of[name]]), len(self.labels))
+            arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
+        measured, counts = self.prequential.state()
+        arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
+        return arrays, {"labels": self.labels.names, "evaluation": counts}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
+        """Take what `state` gave; for a new model of the same configuration."""
+        self.labels = LabelIndex(rest["labels"])
+        for view, rows in self.rows.items():
+            rows.restore(arrays[f"rows/{view}"])
+        for name, learner in self.learners.items():
+            learner.restore(_below(arrays, f"learners/{name}/"))
+        self.prequential.restore(_below(arrays, "evaluation/"), rest["evaluation"])
+
+
+def _below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

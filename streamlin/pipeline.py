@@ -1,0 +1,210 @@
+"""The one loop: poll, decode, featurize, score, learn, measure, write, checkpoint, commit."""
+
+import sys
+import threading
+import time
+from typing import Any, Protocol
+
+from streamlin.addresses import parse_address
+from streamlin.checkpoint import Checkpoint, differing
+from streamlin.config import RunConfig
+from streamlin.errors import CheckpointError, ConfigError, StreamlinError
+from streamlin.events import Position, Records
+from streamlin.model import Model
+from streamlin.outputs import Outputs
+from streamlin.prediction_lines import PredictionLines
+from streamlin.reader import Ahead, Portion, Reader
+from streamlin.registry import connector
+from streamlin.sources import open_source
+
+_AHEAD = 3
+"""Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
+_PATIENCE = 0.05
+"""Seconds without news after which what was written is handed to readers."""
+_SWITCH_INTERVAL = 0.0005
+"""Seconds until a thread that decodes gives way to the one that learns; the interpreter's 5 ms are several batches."""
+
+
+class Progress(Protocol):
+    """Who shows how far a run is."""
+
+    def update(self, run: "Pipeline") -> None:
+        """Called after every batch, and whenever there is nothing to do."""
+
+    def notice(self, line: str) -> None:
+        """Show one line; called from any thread."""
+
+
+class Pipeline:
+    """A run: a source, a model, the sinks and the checkpoint they share.
+
+    Parameters
+    ----------
+    config : what to do; `config.source.url` must be there.
+    progress : shows how far it is.
+    limit : events after which to stop; None: never.
+    previous : resume from the checkpoint before the last.
+
+    Raises
+    ------
+    ConfigError, ConnectorError, CheckpointError : before the first event, where something can't be used.
+    """
+
+    def __init__(
+        self, config: RunConfig, progress: Progress, *, limit: int | None = None, previous: bool = False
+    ) -> None:
+        self.stop = threading.Event()
+        self.progress, self.seconds = progress, 0.0
+        address = parse_address(_url(config), "stdin")
+        self.config = _with_references(config, connector("sources", address.scheme))
+        self.model = Model(self.config)
+        self._source_key = address.key
+        self._positions: dict[str, dict[str, Position]] = {}
+        self._dealt_with: dict[str, tuple[Records, int]] = {}
+        self._number = self._since_checkpoint = self._resumed_events = 0
+        self._checkpoint: Checkpoint | None = None
+        self._outputs: Outputs | None = None
+        self._reader: Reader | None = None
+        try:
+            lengths = self._resume(previous)
+            positions = self._positions.get(self._source_key, {})
+            self.source, decoder, pace = open_source(address, self.config, positions, progress.notice, self.stop)
+            self._reader = Reader(
+                self.source, decoder, self.model.featurize, self.config.pipeline, limit, pace, self.stop
+            )
+            sinks = config.sinks
+            self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, progress.notice)
+            self._lines = PredictionLines(list(self.model.learners), self.model.labels)
+            if self._checkpoint is not None and (self._outputs.new or self._number == 0):
+                self._save()  # so that a kill before the next one finds the sinks' lengths
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self) -> dict[str, Any]:
+        """Run to the source's end, the limit, or until `stop` is set; the report.
+
+        Raises
+        ------
+        StreamlinError : the source or a sink failed for good. Of a source, what came before is in the checkpoint.
+        """
+        begin, interval = time.perf_counter(), sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL)
+        ahead = Ahead(iter(self._reader), _AHEAD, _PATIENCE, self.stop) if self.config.pipeline.threads > 1 else None
+        portions = iter(ahead if ahead is not None else self._reader)
+        failure: StreamlinError | None = None
+        try:
+            while not self.stop.is_set():
+                try:
+                    portion = next(portions, _END)
+                except StreamlinError as error:  # the source's; a sink's is raised below
+                    failure = error
+                    break
+                if portion is _END:
+                    break
+                self._step(portion)
+                self.seconds = time.perf_counter() - begin
+                self.progress.update(self)
+        finally:
+            self.stop.set()
+            if ahead is not None:
+                ahead.join()
+            sys.setswitchinterval(interval)
+        self._save()
+        self.seconds = time.perf_counter() - begin
+        if failure is not None:
+            raise failure
+        return self.report()
+
+    def report(self) -> dict[str, Any]:
+        """What was measured, JSON-able. All counts but the seconds and their rate go back to before a resume."""
+        report = self.model.prequential.report(self.model.labels)
+        pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
+        counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
+        return counts | pace | report
+
+    @property
+    def events_per_second(self) -> float | None:
+        """Events of this run by its seconds; None before it began."""
+        events = self.model.prequential.events - self._resumed_events
+        return events / self.seconds if self.seconds > 0 else None
+
+    def close(self) -> None:
+        """Close source, sinks and checkpoint; what is in no checkpoint by now will be learned again."""
+        self.stop.set()
+        for part in (self._reader, self._outputs, self._checkpoint):
+            if part is not None:
+                part.close()
+
+    def _step(self, portion: Portion | None) -> None:
+        assert self._outputs is not None
+        if portion is None:
+            self._outputs.flush()
+            return
+        if len(portion.batch):
+            predictions = self.model.step(portion.batch, portion.features)
+            if self._outputs.predictions is not None:
+                self._outputs.predictions.sink.write(self._lines.encode(portion.batch, predictions))
+        if portion.dead:
+            self.model.prequential.dead_letters += len(portion.dead)
+            self._outputs.write_dead(portion.dead, portion.records)
+        self._dealt_with[portion.records.key] = portion.records, portion.count
+        self._since_checkpoint += len(portion.batch)
+        if self._since_checkpoint >= self.config.checkpoint.every_events:
+            self._save()
+
+    def _save(self) -> None:
+        """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something."""
+        assert self._outputs is not None
+        assert self._reader is not None
+        lengths = self._outputs.sync()
+        positions = self._positions.setdefault(self._source_key, {})
+        positions |= {key: records.position(count) for key, (records, count) in self._dealt_with.items()}
+        self._dealt_with.clear()
+        self._since_checkpoint = 0
+        if self._checkpoint is not None:
+            self._number += 1
+            arrays, learned = self.model.state()
+            kept = {"number": self._number, "positions": self._positions, "sinks": lengths}
+            self._checkpoint.save(arrays, {"fingerprint": self.config.fingerprint()} | kept | learned)
+        self._reader.commit(dict(positions))
+
+    def _resume(self, previous: bool) -> dict[str, Any]:
+        """Take the checkpoint, if there is one; the lengths of the sinks it knows."""
+        path = self.config.checkpoint.path
+        if path is None:
+            if previous:
+                raise ConfigError("--previous needs a checkpoint; name its folder with --checkpoint")
+            return {}
+        self._checkpoint = Checkpoint(path)
+        if not self._checkpoint.exists(previous):
+            return {}
+        arrays, state = self._checkpoint.load(previous)
+        difference = differing(self.config.fingerprint(), state["fingerprint"])
+        if difference is not None:
+            raise CheckpointError(f"the checkpoint in {path} is another configuration's: {difference}")
+        if previous:
+            self._checkpoint.go_back()
+        self.model.restore(arrays, state)
+        self._positions, self._number = state["positions"], state["number"]
+        self._resumed_events = self.model.prequential.events
+        lengths: dict[str, Any] = state["sinks"]
+        return lengths
+
+
+_END = object()
+
+
+def _url(config: RunConfig) -> str:
+    if config.source.url is None:
+        raise ConfigError("source.url: no source; give a path, '-' or a URL")
+    return config.source.url
+
+
+def _with_references(config: RunConfig, source_class: Any) -> RunConfig:
+    """A source whose events carry another's predictions has them measured too."""
+    field = getattr(source_class, "reference_field", None)
+    if field is None or field in config.evaluation.references:
+        return config
+    references = (*config.evaluation.references, field)
+    return config.model_copy(update={"evaluation": config.evaluation.model_copy(update={"references": references})})

@@ -1,0 +1,68 @@
+"""Predicting with a checkpoint, learning nothing."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from streamlin.addresses import parse_address
+from streamlin.checkpoint import load
+from streamlin.config import RunConfig
+from streamlin.errors import CheckpointError
+from streamlin.model import Model
+from streamlin.outputs import Outputs
+from streamlin.prediction_lines import PredictionLines
+from streamlin.reader import Reader
+from streamlin.settings import checked
+from streamlin.sources import open_source
+
+
+def config_of(state: dict[str, Any]) -> RunConfig:
+    """The configuration that a checkpoint was made under, as far as it reaches a prediction."""
+    try:
+        return checked(state["fingerprint"])
+    except Exception as error:
+        raise CheckpointError(f"the checkpoint's configuration is not this version's: {error}") from None
+
+
+def predict(
+    folder: str,
+    url: str,
+    predictions: str,
+    dead_letters: str | None,
+    limit: int | None,
+    notice: Callable[[str], None],
+    stop: threading.Event,
+) -> int:
+    """Write a prediction line for each event of a source, from what the checkpoint in `folder` has learned.
+
+    Returns the number of dead letters. Raises StreamlinError as a run does.
+    """
+    arrays, state = load(folder)
+    config = config_of(state)
+    model = Model(config)
+    model.restore(arrays, state)
+    source, decoder, pace = open_source(parse_address(url, "stdin"), config, {}, notice, stop)
+    reader = Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)
+    try:
+        outputs = Outputs(predictions, dead_letters, {}, notice)
+        try:
+            return _predict_all(reader, model, outputs)
+        finally:
+            outputs.close()
+    finally:
+        reader.close()
+
+
+def _predict_all(reader: Reader, model: Model, outputs: Outputs) -> int:
+    lines, dead = PredictionLines(list(model.learners), model.labels), 0
+    for portion in reader:
+        if portion is None:
+            outputs.flush()
+            continue
+        if len(portion.batch):
+            predictions = model.predict(portion.batch, portion.features)
+            outputs.predictions.sink.write(lines.encode(portion.batch, predictions))  # type: ignore[union-attr]
+        outputs.write_dead(portion.dead, portion.records)
+        dead += len(portion.dead)
+    outputs.sync()
+    return dead

@@ -1,0 +1,97 @@
+"""How far a run is, on standard error: a live table on a terminal, a line every few seconds elsewhere."""
+
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from streamlin.summary import accuracy_table, counts_line, percent
+
+if TYPE_CHECKING:
+    from streamlin.pipeline import Pipeline
+
+_LIVE_SECONDS = 0.25
+_PLAIN_SECONDS = 5.0
+
+
+class PlainProgress:
+    """A line every few seconds."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _PLAIN_SECONDS
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "PlainProgress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, run: "Pipeline") -> None:
+        """Show a line if the last one is some seconds old."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PLAIN_SECONDS
+        report = run.report()
+        best = max(report["learners"].items(), key=lambda item: item[1]["accuracy"] or 0.0)
+        done = progress_of(run)
+        share = f"{100 * done[0] / done[1]:.0f} % · " if done else ""
+        accuracy = f"best {best[0]} {percent(best[1]['accuracy'])}, last {percent(best[1]['window_accuracy'])}"
+        self.notice(f"{share}{counts_line(report)} · {accuracy}")
+
+    def notice(self, line: str) -> None:
+        """Show one line."""
+        with self._lock:
+            print(f"streamlin: {line}", file=sys.stderr, flush=True)
+
+
+class LiveProgress:
+    """A table that is drawn anew some times a second, and a bar with the time left where the source has a size."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+        self._bar = Progress(BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), auto_refresh=False)
+        self._task = self._bar.add_task("", total=None)
+        self._next = 0.0
+
+    def __enter__(self) -> "LiveProgress":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def update(self, run: "Pipeline") -> None:
+        """Draw, if the last drawing is old enough."""
+        if time.monotonic() < self._next:
+            return
+        from rich.console import Group
+
+        self._next = time.monotonic() + _LIVE_SECONDS
+        report = run.report()
+        parts: list[Any] = [counts_line(report), "", accuracy_table(report, run.config.evaluation.window)]
+        done = progress_of(run)
+        if done is not None:
+            self._bar.update(self._task, completed=done[0], total=done[1])
+            parts += ["", self._bar.get_renderable()]
+        self._live.update(Group(*parts), refresh=True)
+
+    def notice(self, line: str) -> None:
+        """Show one line above the table."""
+        self._live.console.print(f"streamlin: {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def progress_of(run: "Pipeline") -> tuple[int, int] | None:
+    """How much the source has read, of how much; None where it can't know."""
+    measure = getattr(run.source, "progress", None)
+    done: tuple[int, int] | None = measure() if measure is not None else None
+    return done
+
+
+def progress() -> PlainProgress | LiveProgress:
+    """The one that fits standard error."""
+    return LiveProgress() if sys.stderr.isatty() else PlainProgress()

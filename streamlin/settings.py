@@ -1,0 +1,179 @@
+"""Where configuration values come from: flags over environment over file over defaults.
+
+Every place is brought into the tables of a TOML file, so that one set of rules checks them all.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from streamlin.config import LEARNER_KINDS, LEARNER_MODELS, RunConfig, ViewConfig
+from streamlin.errors import ConfigError
+from streamlin.nearest import nearest
+
+PREFIX = "STREAMLIN_"
+Tables = dict[str, Any]
+
+
+def load_config(
+    file: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    sets: Sequence[str] = (),
+    learners: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> RunConfig:
+    """The checked configuration.
+
+    Parameters
+    ----------
+    file : a TOML file.
+    flags : dotted key -> value; None: not given.
+    sets : `key=value` texts; they win over `flags`.
+    learners : names of configured learners, or kinds, to use instead of all.
+    environment : `STREAMLIN_FEATURES__BITS=22`; that of the process unless given.
+
+    Raises
+    ------
+    ConfigError : names the key, the value, and what would be right.
+    """
+    tables = read_toml(file) if file is not None else {}
+    for key, value in from_environment(os.environ if environment is None else environment):
+        put(tables, key, value)
+    for key, value in (flags or {}).items():
+        if value is not None:
+            put(tables, key, value)
+    if learners:
+        tables["learners"] = [_learner(name, tables.get("learners", [])) for name in learners]
+    for text in sets:
+        key, sign, value = text.partition("=")
+        if not sign or not key.strip():
+            raise ConfigError(f"--set {text}: it takes KEY=VALUE, as in features.bits=22")
+        _set(tables, key.strip(), parse_value(value.strip()))
+    return checked(tables)
+
+
+def read_toml(path: Path) -> Tables:
+    """The tables of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"--config {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--config {path}: not TOML: {error}") from None
+
+
+def from_environment(environment: Mapping[str, str]) -> Iterable[tuple[str, Any]]:
+    """Dotted keys and values; `__` leads into a table."""
+    for name, value in sorted(environment.items()):
+        if name.startswith(PREFIX):
+            key = name.removeprefix(PREFIX).lower().replace("__", ".")
+            if key.split(".")[0] == "learners":
+                raise ConfigError(f"{name}: learners come from the file or from flags")
+            yield key, parse_value(value)
+
+
+def parse_value(text: str) -> Any:
+    """A TOML value; what is none is a text, so that bare words need no quotes."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def put(tables: Tables, key: str, value: Any) -> None:
+    """Set a dotted key, making the tables on the way."""
+    *path, last = key.split(".")
+    table = tables
+    for i, name in enumerate(path):
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            raise ConfigError(f"{key}: '{'.'.join(path[: i + 1])}' is no table")
+    table[last] = value
+
+
+def checked(tables: Tables) -> RunConfig:
+    """The configuration that the tables hold; the first thing wrong with them as one line."""
+    try:
+        return RunConfig.model_validate(tables)
+    except ValidationError as error:
+        raise ConfigError(_explained(error.errors(include_url=False)[0], tables)) from None
+
+
+def _learner(name: str, configured: Any) -> Tables:
+    """The configured learner of that name, or a new one of that kind."""
+    listed = [learner for learner in configured if isinstance(learner, dict)] if isinstance(configured, list) else []
+    for learner in listed:
+        if name in (learner.get("name"), learner.get("kind")):
+            return learner
+    if name not in LEARNER_KINDS:
+        names = [learner["name"] for learner in listed if learner.get("name")]
+        raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*LEARNER_KINDS, *names])}")
+    return {"kind": name}
+
+
+def _set(tables: Tables, key: str, value: Any) -> None:
+    """`put`, but a learner is addressed by its name."""
+    if not key.startswith("learners."):
+        put(tables, key, value)
+        return
+    _, name, *rest = key.split(".")
+    learners = tables.setdefault("learners", [{"kind": kind} for kind in LEARNER_KINDS])
+    names = {learner.get("name") or learner.get("kind"): learner for learner in learners}
+    if name not in names or len(rest) != 1:
+        shape = "" if name not in names else "a key follows the name, as in learners.passive_aggressive.C; "
+        raise ConfigError(f"--set {key}: {shape}{nearest(name, names)}")
+    names[name][rest[0]] = value
+
+
+def _explained(error: Mapping[str, Any], tables: Tables) -> str:
+    """One of pydantic's findings as a line: the key, what was found, what would be right."""
+    loc, found = list(error["loc"]), error["input"]
+    key = _dotted(loc, tables)
+    if error["type"] == "value_error":
+        text = str(error["ctx"]["error"])
+        return f"{key}: {text}, got {found!r}" if key else text
+    if error["type"] == "extra_forbidden":
+        return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1]))}"
+    if error["type"] == "union_tag_invalid":
+        return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], LEARNER_KINDS)}"
+    if error["type"] == "union_tag_not_found":
+        return f"{key}: needs a kind; {nearest('', LEARNER_KINDS)}"
+    if error["type"] in ("model_type", "model_attributes_type", "dict_type"):
+        return f"{key}: needs a table, got {_short(found)}"
+    message = error["msg"]
+    return f"{key}: {message[0].lower()}{message[1:]}, got {_short(found)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def _dotted(loc: Sequence[Any], tables: Tables) -> str:
+    """The key as a person writes it: a learner by its name, a view below `features`."""
+    parts = list(loc)
+    if parts[:1] == ["learners"] and len(parts) > 1 and isinstance(parts[1], int):
+        learner = tables["learners"][parts[1]]
+        named = isinstance(learner, dict) and (learner.get("name") or learner.get("kind"))
+        parts = ["learners", named or str(parts[1]), *parts[3:]]
+    if parts[:2] == ["features", "views"]:
+        del parts[1]
+    return ".".join(str(part) for part in parts)
+
+
+def _keys(loc: Sequence[Any]) -> list[str]:
+    """The keys there are at a place in the configuration."""
+    model: type[BaseModel]
+    if not loc:
+        model = RunConfig
+    elif loc[0] == "learners":
+        model = LEARNER_MODELS[loc[2]]
+    elif loc[0] == "features" and len(loc) > 1:
+        model = ViewConfig
+    else:
+        model = type(getattr(RunConfig(), loc[0]))
+    return [key for key in model.model_fields if key != "views"]

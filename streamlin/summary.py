@@ -1,0 +1,130 @@
+"""How a run stands, as tables for people: the live view and the summary at the end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+
+def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
+    """A row a learner, then the baselines: running accuracy with its 95 % interval, window, fading."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("learner")
+    for title in ("accuracy", "95 % interval", f"last {window:,}", "fading"):
+        table.add_column(title, justify="right")
+    best = max((row["accuracy"] or 0.0 for row in report["learners"].values()), default=0.0)
+    for name, row in report["learners"].items():
+        table.add_row(name, *_cells(row), style="bold" if row["accuracy"] == best else None)
+    table.add_section()
+    for name, row in report["baselines"].items():
+        table.add_row(name, *_cells(row), style="dim")
+    return table
+
+
+def counts_line(report: Mapping[str, Any]) -> str:
+    """Events, labels, dead letters, and the pace."""
+    parts = [f"{report['events']:,} events"]
+    if report["unlabelled"]:
+        parts.append(f"{report['unlabelled']:,} without label")
+    parts.append(f"{len(report['labels']):,} labels")
+    parts.append(f"{report['dead_letters']:,} dead letters")
+    if report["events_per_second"] is not None:
+        parts.append(f"{report['seconds']:.1f} s, {report['events_per_second']:,.0f} events/s")
+    return " · ".join(parts)
+
+
+def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableType]:
+    """A table a field: each value's events, and every learner's accuracy there; the largest slices first."""
+    tables: list[RenderableType] = []
+    for field, values in report["slices"].items():
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column(field)
+        for title in ("events", *report["learners"]):
+            table.add_column(title, justify="right")
+        for value, row in sorted(values.items(), key=lambda item: -item[1]["events"])[:most]:
+            shares = (percent(row[name]["accuracy"]) for name in report["learners"])
+            table.add_row(Text(value[:40]), f"{row['events']:,}", *shares)
+        if len(values) > most:
+            table.caption = f"{len(values) - most:,} more in the report"
+        tables += ["", table]
+    return tables
+
+
+def summary(report: Mapping[str, Any], window: int) -> RenderableType:
+    """The whole of it."""
+    return Group(counts_line(report), "", accuracy_table(report, window), *slice_tables(report))
+
+
+def percent(share: float | None) -> str:
+    """98.62 %, or a dash."""
+    return "–" if share is None else f"{100 * share:.2f} %"
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    interval = row["interval"]
+    spread = "–" if interval is None else f"{100 * interval[0]:.2f} – {100 * interval[1]:.2f}"
+    return percent(row["accuracy"]), spread, percent(row["window_accuracy"]), percent(row["fading_accuracy"])
+
+
+def inspection(found: Mapping[str, Any]) -> RenderableType:
+    """What `streamlin inspect` shows."""
+    rows = ", ".join(f"{count:,} rows in view {view}" for view, count in found["rows"].items())
+    head = (
+        f"checkpoint {found['checkpoint']} · {found['events']:,} events, {found['labelled']:,} labelled, "
+        f"{found['dead_letters']:,} dead letters · {rows} · {found['bytes'] / 1e6:.1f} MB"
+    )
+    return Group(
+        head,
+        "",
+        _learners(found["learners"]),
+        "",
+        _labels(found["labels"]),
+        *_positions(found["positions"]),
+        *_heaviest(found["heaviest"]),
+    )
+
+
+def _table(*titles: str, right: int = 0) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, title in enumerate(titles):
+        table.add_column(title, justify="right" if number >= len(titles) - right else "left")
+    return table
+
+
+def _learners(learners: Mapping[str, Any]) -> Table:
+    table = _table("learner", "parameters", "view", "accuracy", right=1)
+    for name, learner in learners.items():
+        parameters = ", ".join(
+            f"{key} = {value}" for key, value in learner.items() if key not in ("kind", "features", "accuracy")
+        )
+        table.add_row(name, parameters, learner["features"], percent(learner["accuracy"]))
+    return table
+
+
+def _labels(labels: Mapping[str, float], most: int = 20) -> Table:
+    table = _table("label", "weight", right=1)
+    for name, weight in list(labels.items())[:most]:
+        table.add_row(Text(name[:60]), f"{weight:,.0f}")
+    if len(labels) > most:
+        table.caption = f"{len(labels) - most:,} more with --json"
+    return table
+
+
+def _positions(positions: Mapping[str, Any]) -> list[RenderableType]:
+    table = _table("source", "part", "offset", right=1)
+    for source, parts in positions.items():
+        for part, position in parts.items():
+            table.add_row(Text(source), Text(part), f"{position['offset']:,}")
+    return ["", table] if table.row_count else []
+
+
+def _heaviest(heaviest: Mapping[str, Any]) -> list[RenderableType]:
+    table = _table("learner", "label", "heaviest features (bucket: weight)")
+    for learner, labels in heaviest.items():
+        for label, features in labels.items():
+            table.add_row(
+                learner, Text(label[:40]), "  ".join(f"{bucket}: {weight:+.2f}" for bucket, weight in features)
+            )
+    return ["", table] if table.row_count else []
