@@ -33,6 +33,7 @@ class Compression:
     name : for people.
     decoder, encoder : begin a member (gzip) or frame (Zstandard).
     error : what a decoder raises for damaged data.
+    piece : so many compressed bytes never become more than a few megabytes.
     block, end : an encoder's flush modes: all can be read so far; the member or frame is complete.
     """
 
@@ -40,6 +41,7 @@ class Compression:
     decoder: Callable[[], Decoder]
     encoder: Callable[[], Encoder]
     error: type[Exception]
+    piece: int
     block: int
     end: int
 
@@ -60,6 +62,7 @@ def _gzip() -> Compression:
         decoder=lambda: zlib.decompressobj(wbits),
         encoder=lambda: zlib.compressobj(1, zlib.DEFLATED, wbits),  # predictions are written faster than level 6 can
         error=zlib.error,
+        piece=1024,  # 1032 times that at most
         block=zlib.Z_SYNC_FLUSH,
         end=zlib.Z_FINISH,
     )
@@ -73,6 +76,7 @@ def _zstandard() -> Compression:
         decoder=lambda: zstandard.ZstdDecompressor().decompressobj(),
         encoder=lambda: zstandard.ZstdCompressor(write_checksum=True).compressobj(),
         error=zstandard.ZstdError,
+        piece=128,  # 4 bytes can stand for 128 KiB
         block=zstandard.COMPRESSOBJ_FLUSH_BLOCK,
         end=zstandard.COMPRESSOBJ_FLUSH_FINISH,
     )

@@ -7,7 +7,6 @@ from connectors.compression import Compression, Decoder
 from connectors.records import FINGERPRINT
 
 BLOCK = 256 * 1024
-_PIECE = 512  # small, so that what a piece decompresses to stays small however well it was compressed
 
 
 class DamagedError(Exception):
@@ -80,11 +79,11 @@ class CompressedBytes:
             self._damage = f"the {self._compression.name} file is cut off at byte {at}"
 
     def _piece(self, at: int) -> bytes:
-        """Up to `_PIECE` compressed bytes."""
+        """Some compressed bytes."""
         index = at - self._block_at
         if index >= len(self._block):
             self._block, self._block_at, index = os.pread(self._descriptor, BLOCK, at), at, 0
-        return self._block[index : index + _PIECE]
+        return self._block[index : index + self._compression.piece]
 
     def _salvaged(self, begin: int, at: int) -> bytes:
         """What can still be had of the damaged piece at `at` in the member that begins at `begin`.
@@ -93,7 +92,7 @@ class CompressedBytes:
         byte.
         """
         decoder, salvaged = self._compression.decoder(), []
-        for position in range(begin, at, _PIECE):
+        for position in range(begin, at, self._compression.piece):
             decoder.decompress(self._piece(position)[: at - position])
         try:
             for byte in self._piece(at):

@@ -27,18 +27,21 @@ class Oversized:
 
     Attributes
     ----------
-    head : the first `SHOWN` bytes.
+    head : the first `SHOWN` bytes, as far as they are known.
     length, total : of the whole record, and with its line end; once its end was found.
     before : the up to `FINGERPRINT` bytes before what follows the record.
     """
 
     def __init__(self, framing: Framing, data: bytes, before: bytes) -> None:
         self._framing = framing
-        self.head = data[:SHOWN]
         self.length = self.total = self._dropped = 0
         self.before = before
-        self._stand_in = self._carried = b""
+        self._beginning = self._stand_in = self._carried = b""
         self._drop(data)
+
+    @property
+    def head(self) -> bytes:
+        return self._beginning + self._carried[: SHOWN - len(self._beginning)]
 
     def feed(self, block: bytes, final: bool) -> bytes | None:
         """Go on with the next bytes; what follows the record in them, None while it has not ended."""
@@ -50,6 +53,7 @@ class Oversized:
         end = int(starts[1]) if starts.size > 1 else consumed
         shift = self._dropped - len(self._stand_in)
         self.length, self.total = int(ends[0]) + shift, end + shift
+        self._carried = data[len(self._stand_in) : int(ends[0])]
         self.before = (self.before + data[len(self._stand_in) : end])[-FINGERPRINT:]
         return data[end:]
 
@@ -62,6 +66,7 @@ class Oversized:
             return
         inside_quotes = not self._framing(data[:cut] + b"\n", False)[0].size
         self._dropped += cut - kept
+        self._beginning += data[kept : min(cut, kept + SHOWN - len(self._beginning))]
         self.before = (self.before + data[max(kept, cut - FINGERPRINT) : cut])[-FINGERPRINT:]
         self._stand_in, self._carried = b'"x' if inside_quotes else b"x", data[cut:]
 

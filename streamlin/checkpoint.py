@@ -10,6 +10,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -152,7 +153,7 @@ def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
                 raise CheckpointError(f"{path} is damaged: it is longer than its header says")
         checksum = _checksum(table, {key: about[key] for key in ("format", "version", "state")})
         for array in arrays.values():
-            checksum = zlib.crc32(array, checksum)
+            checksum = zlib.crc32(_bytes(array), checksum)
         if f"{checksum:08x}" != about["crc32"]:
             raise CheckpointError(f"{path} is damaged: its checksum is {checksum:08x}, not {about['crc32']}")
         return arrays, json.loads(about["state"])
@@ -191,21 +192,24 @@ def _checksum(table: Mapping[str, Any], about: Mapping[str, str]) -> int:
     return zlib.crc32(json.dumps([table, about], sort_keys=True).encode())
 
 
-def _blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
     """The array's rows in contiguous blocks of some MiB; a table with spare columns is never copied as a whole."""
-    if array.ndim == 0 or array.nbytes == 0:
+    if array.nbytes == 0:
         return
+    array = np.atleast_1d(array)
     step = max(1, _BLOCK // max(1, array.nbytes // array.shape[0]))
     for begin in range(0, array.shape[0], step):
-        yield np.ascontiguousarray(array[begin : begin + step]).reshape(-1).view(np.uint8)
+        yield _bytes(np.ascontiguousarray(array[begin : begin + step]))
 
 
-def _read_array(file: BinaryIO, entry: Mapping[str, Any]) -> NDArray[Any]:
+def _bytes(array: NDArray[Any]) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # a buffer, from Python 3.12 on
+
+
+def _read_array(file: BufferedReader, entry: Mapping[str, Any]) -> NDArray[Any]:
     array = np.empty(entry["shape"], _TYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
-    if array.nbytes != end - begin or (
-        array.nbytes and file.readinto(array.reshape(-1).view(np.uint8)) != array.nbytes
-    ):  # type: ignore[attr-defined]
+    if array.nbytes != end - begin or (array.nbytes and file.readinto(_bytes(array)) != array.nbytes):
         raise CheckpointError(f"{file.name} is damaged: it is cut off")
     return array
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from numba.core import event
 
 
-class _Teller(event.Listener):  # type: ignore[misc]  # numba is untyped
+class _Teller(event.Listener):
     def __init__(self, notice: Callable[[str], None]) -> None:
         self._notice, self._told = notice, False
 
@@ -20,4 +20,4 @@ class _Teller(event.Listener):  # type: ignore[misc]  # numba is untyped
 
 def tell_if_compiling(notice: Callable[[str], None]) -> None:
     """Show one line when something is really compiled; what comes from the cache on disk is not."""
-    event.register("numba:compile", _Teller(notice))
+    event.register("numba:compile", _Teller(notice))  # type: ignore[no-untyped-call]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from streamlin.config import RunConfig
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex
-from streamlin.features import Buckets, RowIndex, View
+from streamlin.features import Buckets, View
+from streamlin.features.rows import RowIndex
 from streamlin.learners import from_config, no_targets, targets
 
 Features = dict[str, Buckets]

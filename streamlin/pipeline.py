@@ -90,17 +90,19 @@ class Pipeline:
         """
         begin, interval = time.perf_counter(), sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
-        ahead = Ahead(iter(self._reader), _AHEAD, _PATIENCE, self.stop) if self.config.pipeline.threads > 1 else None
-        portions = iter(ahead if ahead is not None else self._reader)
+        portions, ahead = iter(self._parts()[0]), None
+        if self.config.pipeline.threads > 1:
+            ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop)
+            portions = iter(ahead)
         failure: StreamlinError | None = None
         try:
             while not self.stop.is_set():
                 try:
-                    portion = next(portions, _END)
+                    portion = next(portions)
+                except StopIteration:
+                    break
                 except StreamlinError as error:  # the source's; a sink's is raised below
                     failure = error
-                    break
-                if portion is _END:
                     break
                 self._step(portion)
                 self.seconds = time.perf_counter() - begin
@@ -137,17 +139,17 @@ class Pipeline:
                 part.close()
 
     def _step(self, portion: Portion | None) -> None:
-        assert self._outputs is not None
+        _, outputs = self._parts()
         if portion is None:
-            self._outputs.flush()
+            outputs.flush()
             return
         if len(portion.batch):
             predictions = self.model.step(portion.batch, portion.features)
-            if self._outputs.predictions is not None:
-                self._outputs.predictions.sink.write(self._lines.encode(portion.batch, predictions))
+            if outputs.predictions is not None:
+                outputs.predictions.sink.write(self._lines.encode(portion.batch, predictions))
         if portion.dead:
             self.model.prequential.dead_letters += len(portion.dead)
-            self._outputs.write_dead(portion.dead, portion.records)
+            outputs.write_dead(portion.dead, portion.records)
         self._dealt_with[portion.records.key] = portion.records, portion.count
         self._since_checkpoint += len(portion.batch)
         if self._since_checkpoint >= self.config.checkpoint.every_events:
@@ -155,9 +157,8 @@ class Pipeline:
 
     def _save(self) -> None:
         """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something."""
-        assert self._outputs is not None
-        assert self._reader is not None
-        lengths = self._outputs.sync()
+        reader, outputs = self._parts()
+        lengths = outputs.sync()
         positions = self._positions.setdefault(self._source_key, {})
         positions |= {key: records.position(count) for key, (records, count) in self._dealt_with.items()}
         self._dealt_with.clear()
@@ -167,7 +168,13 @@ class Pipeline:
             arrays, learned = self.model.state()
             kept = {"number": self._number, "positions": self._positions, "sinks": lengths}
             self._checkpoint.save(arrays, {"fingerprint": self.config.fingerprint()} | kept | learned)
-        self._reader.commit(dict(positions))
+        reader.commit(dict(positions))
+
+    def _parts(self) -> tuple[Reader, Outputs]:
+        """Both, once they are open; they are None only while the constructor runs."""
+        if self._reader is None or self._outputs is None:
+            raise StreamlinError("the pipeline was not opened")
+        return self._reader, self._outputs
 
     def _resume(self, previous: bool) -> dict[str, Any]:
         """Take the checkpoint, if there is one; the lengths of the sinks it knows."""
@@ -190,9 +197,6 @@ class Pipeline:
         self._resumed_events = self.model.prequential.events
         lengths: dict[str, Any] = state["sinks"]
         return lengths
-
-
-_END = object()
 
 
 def _url(config: RunConfig) -> str:

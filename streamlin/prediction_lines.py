@@ -20,9 +20,9 @@ class PredictionLines:
     def __init__(self, learners: Sequence[str], labels: LabelIndex) -> None:
         self._labels = labels
         self._fragments = [b"null"]
-        heads = [b'"learners": {', *[b", "] * (len(learners) - 1)]
-        pieces = [head + msgspec.json.encode(name) + b": " for head, name in zip(heads, learners, strict=True)]
-        self._names, self._name_bounds = _joined(pieces)
+        heads = [b', "learners": {', *[b", "] * (len(learners) - 1)]
+        names = [head + msgspec.json.encode(name) + b": " for head, name in zip(heads, learners, strict=True)]
+        self._texts, self._text_bounds = _joined([*_PUNCTUATION, *names])
 
     def encode(self, batch: Batch, predictions: Predictions) -> memoryview:
         """The lines of a batch, each with its line feed."""
@@ -33,7 +33,7 @@ class PredictionLines:
         lengths = np.diff(bounds)
         size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[predicted.max(0) + 1].sum())
         size += int(lengths[predicted[lead, np.arange(lead.size)] + 1].sum())
-        size += len(keys) + lead.size * (self._names.size + _FIXED)
+        size += len(keys) + lead.size * (self._texts.size + _SHARE_SIZE)
         out = np.empty(size, np.uint8)
         used = fill_lines(
             np.frombuffer(keys, np.uint8),
@@ -44,28 +44,35 @@ class PredictionLines:
             labels,
             fragments,
             bounds,
-            self._names,
-            self._name_bounds,
-            *_LITERALS,
+            self._texts,
+            self._text_bounds,
             out,
         )
-        return memoryview(out)[:used]
+        return memoryview(out[:used])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
 
     def _shown(self, labels: Sequence[str | None]) -> tuple[NDArray[np.int32], list[bytes]]:
         """Codes of the labels, and the JSON of what codes -1, 0, … stand for; labels not learned come last."""
         for name in self._labels.names[len(self._fragments) - 1 :]:
             self._fragments.append(msgspec.json.encode(name))
         codes = self._labels.codes(labels)
-        unknown = [i for i in np.flatnonzero(codes < 0) if labels[i] is not None]
+        unknown = [i for i in np.flatnonzero(codes < 0).tolist() if labels[i] is not None]
         codes[unknown] = np.arange(len(unknown), dtype=np.int32) + len(self._fragments) - 1
         return codes, [*self._fragments, *(msgspec.json.encode(labels[i]) for i in unknown)]
 
 
-_LITERALS = tuple(
-    np.frombuffer(text, np.uint8)
-    for text in (b'{"id": ', b'{"position": ', b', "predicted": ', b', "confidence": ', b', "label": ', b"null")
+_PUNCTUATION = (
+    b'{"id": ',
+    b'{"position": ',
+    b', "predicted": ',
+    b', "confidence": ',
+    b"null",
+    b'}, "label": ',
+    b"}}\n",
+    b"}\n",
 )
-_FIXED = sum(literal.size for literal in _LITERALS) + 32
+_ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
+_SHARE_SIZE = 8
+"""The most bytes that a confidence takes."""
 
 
 def _keys(batch: Batch) -> tuple[bytes, NDArray[np.bool_]]:
@@ -85,52 +92,64 @@ def _joined(pieces: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int6
 
 
 @kernel
-def fill_lines(keys, has_id, predicted, lead, confidences, labels, fragments, bounds, names, name_bounds, id_, position, predicted_, confidence_, label_, null, out):  # type: ignore[no-untyped-def]  # fmt: skip
-    """Write the lines of n events to out uint8[≥ needed]; returns the bytes used.
+def fill_lines(
+    keys: NDArray[np.uint8],
+    has_id: NDArray[np.bool_],
+    predicted: NDArray[np.int32],
+    lead: NDArray[np.int32],
+    confidences: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    fragments: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+    texts: NDArray[np.uint8],
+    text_bounds: NDArray[np.int64],
+    out: NDArray[np.uint8],
+) -> int:
+    """Write the lines of n events to `out`, which has room; returns the bytes used.
 
-    keys uint8: a JSON list of n strings. predicted int32[L, n], labels int32[n]: codes, JSON of code c is
-    fragments[bounds[c + 1]:bounds[c + 2]]. names: what comes before each learner's prediction, likewise.
+    keys : a JSON list of n strings.
+    predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
+    texts, text_bounds : likewise, `_PUNCTUATION`, then what comes before each learner's prediction.
     """
     at, key = 0, 1
     for i in range(lead.size):
-        at = put(out, at, id_ if has_id[i] else position, 0, id_.size if has_id[i] else position.size)
+        at = put(out, at, texts, text_bounds, _ID if has_id[i] else _POSITION)
         end = string_end(keys, key)
-        at = put(out, at, keys, key, end)
+        for j in range(key, end):
+            out[at + j - key] = keys[j]
+        at += end - key
         key = end + 1
-        at = put(out, at, predicted_, 0, predicted_.size)
+        at = put(out, at, texts, text_bounds, _PREDICTED)
         code = predicted[lead[i], i]
-        at = put(out, at, fragments, bounds[code + 1], bounds[code + 2])
-        at = put(out, at, confidence_, 0, confidence_.size)
-        if code < 0:
-            at = put(out, at, null, 0, null.size)
-        else:
-            at = put_share(out, at, confidences[i])
-        out[at], out[at + 1] = 0x2C, 0x20  # ", "
-        at += 2
+        at = put(out, at, fragments, bounds, code + 1)
+        at = put(out, at, texts, text_bounds, _SHARE)
+        at = put(out, at, texts, text_bounds, _NULL) if code < 0 else put_share(out, at, confidences[i])
         for m in range(predicted.shape[0]):
-            at = put(out, at, names, name_bounds[m], name_bounds[m + 1])
-            code = predicted[m, i]
-            at = put(out, at, fragments, bounds[code + 1], bounds[code + 2])
-        out[at] = 0x7D  # }
-        at += 1
-        if labels[i] >= 0:
-            at = put(out, at, label_, 0, label_.size)
-            at = put(out, at, fragments, bounds[labels[i] + 1], bounds[labels[i] + 2])
-        out[at], out[at + 1] = 0x7D, 0x0A
-        at += 2
+            at = put(out, at, texts, text_bounds, _FIRST_LEARNER + m)
+            at = put(out, at, fragments, bounds, predicted[m, i] + 1)
+        if labels[i] < 0:
+            at = put(out, at, texts, text_bounds, _END)
+        else:
+            at = put(out, at, texts, text_bounds, _LABEL)
+            at = put(out, at, fragments, bounds, labels[i] + 1)
+            at = put(out, at, texts, text_bounds, _LABELLED_END)
     return at
 
 
 @kernel
-def put(out, at, source, begin, end):  # type: ignore[no-untyped-def]
-    """Copy source[begin:end] to out[at:]; returns where it ends."""
+def put(out: NDArray[np.uint8], at: int, texts: NDArray[np.uint8], bounds: NDArray[np.int64], number: int) -> int:
+    """Copy text `number` of several to out[at:]; returns where it ends."""
+    begin, end = bounds[number], bounds[number + 1]
     for j in range(begin, end):
-        out[at + j - begin] = source[j]
-    return at + end - begin
+        out[at + j - begin] = texts[j]
+    return at + int(end - begin)
 
 
 @kernel
-def string_end(text, begin):  # type: ignore[no-untyped-def]
+def string_end(
+    text: NDArray[np.uint8],
+    begin: int,
+) -> int:
     """Behind the JSON string that begins at text[begin]."""
     end = begin + 1
     while text[end] != 0x22:
@@ -139,7 +158,11 @@ def string_end(text, begin):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put_share(out, at, share):  # type: ignore[no-untyped-def]
+def put_share(
+    out: NDArray[np.uint8],
+    at: int,
+    share: float,
+) -> int:
     """Write a number from 0 to 1 with one to six decimals; returns where it ends."""
     millionths = int(share * 1e6 + 0.5)
     out[at], out[at + 1] = 0x30 + millionths // 1_000_000, 0x2E

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from streamlin.addresses import Address
 from streamlin.config import RunConfig
 from streamlin.events import Position, Source, SourceContext
-from streamlin.formats import Format, format_of, open_format, option_names
+from streamlin.formats import format_of, open_format, option_names
+from streamlin.formats.base import Format
 from streamlin.pace import Pace, parse_pace
 from streamlin.registry import connector
 

@@ -97,7 +97,22 @@ def _ratio(hits: NDArray[np.float64], total: float) -> NDArray[np.float64]:
 
 
 @kernel
-def tally(predicted, labels, weights, leaders, fading, hit_weights, fading_hits, correct, abstained, totals, count, window_hits, window_weights, lead):  # type: ignore[no-untyped-def]  # fmt: skip
+def tally(
+    predicted: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    leaders: int,
+    fading: float,
+    hit_weights: NDArray[np.float64],
+    fading_hits: NDArray[np.float64],
+    correct: NDArray[np.int64],
+    abstained: NDArray[np.int64],
+    totals: NDArray[np.float64],
+    count: NDArray[np.int64],
+    window_hits: NDArray[np.bool_],
+    window_weights: NDArray[np.float64],
+    lead: NDArray[np.int32],
+) -> None:
     """Count a batch, event by event.
 
     hit_weights, fading_hits float64[M], correct, abstained int64[M], totals float64[2] (running, fading weight), count

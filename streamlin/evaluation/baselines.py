@@ -40,7 +40,13 @@ class Baselines:
 
 
 @kernel
-def predict_batch(labels, weights, label_weights, last, predicted):  # type: ignore[no-untyped-def]
+def predict_batch(
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    label_weights: NDArray[np.float64],
+    last: NDArray[np.int64],
+    predicted: NDArray[np.int32],
+) -> None:
     """Predict, then count, event by event; label_weights float64[n_labels], last int64[1] are changed in place."""
     majority = -1
     for k in range(label_weights.size):

@@ -55,7 +55,11 @@ class Confusion:
 
 
 @kernel
-def count_batch(predicted, labels, counts):  # type: ignore[no-untyped-def]
+def count_batch(
+    predicted: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    counts: NDArray[np.int64],
+) -> None:
     """Add a batch to counts int64[L, size + 1, size + 2]."""
     size = counts.shape[1] - 1
     for m in range(predicted.shape[0]):

@@ -7,7 +7,10 @@ from streamlin.kernel import kernel
 
 
 @kernel
-def predict(scores, predicted):  # type: ignore[no-untyped-def]
+def predict(
+    scores: NDArray[np.float64],
+    predicted: NDArray[np.int32],
+) -> None:
     """Set predicted int32[L, n] to the best scored label; ties go to the label seen first, -1: no candidate.
 
     scores float64[L, n, n_labels], -inf where a label is no candidate.
@@ -22,7 +25,12 @@ def predict(scores, predicted):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_confidences(scores, predicted, lead, confidences):  # type: ignore[no-untyped-def]
+def fill_confidences(
+    scores: NDArray[np.float64],
+    predicted: NDArray[np.int32],
+    lead: NDArray[np.int32],
+    confidences: NDArray[np.float64],
+) -> None:
     """Set confidences float64[n] to the softmax of the lead's scores at its prediction; NaN for an abstention."""
     for i in range(lead.size):
         s = scores[lead[i], i]

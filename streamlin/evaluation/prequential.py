@@ -150,7 +150,11 @@ class Prequential:
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
 
     def _measures(self) -> dict[str, Accuracy | Baselines | Confusion | Slices]:
-        whole = {"accuracy": self.accuracy, "baselines": self.baselines, "confusion": self.confusion}
+        whole: dict[str, Accuracy | Baselines | Confusion | Slices] = {
+            "accuracy": self.accuracy,
+            "baselines": self.baselines,
+            "confusion": self.confusion,
+        }
         return whole | {f"slices/{field}": slices for field, slices in self.slices.items()}
 
 

@@ -64,7 +64,15 @@ class Slices:
 
 
 @kernel
-def slice_batch(codes, predicted, labels, weights, hit_weights, slice_weights, events):  # type: ignore[no-untyped-def]
+def slice_batch(
+    codes: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    hit_weights: NDArray[np.float64],
+    slice_weights: NDArray[np.float64],
+    events: NDArray[np.int64],
+) -> None:
     """Add a batch to hit_weights float64[size, L], slice_weights float64[size], events int64[size]."""
     for i in range(labels.size):
         v = codes[i]

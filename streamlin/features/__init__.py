@@ -1,7 +1,5 @@
-"""Texts to hashed features to rows of the learners' tables."""
+"""Texts to hashed features, and these to the rows of the learners' tables."""
 
-from streamlin.features.hashing import Buckets
-from streamlin.features.rows import Examples, RowIndex
-from streamlin.features.view import View
+from streamlin.features.view import Buckets, View
 
-__all__ = ["Buckets", "Examples", "RowIndex", "View"]
+__all__ = ["Buckets", "View"]

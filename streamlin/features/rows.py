@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.features.hashing import Buckets
+from streamlin.features import Buckets
 from streamlin.kernel import kernel
 
 
@@ -68,14 +68,27 @@ class RowIndex:
 
 
 @kernel
-def look_up_rows(buckets, row_of, rows):  # type: ignore[no-untyped-def]
+def look_up_rows(
+    buckets: NDArray[np.int32],
+    row_of: NDArray[np.int32],
+    rows: NDArray[np.int32],
+) -> None:
     """Set rows int32[nnz] to those of buckets int32[nnz]."""
     for j in range(buckets.size):
         rows[j] = row_of[buckets[j]]
 
 
 @kernel
-def assign_rows(indptr, buckets, learned, row_of, bucket_of, n_rows, rows, rows_before):  # type: ignore[no-untyped-def]
+def assign_rows(
+    indptr: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    learned: NDArray[np.bool_],
+    row_of: NDArray[np.int32],
+    bucket_of: NDArray[np.int32],
+    n_rows: int,
+    rows: NDArray[np.int32],
+    rows_before: NDArray[np.int64],
+) -> int:
     """Set rows int32[nnz] and rows_before int64[n], event by event; learned events bring rows.
 
     row_of int32[2^bits] and bucket_of int32[>= n_rows + nnz] are changed in place. Returns the new number of rows.

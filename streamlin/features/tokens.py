@@ -10,54 +10,61 @@ from streamlin.kernel import kernel
 @kernel
 def write_tokens(
     data: NDArray[np.uint8],
-    begin: int,
-    end: int,
+    lengths: NDArray[np.int64],
     ascii_table: NDArray[np.int16],
     table: NDArray[np.bool_],
-    shortest: int,
-    out: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-) -> int:
-    """Write the tokens of `data[begin:end]`; return how many there are.
+    least: int,
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    """The tokens of m pieces of text.
 
-    data : UTF-8, lower-cased where it is to be; ASCII letters need not be.
+    data, lengths int64[m] : the pieces' UTF-8, one behind the other, lower-cased where it is to be; ASCII letters
+        need not be.
     ascii_table int16[128], table bool[0x110000] : see `characters.py`.
-    shortest : tokens of fewer code points are left out.
-    out : set to the tokens with a blank before and behind each: at most two bytes more than the text has.
-    starts : set so that token j is `out[starts[j] : starts[j + 1] - 1]`.
+    least : tokens of fewer code points are left out.
+
+    Returns
+    -------
+    octets : the tokens with a blank before and behind each, and PADDING.
+    starts : token j is `octets[starts[j] : starts[j + 1] - 1]`.
+    ends : int64[m], how many tokens the pieces up to this one have.
     """
-    out[0] = BLANK
-    count = 0
-    starts[0] = position = 1
-    i = begin
-    while i < end:
-        length = 0
+    octets = np.empty(data.size + lengths.size + 1, np.uint8)
+    starts = np.empty((data.size + lengths.size) // 2 + 1, np.int64)
+    ends = np.empty(lengths.size, np.int64)
+    octets[0] = BLANK
+    starts[0] = position = np.int64(1)
+    i = end = count = np.int64(0)
+    for piece in range(lengths.size):
+        end += lengths[piece]
         while i < end:
-            code = data[i]
-            if code < 0x80:
-                i += 1
-                written = ascii_table[code]
-                if written < IN_TOKEN:
-                    break
-                out[position] = written & 0x7F
-                position += 1
-            else:
-                width, code_point = _decoded(data, i)
-                i += width
-                if not table[code_point]:
-                    break
-                for j in range(i - width, i):
-                    out[position] = data[j]
+            length = 0
+            while i < end:
+                code = data[i]
+                if code < 0x80:
+                    i += 1
+                    written = ascii_table[code]
+                    if written < IN_TOKEN:
+                        break
+                    octets[position] = written & 0x7F
                     position += 1
-            length += 1
-        if length >= shortest:
-            out[position] = BLANK
-            position += 1
-            count += 1
-            starts[count] = position
-        else:
-            position = starts[count]
-    return count
+                else:
+                    width, code_point = _decoded(data, i)
+                    i += width
+                    if not table[code_point]:
+                        break
+                    for j in range(i - width, i):
+                        octets[position] = data[j]
+                        position += 1
+                length += 1
+            if length >= least:
+                octets[position] = BLANK
+                position += 1
+                count += 1
+                starts[count] = position
+            else:
+                position = starts[count]
+        ends[piece] = count
+    return octets, starts, ends
 
 
 @kernel

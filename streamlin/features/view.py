@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,24 +12,38 @@ from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch
 from streamlin.features.characters import ascii_characters, token_characters
-from streamlin.features.hashing import Buckets, hash_named, hash_texts
+from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_named, hash_texts
 from streamlin.features.masks import masked
 from streamlin.features.octets import joined
 
 _DEFAULT = ViewConfig()
+_SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
+
+
+class Buckets(NamedTuple):
+    """Features of n events; in each by order of first occurrence, one entry a bucket.
+
+    indptr : int64[n + 1]; event i has entries `indptr[i]` to `indptr[i + 1]`.
+    buckets : int32[nnz], in [0, 2^bits).
+    values : float32[nnz].
+    """
+
+    indptr: NDArray[np.int64]
+    buckets: NDArray[np.int32]
+    values: NDArray[np.float32]
 
 
 class View:
-    """Texts to hashed features; without state, so that a text has the same features whenever and with whom it comes.
+    """Texts to hashed features; without state, so a text has the same ones whenever and with whom it comes.
 
-    A text is lower-cased, masked, cut into tokens and these into n-grams; each n-gram g, its words joined by one
+    A text is lower-cased, masked, cut into tokens, and these into n-grams; an n-gram g, its words joined by one
     blank, counts in bucket |murmur3(g)| mod 2^bits.
 
     Parameters
     ----------
     config : tokens, n-grams, values, masks.
     bits : 1 to 31.
-    categories : fields of which each value is a feature of its own, `field=value`.
+    categories : fields of which each value is a feature too, `field=value`, case kept.
 
     Raises
     ------
@@ -43,39 +59,38 @@ class View:
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,
             config.tokens == "char_wb",
-            0 if config.tokens == "char_wb" else 1,
             *config.ngrams,
-            0.0 if config.values == "binary" else 1.0,
-            config.values == "log",
+            _SCALES[config.values],
             bits,
         )
 
     def buckets(self, batch: Batch) -> Buckets:
-        """Features of a batch's events, its categories among them."""
+        """Features of a batch's events, their categories among them."""
         pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
-        return self._hash(batch.texts, pieces, self._named(batch))
+        return self._hashed(batch.texts, pieces, self._named(batch))
 
     def of_texts(self, texts: Sequence[str]) -> Buckets:
         """Features of texts alone."""
-        return self._hash(texts, np.arange(len(texts) + 1), ())
+        return self._hashed(texts, np.arange(len(texts) + 1), ())
 
     def of_mappings(self, mappings: Sequence[Mapping[str, float]]) -> Buckets:
-        """Features given by name with their values; the names are hashed as they are, zeros are left out.
+        """Features given by name; names are hashed and values taken as they are, those of 0 left out.
 
         Raises
         ------
         RecordError : a value is not a finite number.
         """
-        names = [name for mapping in mappings for name in mapping]
-        values = np.array([_finite(*item) for mapping in mappings for item in mapping.items()], np.float32)
-        sizes = np.fromiter(map(len, mappings), np.int64, len(mappings))
-        return _trimmed(*hash_named(*joined(names), values, sizes, self.bits))
+        given = [[item for item in mapping.items() if _is_feature(*item)] for mapping in mappings]
+        names = [name for items in given for name, _ in items]
+        values = np.array([value for items in given for _, value in items], np.float32)
+        indptr = np.array([0, *accumulate(map(len, given))])
+        return _trimmed(*hash_named(*joined(names), values, indptr, self.bits))
 
-    def _hash(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
+    def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         return _trimmed(*hash_texts(*joined(self._prepared(texts)), pieces, *joined(named), *self._how))
 
     def _prepared(self, texts: Sequence[str]) -> Sequence[str]:
-        """Lower-cased, but for ASCII, which kernels do; then masked."""
+        """Lower-cased, but for ASCII, which the kernel does; then masked."""
         if self.config.lowercase and not "".join(texts).isascii():
             texts = [text if text.isascii() else text.lower() for text in texts]
         return masked(texts, self.config.masks)
@@ -88,10 +103,10 @@ class View:
         return [named for row in zip(*columns, strict=True) for named in row]
 
 
-def _finite(name: str, value: float) -> float:
+def _is_feature(name: str, value: float) -> bool:
     if not math.isfinite(value):
         raise RecordError(f"feature '{name}' is {value}; it must be a finite number")
-    return value
+    return value != 0
 
 
 def _trimmed(indptr: NDArray[np.int64], buckets: NDArray[np.int32], values: NDArray[np.float32]) -> Buckets:

@@ -9,7 +9,6 @@ from streamlin.formats.base import BOM, Format, Indices, check_utf8, plain, span
 from streamlin.formats.cells import Cells, batch_of_cells, wanted_names
 from streamlin.formats.csv_framing import CsvFraming
 from streamlin.formats.csv_table import Table
-from streamlin.nearest import nearest
 
 _SPELLED = {r"\t": "\t", "tab": "\t"}
 
@@ -34,7 +33,7 @@ class CsvFormat(Format):
         self._fields, self._extra = fields, extra
         self._known: tuple[bytes | None, tuple[str, ...]] | None = None
         if self.columns is not None:
-            self._check(self.columns, "columns=")
+            self._check(self.columns, "columns")
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`. Raises ConfigError for a header without the text, or no header where there must be one."""
@@ -95,8 +94,7 @@ class CsvFormat(Format):
                 raise ConfigError(f"column '{name}' stands twice in {where}")
         for name in self._fields.text:
             if name not in columns:
-                there = nearest(name, columns)
-                raise ConfigError(f"no column '{name}' in {where} ({', '.join(columns)}); set fields.text; {there}")
+                raise ConfigError(f"no column '{name}' in {where} ({', '.join(columns)}); set fields.text to one")
 
     def _own_columns(self) -> tuple[str, ...]:
         return tuple(wanted_names(self._fields, self._extra))

@@ -5,14 +5,10 @@ in Vowpal Wabbit it is the last word before the first bar, if that begins with a
 number before it (the initial prediction) is read over.
 """
 
-import re
-
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Event
 from streamlin.formats.base import LineFormat
 from streamlin.formats.values import is_number, number
-
-_BLANKS = re.compile(r"[ \t]+")
 
 MOST_REPEATED = 1_000_000
 """How many characters the values of a record may add to its text; more is a dead letter."""
@@ -25,7 +21,7 @@ class VwFormat(LineFormat):
 
     def read(self, line: str) -> tuple[str, str | None, str | None, float]:
         """Text, label, tag and importance."""
-        head, *namespaces = line.split("|")
+        head, *namespaces = line.replace("\t", " ").split("|")
         if not namespaces:
             raise DecodeError("not VW: there is no '|' before the words")
         label, tag, weight = _head(head)
@@ -48,38 +44,39 @@ class VwFormat(LineFormat):
 
 def _head(head: str) -> tuple[str | None, str | None, float]:
     """Label, tag and importance, from what stands before the first bar."""
-    words = _words(head)
+    words = [word for word in head.split(" ") if word]
     tag = None
-    if words and (words[-1].startswith("'") or not head.endswith((" ", "\t"))):
+    if words and (words[-1].startswith("'") or not head.endswith(" ")):
         tag = words.pop().removeprefix("'")
     if len(words) > 3:
         raise RecordError(f"there are {len(words)} words before '|', needs at most label, importance, initial value")
-    for word, name in zip(words[1:], ("importance", "initial value"), strict=False):
-        number(word, name)
-    return words[0] if words else None, tag, float(words[1]) if len(words) > 1 else 1.0
+    numbers = [number(word, name) for word, name in zip(words[1:], ("importance", "initial value"), strict=False)]
+    return words[0] if words else None, tag, numbers[0] if numbers else 1.0
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in _BLANKS.split(text) if word]
+def _squeezed(text: str) -> str:
+    """The words with single blanks between them."""
+    text = text.strip(" ")
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text
 
 
 def _plain_words(namespace: str) -> str:
     """The words of a namespace without values; its name touches the bar."""
-    words = _words(namespace)
-    return " ".join(words if namespace.startswith((" ", "\t")) else words[1:])
+    return _squeezed(namespace if namespace.startswith(" ") else namespace.partition(" ")[2])
 
 
 def _repeated_words(namespace: str, room: int) -> tuple[str, int]:
     """The words, each as often as its value times that of the namespace says, and how many characters that added."""
-    words = _words(namespace)
-    factor = 1
-    if words and not namespace.startswith((" ", "\t")):
-        _, factor = _valued(words.pop(0))
+    name, _, rest = namespace.partition(" ")
+    _, factor = _valued(name)
     repeated: list[str] = []
     added = 0
-    for word, count in map(_valued, words):
+    for word in filter(None, rest.split(" ")):
+        word, count = _valued(word)
         if not word:
-            raise RecordError("there is a value without a word before its ':'")
+            raise RecordError("a value has no word before its ':'")
         times = count * factor
         added += (len(word) + 1) * max(times - 1, 0)
         if added > room:

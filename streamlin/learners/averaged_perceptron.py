@@ -7,41 +7,49 @@ in Machine Learning, section 4.6.
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.features import Examples, View
+from streamlin.features import View
+from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets, add_scaled, best_other, linear_scores
 
 
 @kernel
-def learn_batch(indptr, rows, values, rows_before, labels, known, importance, weights, bias, sums, bias_sums, clock, current, scores):  # type: ignore[no-untyped-def]  # fmt: skip
+def learn_batch(
+    examples: Examples,
+    targets: Targets,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    sums: NDArray[np.float64],
+    bias_sums: NDArray[np.float64],
+    clock: NDArray[np.int64],
+    current: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
     """Score, then learn, event by event.
 
-    weights float32[n_rows, n_labels], bias float32[n_labels]: the current ones. sums, bias_sums float64 likewise: each
-    update times the clock before it. clock int64[1]: events learned. current float64[n_labels]: scratch.
+    weights [n_rows, n_labels], bias [n_labels] : the current ones, changed in place.
+    sums, bias_sums : likewise, each update times the clock before it.
+    clock [] : events learned. current [n_labels] : scratch.
     """
-    for i in range(labels.size):
-        s, begin, end = scores[i], indptr[i], indptr[i + 1]
-        linear_scores(begin, end, rows, values, rows_before[i], weights, bias, 1.0, known[i], current)
-        linear_scores(begin, end, rows, values, rows_before[i], sums, bias_sums, 1.0, known[i], s)
-        t = np.float64(max(clock[0], 1))
-        for k in range(known[i]):
+    for i in range(targets.codes.size):
+        s, known = scores[i], targets.known[i]
+        linear_scores(examples, i, weights, bias, 1.0, known, current)
+        linear_scores(examples, i, sums, bias_sums, 1.0, known, s)
+        t = max(float(clock[()]), 1.0)
+        for k in range(known):
             s[k] = current[k] - s[k] / t
-        y = labels[i]
+        y = targets.codes[i]
         if y < 0 or best_other(current, y) < 0:
             continue
         guess = best_other(current, -1)
         if guess != y:
-            step = importance[i]
-            late = step * clock[0]
-            add_scaled(begin, end, rows, values, step, weights, y)
-            add_scaled(begin, end, rows, values, -step, weights, guess)
-            add_scaled(begin, end, rows, values, late, sums, y)
-            add_scaled(begin, end, rows, values, -late, sums, guess)
-            bias[y] += step
-            bias[guess] -= step
-            bias_sums[y] += late
-            bias_sums[guess] -= late
-        clock[0] += 1
+            step = targets.weights[i]
+            late = step * clock[()]
+            add_scaled(examples, i, step, weights, bias, y)
+            add_scaled(examples, i, -step, weights, bias, guess)
+            add_scaled(examples, i, late, sums, bias_sums, y)
+            add_scaled(examples, i, -late, sums, bias_sums, guess)
+        clock[()] += 1
 
 
 class AveragedPerceptron(Learner):
@@ -55,19 +63,18 @@ class AveragedPerceptron(Learner):
     """
 
     name = "averaged_perceptron"
-    cells = {"weights": np.float32, "sums": np.float64}
-    per_label = {"bias": np.float32, "bias_sums": np.float64}
-    scalars = {"clock": np.int64}
+    tables = ("weights", "bias", "sums", "bias_sums", "clock")
 
     def __init__(self, features: View | None = None) -> None:
         super().__init__(features)
+        self.weights, self.sums = np.zeros((0, 0), np.float32), np.zeros((0, 0))
+        self.bias, self.bias_sums = np.zeros(0, np.float32), np.zeros(0)
+        self.clock = np.zeros((), np.int64)
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         current = np.empty(scores.shape[1])
-        learn_batch(
-            *examples, *targets, self.weights, self.bias, self.sums, self.bias_sums, self.clock, current, scores
-        )
+        learn_batch(examples, targets, self.weights, self.bias, self.sums, self.bias_sums, self.clock, current, scores)
 
     def effective_weights(self) -> NDArray[np.float64]:
-        mean: NDArray[np.float64] = self.weights - self.sums / max(1, int(self.clock[0]))
+        mean: NDArray[np.float64] = self.weights - self.sums / max(1, int(self.clock))
         return mean

@@ -7,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.events import LabelIndex
-from streamlin.features import Buckets, Examples, RowIndex, View
+from streamlin.features import Buckets, View
+from streamlin.features.rows import Examples, RowIndex
 from streamlin.kernel import kernel
 
 Array = NDArray[Any]
+Text = str | Mapping[str, float]
+"""A text, or a mapping of feature to value."""
 
 
 class Targets(NamedTuple):
@@ -38,8 +41,8 @@ def targets(codes: NDArray[np.int32], weights: NDArray[np.float64], n_known: int
 class Learner:
     """An online classifier of hashed features.
 
-    A subclass names its tables by shape, and learns in one kernel. Tables start as zeros and grow; what a new row or
-    label holds is zeros, always.
+    A subclass makes its tables, empty, and names them; it learns in one kernel. Tables grow; what a new row or label
+    holds is zeros, always.
 
     Used alone it takes texts, or mappings of feature to value; in a pipeline it takes `Examples` whose rows and labels
     the pipeline gives out, and leaves its own `view`, `rows` and `labels` alone.
@@ -50,23 +53,13 @@ class Learner:
     """
 
     name: ClassVar[str]
-    cells: ClassVar[Mapping[str, type]] = {}
-    """Tables [n_rows, n_labels] and their types."""
-    per_label: ClassVar[Mapping[str, type]] = {}
-    """Tables [n_labels] and their types."""
-    scalars: ClassVar[Mapping[str, type]] = {}
-    """Tables [1] and their types."""
+    tables: ClassVar[tuple[str, ...]]
+    """The arrays that are learned: of two dimensions, [n_rows, n_labels]; of one, [n_labels]; of none, a number."""
 
     def __init__(self, features: View | None = None) -> None:
         self.view = features
         self.labels = LabelIndex()
         self._rows: RowIndex | None = None
-        for name, kind in self.cells.items():
-            setattr(self, name, np.zeros((0, 0), kind))
-        for name, kind in self.per_label.items():
-            setattr(self, name, np.zeros(0, kind))
-        for name, kind in self.scalars.items():
-            setattr(self, name, np.zeros(1, kind))
 
     # --- in a pipeline
 
@@ -79,10 +72,9 @@ class Learner:
 
     def grow(self, n_rows: int, n_labels: int) -> None:
         """Make room: rows double, labels grow by a quarter (a row of many labels is memory in use at once)."""
-        for name in self.per_label:
-            setattr(self, name, _grown(getattr(self, name), (n_labels,)))
-        for name in self.cells:
-            setattr(self, name, _grown(getattr(self, name), (n_rows, n_labels)))
+        for name in self.tables:
+            table = getattr(self, name)
+            setattr(self, name, _grown(table, (n_rows, n_labels)[2 - table.ndim :]))
 
     def effective_weights(self) -> NDArray[np.floating[Any]]:
         """[n_rows, n_labels]: what a feature of value 1 adds to each label's score."""
@@ -91,34 +83,31 @@ class Learner:
     def state(self, n_rows: int, n_labels: int) -> dict[str, Array]:
         """Every table, cut to the rows and labels in use; views, not copies."""
         self.grow(n_rows, n_labels)
-        used = {name: getattr(self, name)[:n_rows, :n_labels] for name in self.cells}
-        used |= {name: getattr(self, name)[:n_labels] for name in self.per_label}
-        return used | {name: getattr(self, name) for name in self.scalars}
+        used = (slice(n_rows), slice(n_labels))
+        return {name: getattr(self, name)[used[2 - getattr(self, name).ndim :]] for name in self.tables}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Take tables that `state` gave; they are not copied."""
-        for name in (*self.cells, *self.per_label, *self.scalars):
+        for name in self.tables:
             setattr(self, name, state[name])
 
     # --- alone
 
-    def learn_one(self, x: str | Mapping[str, float], y: str, w: float = 1.0) -> Self:
+    def learn_one(self, x: Text, y: str, w: float = 1.0) -> Self:
         """Learn one labelled text, or mapping of feature to value."""
         self.learn_many([x], [y], [w])
         return self
 
-    def predict_one(self, x: str | Mapping[str, float]) -> str | None:
+    def predict_one(self, x: Text) -> str | None:
         """The best scored label; None while no label is known."""
         return self.predict_many([x])[0]
 
-    def predict_proba_one(self, x: str | Mapping[str, float]) -> dict[str, float]:
+    def predict_proba_one(self, x: Text) -> dict[str, float]:
         """Each label's probability: the softmax of the scores."""
         probabilities = softmax(self.scores_many([x]))[0]
         return dict(zip(self.labels.names, probabilities.tolist(), strict=True))
 
-    def learn_many(
-        self, xs: Sequence[str] | Sequence[Mapping[str, float]], ys: Sequence[str | None], ws: Sequence[float] = ()
-    ) -> list[str | None]:
+    def learn_many(self, xs: Sequence[Text], ys: Sequence[str | None], ws: Sequence[float] = ()) -> list[str | None]:
         """Predict, then learn, one after the other; the predictions that were made before each was learned."""
         weights = np.array(ws, np.float64) if len(ws) else np.ones(len(ys))
         n_known = len(self.labels)
@@ -130,11 +119,11 @@ class Learner:
         self.score_then_learn(examples, batch, scores)
         return self._names(scores)
 
-    def predict_many(self, xs: Sequence[str] | Sequence[Mapping[str, float]]) -> list[str | None]:
+    def predict_many(self, xs: Sequence[Text]) -> list[str | None]:
         """The best scored label of each; None while no label is known."""
         return self._names(self.scores_many(xs))
 
-    def scores_many(self, xs: Sequence[str] | Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
+    def scores_many(self, xs: Sequence[Text]) -> NDArray[np.float64]:
         """Scores float64[n, n_labels]; nothing is learned."""
         examples = self._index().examples(self._buckets(xs))
         scores = np.empty((len(xs), len(self.labels)))
@@ -165,7 +154,7 @@ def best(scores: NDArray[np.float64]) -> NDArray[np.int32]:
     """int32[n], the best scored label's code; ties go to the label seen first, -1 where there is no candidate."""
     if scores.shape[1] == 0:
         return np.full(scores.shape[0], -1, np.int32)
-    winners = scores.argmax(axis=1).astype(np.int32)
+    winners: NDArray[np.int32] = scores.argmax(axis=1).astype(np.int32)
     winners[np.isneginf(scores.max(axis=1))] = -1
     return winners
 
@@ -175,7 +164,8 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     if scores.shape[1] == 0:
         return scores
     powers: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    powers /= powers.sum(axis=1, keepdims=True)
+    return powers
 
 
 def _grown(table: Array, shape: tuple[int, ...]) -> Array:
@@ -196,14 +186,16 @@ _FACTORS = (2.0, 1.25)
 
 
 @kernel
-def linear_scores(begin, end, rows, values, n_rows, weights, bias, scale, n_labels, scores):  # type: ignore[no-untyped-def]
-    """Set scores[k] = bias_k + scale * sum_j values_j weights_jk for the n_labels candidates, -inf for the rest."""
+def linear_scores(
+    examples: Examples, i: int, weights: Array, bias: Array, scale: float, n_labels: int, scores: NDArray[np.float64]
+) -> None:
+    """Set scores[k] = bias_k + scale * sum_j x_j weights_jk for the n_labels candidates of event i, -inf for the rest."""
     scores[:n_labels] = 0.0
     scores[n_labels:] = -np.inf
-    for j in range(begin, end):
-        row = rows[j]
-        if 0 <= row < n_rows:
-            x = np.float64(values[j])
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        row = examples.rows[j]
+        if 0 <= row < examples.rows_before[i]:
+            x = np.float64(examples.values[j])
             for k in range(n_labels):
                 scores[k] += x * weights[row, k]
     for k in range(n_labels):
@@ -211,7 +203,7 @@ def linear_scores(begin, end, rows, values, n_rows, weights, bias, scale, n_labe
 
 
 @kernel
-def best_other(scores, y):  # type: ignore[no-untyped-def]
+def best_other(scores: NDArray[np.float64], y: int) -> int:
     """The best scored candidate but y; -1 if there is no other. Ties go to the label seen first."""
     best = -1
     for k in range(scores.size):
@@ -221,7 +213,17 @@ def best_other(scores, y):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_scaled(begin, end, rows, values, step, weights, k):  # type: ignore[no-untyped-def]
-    """weights_jk += step * values_j for every feature j of an event."""
-    for j in range(begin, end):
-        weights[rows[j], k] += step * values[j]
+def squared_length(examples: Examples, i: int) -> float:
+    """The sum of event i's squared values, those without a row among them."""
+    total = 0.0
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        total += np.float64(examples.values[j]) * np.float64(examples.values[j])
+    return total
+
+
+@kernel
+def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Array, k: int) -> None:
+    """weights_jk += step * x_j for every feature j of event i, its bias feature included."""
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        weights[examples.rows[j], k] += step * examples.values[j]
+    bias[k] += step

@@ -8,41 +8,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
-from streamlin.features import Examples, View
+from streamlin.features import View
+from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets, best_other, linear_scores
+from streamlin.learners.base import Learner, Targets, best_other, linear_scores, squared_length
 
 
 @kernel
-def learn_batch(indptr, rows, values, rows_before, labels, known, importance, eta, epsilon, normalize, weights, bias, squares, bias_squares, errors, scores):  # type: ignore[no-untyped-def]  # fmt: skip
+def learn_batch(
+    examples: Examples,
+    targets: Targets,
+    eta: float,
+    epsilon: float,
+    normalize: bool,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    squares: NDArray[np.float64],
+    bias_squares: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
     """Score, then learn, event by event.
 
-    weights float32[n_rows, n_labels], bias float32[n_labels], squares, bias_squares float64 likewise (the sums of squared
-    gradients): changed in place. errors float64[n_labels]: scratch.
+    weights [n_rows, n_labels], bias [n_labels] : changed in place.
+    squares, bias_squares : likewise, the sums of squared gradients. errors [n_labels] : scratch.
     """
-    for i in range(labels.size):
-        s, begin, end = scores[i], indptr[i], indptr[i + 1]
+    for i in range(targets.codes.size):
+        s, known = scores[i], targets.known[i]
         scale = 1.0
         if normalize:
-            squared_norm = 0.0
-            for j in range(begin, end):
-                squared_norm += np.float64(values[j]) * values[j]
+            squared_norm = squared_length(examples, i)
             if squared_norm > 0.0:
                 scale = 1.0 / np.sqrt(squared_norm)
-        linear_scores(begin, end, rows, values, rows_before[i], weights, bias, scale, known[i], s)
-        y = labels[i]
+        linear_scores(examples, i, weights, bias, scale, known, s)
+        y = targets.codes[i]
         if y < 0 or best_other(s, y) < 0:
             continue
-        n_labels = softmax_errors(s, known[i], y, errors)
+        n_labels = softmax_errors(s, known, y, errors)
         for k in range(n_labels):
-            errors[k] *= importance[i]
-        for j in range(begin, end):
-            adagrad_step(errors, n_labels, scale * values[j], eta, epsilon, weights[rows[j]], squares[rows[j]])
+            errors[k] *= targets.weights[i]
+        for j in range(examples.indptr[i], examples.indptr[i + 1]):
+            row, x = examples.rows[j], scale * examples.values[j]
+            adagrad_step(errors, n_labels, x, eta, epsilon, weights[row], squares[row])
         adagrad_step(errors, n_labels, 1.0, eta, epsilon, bias, bias_squares)
 
 
 @kernel
-def softmax_errors(scores, known, y, errors):  # type: ignore[no-untyped-def]
+def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
     """Set errors[k] = p_k - [k = y]; a label y that is no candidate yet takes part with score 0. Returns their number."""
     n_labels = max(known, y + 1)
     top = 0.0 if n_labels > known else scores[0]
@@ -59,7 +71,15 @@ def softmax_errors(scores, known, y, errors):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def adagrad_step(errors, n_labels, x, eta, epsilon, weights, squares):  # type: ignore[no-untyped-def]
+def adagrad_step(
+    errors: NDArray[np.float64],
+    n_labels: int,
+    x: float,
+    eta: float,
+    epsilon: float,
+    weights: NDArray[np.float32],
+    squares: NDArray[np.float64],
+) -> None:
     """One feature's step for all labels: g = errors_k x, G_k += g^2, W_k -= eta g / sqrt(G_k + epsilon)."""
     for k in range(n_labels):
         gradient = errors[k] * x
@@ -89,8 +109,7 @@ class LogisticRegression(Learner):
     """
 
     name = "logistic_regression"
-    cells = {"weights": np.float32, "squares": np.float64}
-    per_label = {"bias": np.float32, "bias_squares": np.float64}
+    tables = ("weights", "bias", "squares", "bias_squares")
 
     def __init__(
         self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True, features: View | None = None
@@ -98,13 +117,15 @@ class LogisticRegression(Learner):
         for key, value in (("eta", eta), ("epsilon", epsilon)):
             if not 0 < value < np.inf:
                 raise ConfigError(f"logistic_regression.{key} must be positive, got {value}")
-        self.eta, self.epsilon, self.normalize = float(eta), float(epsilon), bool(normalize)
         super().__init__(features)
+        self.eta, self.epsilon, self.normalize = float(eta), float(epsilon), bool(normalize)
+        self.weights, self.squares = np.zeros((0, 0), np.float32), np.zeros((0, 0))
+        self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         learn_batch(
-            *examples,
-            *targets,
+            examples,
+            targets,
             self.eta,
             self.epsilon,
             self.normalize,

@@ -7,49 +7,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
-from streamlin.features import Examples, View
+from streamlin.features import View
+from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets
 
 
 @kernel
-def learn_batch(indptr, rows, values, rows_before, labels, known, importance, alpha, counts, logs, totals, events, scores):  # type: ignore[no-untyped-def]  # fmt: skip
-    """Score, then learn, event by event.
+def learn_batch(
+    examples: Examples,
+    targets: Targets,
+    alpha: float,
+    counts: NDArray[np.float64],
+    logs: NDArray[np.float32],
+    totals: NDArray[np.float64],
+    events: NDArray[np.float64],
+    n: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Score, then learn, event by event; what is changed in place:
 
-    counts float64[n_rows, n_labels] N_kj, logs float32 likewise: log(N_kj + alpha) - log(alpha); totals float64[n_labels]
-    N_k, events float64[n_labels] n_k: changed in place. The rest as in `Examples`, `Targets`, `score_then_learn`.
+    counts [n_rows, n_labels] : N_kj. logs : likewise, log(N_kj + alpha) - log(alpha).
+    totals [n_labels] : N_k. events [n_labels] : n_k. n [] : sum_k n_k, kept so that no batch sums it in its own order.
     """
     log_alpha = np.log(alpha)
-    n_events = 0.0
-    for k in range(events.size):
-        n_events += events[k]
-    for i in range(labels.size):
-        s = scores[i]
-        n_rows, n_labels = rows_before[i], known[i]
-        s[:n_labels] = 0.0
-        s[n_labels:] = -np.inf
+    for i in range(targets.codes.size):
+        s, known, n_rows = scores[i], targets.known[i], examples.rows_before[i]
+        begin, end = examples.indptr[i], examples.indptr[i + 1]
+        s[:known] = 0.0
+        s[known:] = -np.inf
         mass = 0.0
-        for j in range(indptr[i], indptr[i + 1]):
-            row = rows[j]
+        for j in range(begin, end):
+            row = examples.rows[j]
             if 0 <= row < n_rows:
-                x = np.float64(values[j])
+                x = np.float64(examples.values[j])
                 mass += x
-                for k in range(n_labels):
+                for k in range(known):
                     s[k] += x * logs[row, k]
-        for k in range(n_labels):
-            prior = np.log((events[k] + 1.0) / (n_events + n_labels))
+        for k in range(known):
+            prior = np.log((events[k] + 1.0) / (n[()] + known))
             s[k] += prior + mass * (log_alpha - np.log(totals[k] + alpha * n_rows))
-        y = labels[i]
+        y = targets.codes[i]
         if y < 0:
             continue
-        w = importance[i]
-        for j in range(indptr[i], indptr[i + 1]):
-            added = w * values[j]
-            counts[rows[j], y] += added
-            logs[rows[j], y] = np.log(counts[rows[j], y] + alpha) - log_alpha
+        w = targets.weights[i]
+        for j in range(begin, end):
+            row, added = examples.rows[j], w * examples.values[j]
+            counts[row, y] += added
+            logs[row, y] = np.log(counts[row, y] + alpha) - log_alpha
             totals[y] += added
         events[y] += w
-        n_events += w
+        n[()] += w
 
 
 class NaiveBayes(Learner):
@@ -71,17 +79,19 @@ class NaiveBayes(Learner):
     """
 
     name = "naive_bayes"
-    cells = {"counts": np.float64, "logs": np.float32}
-    per_label = {"totals": np.float64, "events": np.float64}
+    tables = ("counts", "logs", "totals", "events", "n")
 
     def __init__(self, alpha: float = 0.3, features: View | None = None) -> None:
         if not 0 < alpha < np.inf:
             raise ConfigError(f"naive_bayes.alpha must be positive, got {alpha}")
-        self.alpha = float(alpha)
         super().__init__(features)
+        self.alpha = float(alpha)
+        self.counts, self.logs = np.zeros((0, 0)), np.zeros((0, 0), np.float32)
+        self.totals, self.events = np.zeros(0), np.zeros(0)
+        self.n = np.zeros(())
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(*examples, *targets, self.alpha, self.counts, self.logs, self.totals, self.events, scores)
+        learn_batch(examples, targets, self.alpha, self.counts, self.logs, self.totals, self.events, self.n, scores)
 
     def effective_weights(self) -> NDArray[np.float64]:
         V = len(self.logs)

@@ -7,36 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
-from streamlin.features import Examples, View
+from streamlin.features import View
+from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets, add_scaled, best_other, linear_scores
+from streamlin.learners.base import Learner, Targets, add_scaled, best_other, linear_scores, squared_length
 
 
 @kernel
-def learn_batch(indptr, rows, values, rows_before, labels, known, importance, C, weights, bias, scores):  # type: ignore[no-untyped-def]  # fmt: skip
-    """Score, then learn, event by event.
-
-    weights float32[n_rows, n_labels], bias float32[n_labels]: changed in place.
-    """
-    for i in range(labels.size):
-        s, begin, end = scores[i], indptr[i], indptr[i + 1]
-        linear_scores(begin, end, rows, values, rows_before[i], weights, bias, 1.0, known[i], s)
-        y = labels[i]
+def learn_batch(
+    examples: Examples,
+    targets: Targets,
+    C: float,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: NDArray[np.float64],
+) -> None:
+    """Score, then learn, event by event; weights [n_rows, n_labels] and bias [n_labels] are changed in place."""
+    for i in range(targets.codes.size):
+        s, known = scores[i], targets.known[i]
+        linear_scores(examples, i, weights, bias, 1.0, known, s)
+        y = targets.codes[i]
         rival = best_other(s, y)
         if y < 0 or rival < 0:
             continue
         loss = 1.0 + s[rival]
-        if y < known[i]:  # a label that the event brings has score 0
+        if y < known:  # a label that the event brings has score 0
             loss -= s[y]
         if loss > 0.0:
-            squared_norm = 1.0  # the bias is a feature that is always on
-            for j in range(begin, end):
-                squared_norm += np.float64(values[j]) * values[j]
-            step = importance[i] * min(C, loss / (2.0 * squared_norm))
-            add_scaled(begin, end, rows, values, step, weights, y)
-            add_scaled(begin, end, rows, values, -step, weights, rival)
-            bias[y] += step
-            bias[rival] -= step
+            squared_norm = 1.0 + squared_length(examples, i)  # the bias is a feature that is always on
+            step = targets.weights[i] * min(C, loss / (2.0 * squared_norm))
+            add_scaled(examples, i, step, weights, bias, y)
+            add_scaled(examples, i, -step, weights, bias, rival)
 
 
 class PassiveAggressive(Learner):
@@ -59,14 +60,15 @@ class PassiveAggressive(Learner):
     """
 
     name = "passive_aggressive"
-    cells = {"weights": np.float32}
-    per_label = {"bias": np.float32}
+    tables = ("weights", "bias")
 
     def __init__(self, C: float = 0.1, features: View | None = None) -> None:
         if not C > 0:  # also refuses NaN
             raise ConfigError(f"passive_aggressive.C must be positive, got {C}")
-        self.C = float(C)
         super().__init__(features)
+        self.C = float(C)
+        self.weights = np.zeros((0, 0), np.float32)
+        self.bias = np.zeros(0, np.float32)
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(*examples, *targets, self.C, self.weights, self.bias, scores)
+        learn_batch(examples, targets, self.C, self.weights, self.bias, scores)

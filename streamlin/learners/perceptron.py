@@ -6,28 +6,29 @@ Rosenblatt (1958); Eisenstein, Linear Models for Statistical NLP (2014), section
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.features import Examples, View
+from streamlin.features import View
+from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets, add_scaled, best_other, linear_scores
 
 
 @kernel
-def learn_batch(indptr, rows, values, rows_before, labels, known, importance, weights, bias, scores):  # type: ignore[no-untyped-def]
-    """Score, then learn, event by event.
-
-    weights float32[n_rows, n_labels], bias float32[n_labels]: changed in place.
-    """
-    for i in range(labels.size):
-        s, begin, end = scores[i], indptr[i], indptr[i + 1]
-        linear_scores(begin, end, rows, values, rows_before[i], weights, bias, 1.0, known[i], s)
-        y = labels[i]
-        guess = best_other(s, -1)
+def learn_batch(
+    examples: Examples,
+    targets: Targets,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: NDArray[np.float64],
+) -> None:
+    """Score, then learn, event by event; weights [n_rows, n_labels] and bias [n_labels] are changed in place."""
+    for i in range(targets.codes.size):
+        linear_scores(examples, i, weights, bias, 1.0, targets.known[i], scores[i])
+        y = targets.codes[i]
+        guess = best_other(scores[i], -1)
         if y < 0 or guess < 0 or guess == y:
             continue
-        add_scaled(begin, end, rows, values, importance[i], weights, y)
-        add_scaled(begin, end, rows, values, -importance[i], weights, guess)
-        bias[y] += importance[i]
-        bias[guess] -= importance[i]
+        add_scaled(examples, i, targets.weights[i], weights, bias, y)
+        add_scaled(examples, i, -targets.weights[i], weights, bias, guess)
 
 
 class Perceptron(Learner):
@@ -39,11 +40,12 @@ class Perceptron(Learner):
     """
 
     name = "perceptron"
-    cells = {"weights": np.float32}
-    per_label = {"bias": np.float32}
+    tables = ("weights", "bias")
 
     def __init__(self, features: View | None = None) -> None:
         super().__init__(features)
+        self.weights = np.zeros((0, 0), np.float32)
+        self.bias = np.zeros(0, np.float32)
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(*examples, *targets, self.weights, self.bias, scores)
+        learn_batch(examples, targets, self.weights, self.bias, scores)

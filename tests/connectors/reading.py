@@ -1,0 +1,111 @@
+"""What the tests of connectors share: contexts, framings, and reading to the end."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from connectors.file import FileSource
+from streamlin.events import Framing, Position, Records, Source, SourceContext
+from streamlin.formats.framing import Lines
+
+SECONDS = 20
+
+
+class HeaderLines(Lines):
+    """Lines, the first of which is a header."""
+
+    header = True
+
+
+class QuotedLines:
+    """Records that end at a line feed outside of double quotes: what CSV's framing is to a source of bytes."""
+
+    def __init__(self, header: bool = False) -> None:
+        self.header = header
+
+    def __call__(self, data: bytes, final: bool) -> tuple[Any, Any, int]:
+        octets = np.frombuffer(data, np.uint8)
+        inside = np.cumsum(octets == ord('"')) % 2 == 1
+        breaks = np.flatnonzero((octets == ord("\n")) & ~inside)
+        starts, ends = np.concatenate([[0], breaks + 1]).astype(np.int64), np.append(breaks, len(data))
+        consumed = int(starts[-1])
+        if final:
+            consumed = len(data)
+        else:
+            starts, ends = starts[:-1], ends[:-1]
+        filled = starts < ends
+        return starts[filled], ends[filled], consumed
+
+
+def context(
+    *,
+    options: Mapping[str, str] | None = None,
+    framing: Framing | None = None,
+    positions: Mapping[str, Position] | None = None,
+    follow: bool = False,
+    longest: int = 10_000_000,
+    notice: Callable[[str], Any] = lambda line: None,
+) -> SourceContext:
+    return SourceContext(options or {}, framing or Lines(), positions or {}, follow, longest, notice)
+
+
+def polled(source: Source, limit: int = 1000) -> list[Records]:
+    """Everything up to the end."""
+    found: list[Records] = []
+    while (some := source.poll(limit)) is not None:
+        assert sum(map(len, some)) <= limit
+        found += some
+    assert source.poll(limit) is None
+    return found
+
+
+def payloads(found: list[Records]) -> list[bytes]:
+    return [records[i] for records in found for i in range(len(records))]
+
+
+def errors(found: list[Records]) -> list[str]:
+    return [records.errors[i] for records in found for i in sorted(records.errors)]
+
+
+def read_file(path: Any, limit: int = 1000, **kwargs: Any) -> list[Records]:
+    source = FileSource(str(path), context(**kwargs))
+    try:
+        return polled(source, limit)
+    finally:
+        source.close()
+
+
+def positions_after(found: list[Records], count: int) -> dict[str, Position]:
+    """Every part's position once `count` records of all are dealt with."""
+    positions = {}
+    for records in found:
+        take = min(count, len(records))
+        if take:
+            positions[records.key] = records.position(take)
+        count -= take
+    return positions
+
+
+def await_payloads(source: Source, count: int) -> list[bytes]:
+    """The next `count` records of a source that follows."""
+    found: list[bytes] = []
+    deadline = time.monotonic() + SECONDS
+    while len(found) < count:
+        assert time.monotonic() < deadline, f"only {found} after {SECONDS} s"
+        found += payloads(source.poll(count - len(found)) or [])
+    return found
+
+
+def await_notice(source: Source, notices: list[str], text: str) -> None:
+    """Poll a source that has nothing until it has said so."""
+    deadline = time.monotonic() + SECONDS
+    while not any(text in notice for notice in notices):
+        assert time.monotonic() < deadline, f"no {text!r} in {notices}"
+        assert source.poll(100) == []
+
+
+def expected_lines(data: bytes) -> list[bytes]:
+    """The rule in plain Python: cut at line feeds, drop one carriage return, leave out what is empty."""
+    return [line for line in (piece.removesuffix(b"\r") for piece in data.split(b"\n")) if line]

@@ -1,0 +1,167 @@
+"""Blocks of bytes fall into the same records wherever the blocks are cut."""
+
+import re
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from connectors.cutter import Cutter
+from connectors.oversized import SHOWN
+from connectors.records import Origin
+from streamlin.events import Framing
+from streamlin.formats.framing import Lines
+from tests.connectors.reading import HeaderLines, QuotedLines, errors, expected_lines, payloads
+
+ORIGIN = Origin("shown", "key", {"device": 1, "inode": 2})
+LONG = 10_000_000
+
+content = st.lists(st.sampled_from([b"a", b"b,", b'"', b"\n", b"\r", b"\r\n", b"\xff", b"0" * 9, b"\x00"])).map(b"".join)
+cuts = st.lists(st.integers(1, 40), min_size=1, max_size=8)
+
+
+def blocks(data: bytes, sizes: list[int]) -> list[bytes]:
+    """`data` in blocks of the given sizes, over and over."""
+    found, at, turn = [], 0, 0
+    while at < len(data):
+        found.append(data[at : at + sizes[turn % len(sizes)]])
+        at, turn = at + sizes[turn % len(sizes)], turn + 1
+    return found
+
+
+def cut(data: bytes, sizes: list[int], framing: Framing, longest: int = LONG, **kwargs):
+    cutter = Cutter(ORIGIN, framing, longest, **kwargs)
+    found = [records for block in blocks(data, sizes) for records in cutter.feed(block)]
+    return found + cutter.finish()
+
+
+def summary(found):
+    """Everything that is told of each record."""
+    return [
+        (records[i], int(records.offsets[i]), records.errors.get(i), records.header)
+        for records in found
+        for i in range(len(records))
+    ]
+
+
+@given(content, cuts)
+def test_lines_are_those_of_split(data, sizes):
+    assert payloads(cut(data, sizes, Lines())) == expected_lines(data)
+
+
+@given(content, cuts, st.sampled_from([3, 10, 17]), st.sampled_from([Lines(), HeaderLines(), QuotedLines()]))
+def test_records_do_not_depend_on_the_blocks(data, sizes, longest, framing):
+    """Too long ones, the header and the lengths in the errors included."""
+    assert summary(cut(data, sizes, framing, longest)) == summary(cut(data, [len(data) + 1], framing, longest))
+
+
+@given(content, cuts, st.sampled_from([3, 10, LONG]))
+def test_offsets_and_the_bytes_before_a_position_are_the_datas(data, sizes, longest):
+    for records in cut(data, sizes, Lines(), longest):
+        for i in range(len(records)):
+            offset = int(records.offsets[i])
+            assert data[offset : offset + len(records[i])] == records[i]
+            position = records.position(i + 1)
+            following = position["offset"]
+            assert expected_lines(data[:following])[-1].startswith(records[i])
+            assert bytes.fromhex(position["before"]) == data[max(0, following - 64) : following]
+            assert {"device": 1, "inode": 2}.items() <= position.items()
+
+
+@given(content, cuts, cuts, st.data(), st.sampled_from([3, 10, LONG]))
+def test_going_on_at_a_position_gives_exactly_the_rest(data, sizes, other_sizes, draw, longest):
+    whole = [
+        (records.between(i, i + 1), records.position(i + 1))
+        for records in cut(data, sizes, Lines(), longest)
+        for i in range(len(records))
+    ]
+    done = draw.draw(st.integers(0, len(whole)))
+    offset, before = 0, b""
+    if done:
+        offset, before = whole[done - 1][1]["offset"], bytes.fromhex(whole[done - 1][1]["before"])
+    rest = cut(data[offset:], other_sizes, Lines(), longest, offset=offset, before=before)
+    assert summary(rest) == summary([records for records, _ in whole[done:]])
+
+
+@pytest.mark.parametrize("framing", [Lines(), QuotedLines()])
+def test_a_record_that_is_too_long_is_shown_from_its_beginning(framing):
+    data = b"first\n" + b"0123456789" * 20_000 + b"\nlast\n"
+    found = cut(data, [1000], framing, longest=1000)
+    assert payloads(found) == [b"first", (b"0123456789" * 20_000)[:SHOWN], b"last"]
+    assert errors(found) == ["record of 200000 bytes is over max_record_bytes = 1000"]
+    assert [i for records in found for i in records.offsets.tolist()] == [0, 6, 200_007]
+
+
+def test_the_longest_record_allowed_is_whole():
+    data = b"x" * 100_000 + b"\r\n" + b"y" * 100_001 + b"\n"
+    found = cut(data, [999], Lines(), longest=100_000)
+    assert payloads(found) == [b"x" * 100_000, b"y" * SHOWN]
+    assert errors(found) == ["record of 100001 bytes is over max_record_bytes = 100000"]
+
+
+def test_the_end_of_a_long_record_is_found_behind_line_feeds_in_quotes():
+    """Ten thousand quoted line feeds, doubled quotes among them, then an ordinary record."""
+    field = b'"' + b'line ""quoted"", more\n' * 10_000 + b'"'
+    data = b"a,b\n" + field + b",x\n" + b"c,d\n"
+    for size in (7, 4096, 100_000):
+        found = cut(data, [size], QuotedLines(), longest=5000)
+        assert payloads(found) == [b"a,b", field[:SHOWN], b"c,d"]
+        assert errors(found) == [f"record of {len(field) + 2} bytes is over max_record_bytes = 5000"]
+
+
+def test_a_quote_that_never_closes_makes_the_rest_one_record():
+    data = b'a\n"' + b"open\n" * 5000
+    found = cut(data, [512], QuotedLines(), longest=1000)
+    assert [len(payload) for payload in payloads(found)] == [1, 25_001]
+    assert errors(found) == ["record of 25001 bytes is over max_record_bytes = 1000"]
+
+
+def test_a_long_record_of_quotes_alone():
+    """No letter to cut after: 100,001 quotes leave one open, and the line feed behind them is inside."""
+    data = b'"' * 100_001 + b'\ninside"\nafter\n'
+    found = cut(data, [5000], QuotedLines(), longest=1000)
+    assert [len(payload) for payload in payloads(found)] == [SHOWN, 5]
+    assert errors(found) == ["record of 100009 bytes is over max_record_bytes = 1000"]
+
+
+def test_a_header_is_no_record_and_goes_with_all():
+    found = cut(b"name,value\na,1\nb,2\n", [3], HeaderLines())
+    assert payloads(found) == [b"a,1", b"b,2"]
+    assert {records.header for records in found} == {b"name,value"}
+    assert found[0].name(0) == "shown:11"
+    assert payloads(cut(b"name,value", [3], HeaderLines())) == []
+
+
+def test_breaking_off_keeps_what_is_unfinished_and_its_beginning_as_position():
+    cutter = Cutter(ORIGIN, Lines(), LONG)
+    (whole,) = cutter.feed(b"whole\nhal")
+    (broken,) = cutter.break_off("cut off", damaged=9)
+    assert (payloads([whole]), payloads([broken]), errors([broken])) == ([b"whole"], [b"hal"], ["cut off"])
+    assert broken.position(1) == {
+        "offset": 6,
+        "device": 1,
+        "inode": 2,
+        "before": b"whole\n".hex(),
+        "damaged": 9,
+    }
+    assert cutter.finish() == []
+
+
+def test_breaking_off_inside_a_record_that_is_too_long():
+    cutter = Cutter(ORIGIN, Lines(), 10)
+    assert cutter.feed(b"x" * 30) == []
+    (broken,) = cutter.break_off("cut off", damaged=30)
+    assert (broken[0], broken.errors, broken.position(1)["offset"]) == (b"x" * 30, {0: "cut off"}, 0)
+
+
+def test_a_record_of_100_megabytes_is_not_held():
+    block = b"x" * 1_000_000
+    cutter = Cutter(ORIGIN, Lines(), 2_000_000)
+    tracemalloc.start()
+    found = [records for _ in range(100) for records in cutter.feed(block)] + cutter.feed(b"\nlast\n")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [len(payload) for payload in payloads(found)] == [SHOWN, 4]
+    assert re.search("record of 100000000 bytes", errors(found)[0])
+    assert peak < 20_000_000

@@ -1,0 +1,95 @@
+"""Formats by name and by suffix."""
+
+import subprocess
+import sys
+
+import pytest
+
+from streamlin.config import FieldsConfig
+from streamlin.errors import ConfigError
+from streamlin.formats import FORMATS, format_of, open_format, option_names
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.jsonl", "json"),
+        ("a.ndjson", "json"),
+        ("a.json", "json"),
+        ("a.csv", "csv"),
+        ("a.tsv", "tsv"),
+        ("a.vw", "vw"),
+        ("a.ft", "fasttext"),
+        ("a.txt", "text"),
+        ("/var/log/a.log", "text"),
+        ("a.CSV.GZ", "csv"),
+        ("a.jsonl.zst", "json"),
+        ("a.tsv.gz", "tsv"),
+        ("a.gz", "json"),
+        ("a", "json"),
+        ("-", "json"),
+        ("csv", "json"),
+        ("a.log.1", "json"),
+    ],
+)
+def test_the_suffix_names_the_format(path, name):
+    assert format_of(path) == name
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_knows_its_name_and_its_options(name):
+    options = {"regex": {"pattern": "(?P<text>.*)"}}.get(name, {})
+    assert open_format(name, options, FieldsConfig(), ()).name == name
+    assert isinstance(option_names(name), frozenset)
+
+
+def test_the_options_are_those_of_the_format():
+    assert option_names("csv") == option_names("tsv") == {"delimiter", "header", "columns"}
+    assert option_names("regex") == {"preset", "pattern", "time_format"}
+    assert option_names("json") == option_names("vw") == option_names("fasttext") == option_names("text") == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("jsno", {}, "unknown format 'jsno'; did you mean 'json'?"),
+        ("qqq", {}, "unknown format 'qqq'; there is json, csv, tsv, vw, fasttext, regex, text"),
+        ("csv", {"delimeter": ";"}, "format csv has no option 'delimeter'; did you mean 'delimiter'?"),
+        ("json", {"header": "true"}, "format json has no option 'header'; there is none"),
+        ("csv", {"delimiter": ";;"}, "delimiter=;; is none; needs one ASCII character, no quote or line end"),
+        ("csv", {"delimiter": "§"}, "delimiter=§ is none; needs one ASCII character, no quote or line end"),
+        ("csv", {"delimiter": '"'}, 'delimiter=" is none; needs one ASCII character, no quote or line end'),
+        ("csv", {"delimiter": ""}, "delimiter= is none; needs one ASCII character, no quote or line end"),
+        ("csv", {"header": "yes"}, "header=yes is neither true nor false"),
+        ("csv", {"header": "false"}, "header=false needs columns=a,b,c, the names of the cells"),
+        ("csv", {"columns": "text,,b"}, "columns=text,,b has a name that is empty"),
+        ("csv", {"columns": "text,a,a"}, "column 'a' stands twice in columns"),
+        ("csv", {"columns": "a,b"}, "no column 'text' in columns (a, b); set fields.text to one"),
+        ("regex", {}, "format regex needs a pattern or a preset (apache, bgl, "),
+        ("regex", {"preset": "apach"}, "unknown preset 'apach'; did you mean 'apache'?"),
+        ("regex", {"preset": "bgl", "pattern": "x"}, "pattern and preset=bgl: give one of them"),
+        ("regex", {"preset": "bgl", "time_format": "%Y"}, "time_format goes with a pattern; preset=bgl has its own"),
+        ("regex", {"pattern": "(?P<text>"}, "pattern (?P<text> does not compile: missing ), "),
+        ("regex", {"pattern": "(?P<txt>.*)"}, "pattern (?P<txt>.*) has no group (?P<text>…) for the text"),
+        ("regex", {"pattern": "(?P<text>.)", "time_format": "%Y"}, "time_format needs a group 'time' in the pattern"),
+        ("regex", {"pattern": "(?P<time>.)(?P<text>.)", "time_format": "%b %d"}, "time_format %b %d has no year"),
+        ("regex", {"pattern": "(?P<time>.)(?P<text>.)", "time_format": "%Y %Q"}, "time_format %Y %Q is none: 'Q' is a"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_starts(name, options, message):
+    with pytest.raises(ConfigError) as caught:
+        open_format(name, options, FieldsConfig(), ())
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unknown_format_has_no_options_either():
+    with pytest.raises(ConfigError, match="did you mean 'vw'"):
+        option_names("vww")
+
+
+def test_importing_formats_imports_none_of_them():
+    program = (
+        "import sys, streamlin.formats as f; f.format_of('a.csv'); f.option_names('csv');"
+        "print(sorted({'numpy', 'numba', 'msgspec', 'pydantic', 'csv'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
