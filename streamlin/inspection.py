@@ -12,8 +12,8 @@ from streamlin.predictor import config_of
 def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]:
     """Learners, labels, positions, and the heaviest features.
 
-    Features are named by their bucket: a hash is not reversible. For each learner and each of the first labels the `top`
-    buckets of the largest weight for that label against the mean of all labels are given.
+    Features are named by their bucket: a hash is not reversible. For each learner and each of the first labels the
+    `top` buckets of the largest weight for that label against the mean of all labels are given.
     """
     arrays, state = load(folder, previous)
     config = config_of(state)
@@ -39,16 +39,14 @@ def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]
         },
         "positions": state["positions"],
         "sinks": state["sinks"],
-        "heaviest": {
-            name: _heaviest(model, name, learner.effective_weights(), top) for name, learner in model.learners.items()
-        },
+        "heaviest": {name: _heaviest(model, name, top) for name in model.learners},
     }
 
 
-def _heaviest(model: Model, name: str, weights: Any, top: int) -> dict[str, list[list[float]]]:
+def _heaviest(model: Model, name: str, top: int) -> dict[str, list[list[float]]]:
     """Label -> [bucket, weight] of its heaviest features."""
     rows = model.rows[model.view_of[name]]
-    weights = weights[: len(rows), : len(model.labels)]
+    weights = model.learners[name].effective_weights(len(rows), len(model.labels))
     if weights.size == 0:
         return {}
     weights = weights - weights.mean(axis=1, keepdims=True)

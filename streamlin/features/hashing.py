@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.features.ngrams import bucket_of, character_ngrams, token_ngrams
+from streamlin.features.ngrams import append_ngrams, bucket_of
 from streamlin.features.sums import sum_repeats
-from streamlin.features.tokens import write_tokens
+from streamlin.features.tokens import character_bounds, write_tokens
 from streamlin.kernel import kernel
 
 BINARY, COUNTS, LOG = 0, 1, 2
@@ -34,27 +34,30 @@ def hash_texts(
     data, lengths int64[m], ascii_table, table, least : pieces of text and how to cut them, see `write_tokens`.
     pieces : int64[n + 1], event i has pieces `pieces[i]` to `pieces[i + 1]`.
     names, name_lengths int64[n * k] : the UTF-8 of the k categories of each event; of length 0 where there is none.
-    characters : n-grams of each token's characters, else of a piece's tokens.
+    characters : n-grams of each token's characters with a blank on both sides, a shorter one whole; else of a
+        piece's tokens.
     scale : BINARY (1 each), COUNTS or LOG, log(1 + count).
     """
     n = pieces.size - 1
     k = name_lengths.size // max(n, 1)
     octets, starts, ends = write_tokens(data, lengths, ascii_table, table, least)
     tokens = ends[-1] if ends.size else 0
-    units = starts[tokens] + tokens if characters else tokens
+    units, gap = (starts[tokens] + tokens, 0) if characters else (tokens, 1)
     buckets = np.empty(units * (longest - shortest + 1) + name_lengths.size, np.int32)
-    offsets = np.empty(octets.size if characters else 0, np.int64)
+    bounds = np.empty(octets.size if characters else 0, np.int64)
     indptr = np.zeros(n + 1, np.int64)
     count = after = name_end = np.int64(0)
     for i in range(n):
         for piece in range(pieces[i], pieces[i + 1]):
             first, after = after, ends[piece]
             if not characters:
-                count = token_ngrams(octets, starts, first, after, shortest, longest, bits, buckets, count)
+                of_tokens = starts[first : after + 1]
+                count = append_ngrams(octets, of_tokens, gap, shortest, longest, bits, buckets, count)
                 continue
             for token in range(first, after):
-                begin, end = starts[token] - 1, starts[token + 1]
-                count = character_ngrams(octets, begin, end, offsets, shortest, longest, bits, buckets, count)
+                inside = character_bounds(octets, starts[token] - 1, starts[token + 1], bounds)
+                least_here = min(shortest, inside.size - 1)
+                count = append_ngrams(octets, inside, gap, least_here, longest, bits, buckets, count)
         for name in range(i * k, (i + 1) * k):
             begin, name_end = name_end, name_end + name_lengths[name]
             if begin < name_end:

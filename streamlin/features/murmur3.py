@@ -16,7 +16,7 @@ _F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 
 
 @kernel
-def murmur3_32(data: NDArray[np.uint8], begin: int, end: int) -> np.int32:
+def murmur3_32(data: NDArray[np.uint8], begin: np.int64, end: np.int64) -> np.int32:
     """Hash of `data[begin:end]`; `data` goes on for PADDING bytes.
 
     No processor foresees how long a word is. So the first two blocks are hashed always and taken where they are
@@ -28,14 +28,14 @@ def murmur3_32(data: NDArray[np.uint8], begin: int, end: int) -> np.int32:
         hashed = _with_block(h, _word(data, begin + 4 * i))
         h = hashed if begin + 4 * i < rest else h
     for i in range(begin + 8, rest, 4):
-        h = _with_block(h, _word(data, i))
+        h = _with_block(h, _word(data, np.int64(i)))
     mask = np.uint32((1 << 8 * (end - rest)) - 1)
     h = np.uint32(h ^ _scrambled(np.uint32(_word(data, rest) & mask)))
     return _finished(np.uint32(h ^ np.uint32(end - begin)))
 
 
 @kernel
-def _word(data: NDArray[np.uint8], i: int) -> np.uint32:
+def _word(data: NDArray[np.uint8], i: np.int64) -> np.uint32:
     """The little-endian word at byte i. Unsigned indices: so it compiles to one load."""
     j = np.uint64(i)
     return np.uint32(

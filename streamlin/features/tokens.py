@@ -17,18 +17,18 @@ def write_tokens(
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """The tokens of m pieces of text.
 
-    data, lengths int64[m] : the pieces' UTF-8, one behind the other, lower-cased where it is to be; ASCII letters
-        need not be.
+    data, lengths int64[m] : the pieces' UTF-8, one behind the other, then PADDING; lower-cased where it is to be, but
+        ASCII letters need not be.
     ascii_table int16[128], table bool[0x110000] : see `characters.py`.
     least : tokens of fewer code points are left out.
 
     Returns
     -------
-    octets : the tokens with a blank before and behind each, and PADDING.
+    octets : the tokens with a blank before and behind each, then PADDING.
     starts : token j is `octets[starts[j] : starts[j + 1] - 1]`.
     ends : int64[m], how many tokens the pieces up to this one have.
     """
-    octets = np.empty(data.size + lengths.size + 1, np.uint8)
+    octets = np.empty(data.size + lengths.size + 1, np.uint8)  # data brings PADDING
     starts = np.empty((data.size + lengths.size) // 2 + 1, np.int64)
     ends = np.empty(lengths.size, np.int64)
     octets[0] = BLANK
@@ -68,7 +68,7 @@ def write_tokens(
 
 
 @kernel
-def _decoded(data: NDArray[np.uint8], i: int) -> tuple[int, int]:
+def _decoded(data: NDArray[np.uint8], i: np.int64) -> tuple[int, np.int64]:
     """Width in bytes and code point of the character at byte i, which is not ASCII."""
     lead, second = np.int64(data[i]), np.int64(data[i + 1]) & 0x3F
     if lead < 0xE0:
@@ -80,15 +80,14 @@ def _decoded(data: NDArray[np.uint8], i: int) -> tuple[int, int]:
 
 
 @kernel
-def character_offsets(octets: NDArray[np.uint8], begin: int, end: int, offsets: NDArray[np.int64]) -> int:
-    """How many characters the UTF-8 `octets[begin:end]` holds; character j is set to begin at `offsets[j]`.
-
-    The offset behind the last one is set to `end`.
-    """
+def character_bounds(
+    octets: NDArray[np.uint8], begin: np.int64, end: np.int64, bounds: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Where each character of `octets[begin:end]` begins, and `end`; in `bounds`, which is large enough."""
     count = 0
     for i in range(begin, end):
         if octets[i] & 0xC0 != 0x80:
-            offsets[count] = i
+            bounds[count] = i
             count += 1
-    offsets[count] = end
-    return count
+    bounds[count] = end
+    return bounds[: count + 1]

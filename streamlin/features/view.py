@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class View:
         if not 1 <= bits <= 31:
             raise ConfigError(f"features.bits must be 1 to 31, got {bits}")
         self.config, self.bits, self.categories = config, bits, tuple(categories)
-        self._how = (
+        self._how: tuple[Any, ...] = (
             ascii_characters(config.tokens, config.lowercase),
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,

@@ -88,16 +88,19 @@ class JsonFormat(Format):
     def _row(self, record: bytes) -> Any:
         """One object. Raises DecodeError that says what is wrong with it."""
         try:
-            try:
-                return self._decoder.decode(record)
-            except msgspec.ValidationError:  # perhaps of an earlier one of equal keys
-                return msgspec.convert(msgspec.json.decode(record), self._json.type)
+            return self._decoder.decode(record)
         except msgspec.ValidationError as error:
-            raise DecodeError(_explained(str(error))) from None
+            return self._row_by_last_keys(record, str(error))
         except msgspec.DecodeError as error:
             raise DecodeError(f"not JSON: {_malformed(str(error), record)}") from None
         except RecursionError:
             raise DecodeError("the JSON is nested too deeply") from None
+
+    def _row_by_last_keys(self, record: bytes, message: str) -> Any:
+        """The object, if what `message` says of it is true of an earlier one of equal keys only."""
+        with suppress(msgspec.DecodeError, RecursionError):
+            return msgspec.convert(msgspec.json.decode(record), self._json.type)
+        raise DecodeError(_explained(message))
 
 
 def _are_objects(data: bytes, starts: Indices, ends: Indices) -> bool:
@@ -139,7 +142,7 @@ def _explained(message: str) -> str:
     if found := _MISSING.fullmatch(message):
         path = f"{found['path']}.{found['field']}" if found["path"] else found["field"]
         return f"field '{path}' is missing"
-    return message.replace("`", "").replace(" - at $.", ": ")
+    return message.replace("`", "").replace(" - at $.", ", field ")
 
 
 def _malformed(message: str, record: bytes) -> str:

@@ -98,7 +98,7 @@ def _clock(time_format: str) -> Callable[[str], float]:
         try:
             moment = datetime.strptime(cell, time_format)
         except ValueError:
-            raise RecordError(f"time is '{cell[:40]}', needs the form {time_format}") from None
+            raise RecordError(f"time is {cell[:40]!r}, needs the form {time_format}") from None
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
     return seconds

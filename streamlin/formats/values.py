@@ -56,7 +56,7 @@ def is_number(text: str) -> bool:
 def number(text: str, name: str) -> float:
     """The number that a text writes. Raises RecordError, which calls it by `name`."""
     if not is_number(text):
-        raise RecordError(f"{name} is '{text[:40]}', needs to be a number")
+        raise RecordError(f"{name} is {text[:40]!r}, needs to be a number")
     return float(text)
 
 
@@ -81,12 +81,12 @@ def rfc_3339(text: str) -> float:
     """
     found = _RFC_3339.fullmatch(text)
     if found is None:
-        raise RecordError(f"time is '{text[:40]}', needs to be Unix seconds or RFC 3339, as 2024-05-01T12:00:00Z")
+        raise RecordError(f"time is {text[:40]!r}, needs to be Unix seconds or RFC 3339, as 2024-05-01T12:00:00Z")
     date, minute, second, fraction, zone = found.groups()
     leap = second == "60"
     zone = "+00:00" if zone in (None, "Z", "z") else zone
     try:
         moment = datetime.fromisoformat(f"{date}T{minute or '00:00'}:{'59' if leap else second or '00'}{zone}")
     except ValueError as error:
-        raise RecordError(f"time is '{text[:40]}': {error}") from None
+        raise RecordError(f"time is {text[:40]!r}: {error}") from None
     return moment.timestamp() + leap + float(fraction or 0.0)

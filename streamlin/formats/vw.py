@@ -91,5 +91,5 @@ def _valued(word: str) -> tuple[str, int]:
     if not colon:
         return word, 1
     if not is_number(value) or not float(value).is_integer() or float(value) < 0:
-        raise RecordError(f"the value of '{name[:40]}' is '{value[:40]}', needs to be a whole number")
+        raise RecordError(f"the value of {name[:40]!r} is {value[:40]!r}, needs to be a whole number")
     return name, int(float(value))

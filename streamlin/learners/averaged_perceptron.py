@@ -1,7 +1,7 @@
 """The averaged perceptron.
 
-Freund, Schapire, Machine Learning 37 (1999) 277-296; Collins, EMNLP 2002. The mean is kept lazily, as in Daumé, A Course
-in Machine Learning, section 4.6.
+Freund, Schapire, Machine Learning 37 (1999) 277-296; Collins, EMNLP 2002. The mean is kept lazily, as in Daumé, A
+Course in Machine Learning, section 4.6.
 """
 
 import numpy as np
@@ -75,6 +75,7 @@ class AveragedPerceptron(Learner):
         current = np.empty(scores.shape[1])
         learn_batch(examples, targets, self.weights, self.bias, self.sums, self.bias_sums, self.clock, current, scores)
 
-    def effective_weights(self) -> NDArray[np.float64]:
-        mean: NDArray[np.float64] = self.weights - self.sums / max(1, int(self.clock))
+    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
+        used = self.state(n_rows, n_labels)
+        mean: NDArray[np.float64] = used["weights"] - used["sums"] / max(1, int(self.clock))
         return mean

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.errors import RecordError
 from streamlin.events import LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
@@ -76,14 +77,15 @@ class Learner:
             table = getattr(self, name)
             setattr(self, name, _grown(table, (n_rows, n_labels)[2 - table.ndim :]))
 
-    def effective_weights(self) -> NDArray[np.floating[Any]]:
+    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.floating[Any]]:
         """[n_rows, n_labels]: what a feature of value 1 adds to each label's score."""
-        return getattr(self, "weights")  # type: ignore[no-any-return]  # noqa: B009  # a table of most subclasses
+        weights: NDArray[np.floating[Any]] = self.state(n_rows, n_labels)["weights"]
+        return weights
 
     def state(self, n_rows: int, n_labels: int) -> dict[str, Array]:
         """Every table, cut to the rows and labels in use; views, not copies."""
         self.grow(n_rows, n_labels)
-        used = (slice(n_rows), slice(n_labels))
+        used = (slice(n_rows), slice(n_labels), ...)  # the dots keep a number an array
         return {name: getattr(self, name)[used[2 - getattr(self, name).ndim :]] for name in self.tables}
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -94,7 +96,7 @@ class Learner:
     # --- alone
 
     def learn_one(self, x: Text, y: str, w: float = 1.0) -> Self:
-        """Learn one labelled text, or mapping of feature to value."""
+        """Learn one labelled text, or mapping of feature to value; w >= 0 is its weight. Errors as in `learn_many`."""
         self.learn_many([x], [y], [w])
         return self
 
@@ -108,12 +110,19 @@ class Learner:
         return dict(zip(self.labels.names, probabilities.tolist(), strict=True))
 
     def learn_many(self, xs: Sequence[Text], ys: Sequence[str | None], ws: Sequence[float] = ()) -> list[str | None]:
-        """Predict, then learn, one after the other; the predictions that were made before each was learned."""
-        weights = np.array(ws, np.float64) if len(ws) else np.ones(len(ys))
+        """Predict, then learn, one after the other; the predictions that were made before each was learned.
+
+        Raises
+        ------
+        RecordError : a weight or a feature's value is not what it must be; then nothing was learned.
+        ValueError : xs, ys and ws differ in length.
+        """
+        weights = _checked(np.array(ws, np.float64) if len(ws) else np.ones(len(ys)))
+        features = self._buckets(xs)
         n_known = len(self.labels)
-        codes = self.labels.learn([y if w > 0 else None for y, w in zip(ys, weights, strict=True)])
+        codes = self.labels.learn([y if w > 0 else None for _, y, w in zip(xs, ys, weights, strict=True)])
         batch = targets(codes, weights, n_known)
-        examples = self._index().examples(self._buckets(xs), batch.codes >= 0)
+        examples = self._index().examples(features, batch.codes >= 0)
         self.grow(len(self._index()), len(self.labels))
         scores = np.empty((len(ys), len(self.labels)))
         self.score_then_learn(examples, batch, scores)
@@ -143,6 +152,13 @@ class Learner:
 
     def _names(self, scores: NDArray[np.float64]) -> list[str | None]:
         return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
+
+
+def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    refused = weights[~((weights >= 0) & np.isfinite(weights))]
+    if refused.size:
+        raise RecordError(f"a weight is {refused[0]}; it must be a finite number, 0 or more")
+    return weights
 
 
 def no_targets(n: int, n_labels: int) -> Targets:
@@ -189,7 +205,7 @@ _FACTORS = (2.0, 1.25)
 def linear_scores(
     examples: Examples, i: int, weights: Array, bias: Array, scale: float, n_labels: int, scores: NDArray[np.float64]
 ) -> None:
-    """Set scores[k] = bias_k + scale * sum_j x_j weights_jk for the n_labels candidates of event i, -inf for the rest."""
+    """Set scores[k] = bias_k + scale * sum_j x_j weights_jk for event i's n_labels candidates, -inf for the rest."""
     scores[:n_labels] = 0.0
     scores[n_labels:] = -np.inf
     for j in range(examples.indptr[i], examples.indptr[i + 1]):

@@ -55,7 +55,7 @@ def learn_batch(
 
 @kernel
 def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
-    """Set errors[k] = p_k - [k = y]; a label y that is no candidate yet takes part with score 0. Returns their number."""
+    """Set errors[k] = p_k - [k = y] and return their number; a label y that is no candidate yet takes part with score 0."""
     n_labels = max(known, y + 1)
     top = 0.0 if n_labels > known else scores[0]
     for k in range(known):

@@ -3,11 +3,14 @@
 Eisenstein, Linear Models for Statistical NLP (2014), section 2: the estimate of eq. (2.19) ff. with smoothing alpha.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
-from streamlin.features import View
+from streamlin.errors import ConfigError, RecordError
+from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets
@@ -44,9 +47,10 @@ def learn_batch(
                 mass += x
                 for k in range(known):
                     s[k] += x * logs[row, k]
+        V = max(n_rows, 1)  # log 0 would make a NaN of the 0 features of an event before any row
         for k in range(known):
             prior = np.log((events[k] + 1.0) / (n[()] + known))
-            s[k] += prior + mass * (log_alpha - np.log(totals[k] + alpha * n_rows))
+            s[k] += prior + mass * (log_alpha - np.log(totals[k] + alpha * V))
         y = targets.codes[i]
         if y < 0:
             continue
@@ -76,6 +80,7 @@ class NaiveBayes(Learner):
     Raises
     ------
     ConfigError : alpha is not positive and finite.
+    RecordError : used alone, it is given a negative value.
     """
 
     name = "naive_bayes"
@@ -93,7 +98,13 @@ class NaiveBayes(Learner):
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         learn_batch(examples, targets, self.alpha, self.counts, self.logs, self.totals, self.events, self.n, scores)
 
-    def effective_weights(self) -> NDArray[np.float64]:
-        V = len(self.logs)
-        weights: NDArray[np.float64] = self.logs + np.log(self.alpha) - np.log(self.totals + self.alpha * V)
+    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
+        used, V = self.state(n_rows, n_labels), max(n_rows, 1)
+        weights: NDArray[np.float64] = used["logs"] + np.log(self.alpha) - np.log(used["totals"] + self.alpha * V)
         return weights
+
+    def _buckets(self, xs: Sequence[Any]) -> Buckets:
+        features = super()._buckets(xs)
+        if features.values.min(initial=0) < 0:
+            raise RecordError(f"naive_bayes counts features; a value is {features.values.min()}, it must be 0 or more")
+        return features

@@ -61,7 +61,11 @@ def test_a_path_that_exists_is_no_pattern(folder):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("none.log", "none.log can't be read: No such file"), ("*.none", r"no file matches .*\*\.none"), ("d.log", "no file")],
+    [
+        ("none.log", "none.log can't be read: No such file"),
+        ("*.none", r"no file matches .*\*\.none"),
+        ("d.log", "no file"),
+    ],
 )
 def test_nothing_to_read(folder, name, said):
     with pytest.raises(ConnectorError, match=said):

@@ -22,7 +22,6 @@ def test_names_of_texts_and_numbers():
         "1" + "0" * 30,
         "1e+300",
     ]
-    assert names([0, False]) == ["0", "False"]  # no format lets a bool through to here
     assert names([]) == []
 
 
@@ -34,7 +33,7 @@ def test_no_weight_is_one():
 
 @pytest.mark.parametrize("bad", [-1.0, -1e-300, np.nan, np.inf, -np.inf])
 def test_a_weight_is_finite_and_not_negative(bad):
-    with pytest.raises(RecordError, match="weight is .* needs to be finite and at least 0"):
+    with pytest.raises(RecordError, match=r"weight is .* needs to be finite and at least 0"):
         checked_weights([1.0, None, bad])
 
 
@@ -107,5 +106,5 @@ def test_every_number_is_one(value):
 
 @pytest.mark.parametrize("text", ["", " 1", "1 ", "nan", "inf", "1_000", "٣", "0x1", "1e", ".", "1,5", "--1", "1\n"])
 def test_no_other_text_is_a_number(text):
-    with pytest.raises(RecordError, match="weight is .* needs to be a number"):
+    with pytest.raises(RecordError, match=r"weight is .* needs to be a number"):
         number(text, "weight")
