@@ -16,10 +16,11 @@ class Cutter:
     Parameters
     ----------
     offset, before : where the bytes begin in their part, and the up to `FINGERPRINT` bytes before that.
-    header : the part's header where it was read already; else, with `framing.header`, the first record becomes it.
+    header : the part's header, read before; at offset 0, with `framing.header`, the first record becomes it.
 
     Attributes
     ----------
+    header_due : whether the first record, which is the header, is still to come. One that is too long is none.
     pending : bytes of an unfinished record that are held.
     """
 
@@ -35,6 +36,7 @@ class Cutter:
         self._origin, self._framing, self._longest = origin, framing, max_record_bytes
         self._offset, self._before = offset, before
         self.header = header
+        self.header_due = framing.header and not offset
         self._unfinished: list[bytes] = []
         self.pending = 0
         self._oversized: Oversized | None = None
@@ -110,7 +112,10 @@ class Cutter:
         return f"record of {length} bytes is over max_record_bytes = {self._longest}"
 
     def _without_header(self, records: PartRecords) -> PartRecords:
-        if not self._framing.header or self.header is not None or not len(records) or 0 in records.errors:
+        if not self.header_due or not len(records):
+            return records
+        self.header_due = False
+        if 0 in records.errors:
             return records
         records.header = self.header = records[0]
         return records.between(1, len(records))
@@ -120,6 +125,7 @@ class Cutter:
         if rest is None:
             return []
         begin, end = self._offset, self._offset + record.total
+        self.header_due = False
         found = self._single(record.head, self._length_error(record.length), begin, end, record.before)
         self._offset, self._before, self._oversized = end, record.before, None
         return [found, *self.feed(rest, final)]

@@ -1,28 +1,25 @@
 """Passing over a record that is too long to hold."""
 
-import re
-
 from connectors.records import FINGERPRINT
 from streamlin.events import Framing
 
 SHOWN = 64 * 1024
 """So many bytes of a record are kept to be shown."""
 
-_LOOK_BACK = 4096
-_ORDINARY = re.compile(rb"[0-9A-Za-z\x80-\xff](?=[^0-9A-Za-z\x80-\xff]*\Z)")
+_QUOTE = b'"'
 
 
 class Oversized:
     """A record longer than may be held: its beginning, its length, and how its end is found.
 
     A framing wants a record from its first byte. What was dropped is therefore stood in for by a shorter text that
-    leaves the framing in the same state: `x` inside a plain field or line, `"x` inside quotes. Which of them it is, a
-    line feed tells: it ends the record, or does not. The cut is made after a letter or digit, where no quote or
-    carriage return is half read.
+    leaves the framing in the same state: `x` outside quotes, `"x` inside. Which of them it is, a line feed tells: it
+    ends the record, or does not. The last byte is never dropped, as a carriage return may belong to the line end; nor
+    is what stands before a quote that opens, as behind `x` it would not.
 
     Parameters
     ----------
-    data : the record's bytes so far, none of them its end.
+    data : the record's bytes so far, at least 3, none of them its end.
     before : the up to `FINGERPRINT` bytes before it.
 
     Attributes
@@ -50,31 +47,25 @@ class Oversized:
         if not starts.size:
             self._drop(data)
             return None
+        kept = len(self._stand_in)
         end = int(starts[1]) if starts.size > 1 else consumed
-        shift = self._dropped - len(self._stand_in)
-        self.length, self.total = int(ends[0]) + shift, end + shift
-        self._carried = data[len(self._stand_in) : int(ends[0])]
-        self.before = (self.before + data[len(self._stand_in) : end])[-FINGERPRINT:]
+        self.length, self.total = int(ends[0]) - kept + self._dropped, end - kept + self._dropped
+        self.before = (self.before + data[kept:end])[-FINGERPRINT:]
+        self._carried = data[kept : int(ends[0])]
         return data[end:]
 
     def _drop(self, data: bytes) -> None:
-        """Stand in for as much of the stand-in and the bytes after it as can be."""
-        kept = len(self._stand_in)
-        cut = _last_ordinary(data, kept)
-        if cut == kept:
-            self._carried = data[kept:]
-            return
-        inside_quotes = not self._framing(data[:cut] + b"\n", False)[0].size
+        """Stand in for all but the last byte or two of the stand-in and what came after it."""
+        kept, cut = len(self._stand_in), len(data) - 1
+        inside = self._is_inside(data[:cut])
+        if data[cut:] == _QUOTE and not inside and self._is_inside(data):
+            cut -= 1
+            inside = self._is_inside(data[:cut])
         self._dropped += cut - kept
         self._beginning += data[kept : min(cut, kept + SHOWN - len(self._beginning))]
         self.before = (self.before + data[max(kept, cut - FINGERPRINT) : cut])[-FINGERPRINT:]
-        self._stand_in, self._carried = b'"x' if inside_quotes else b"x", data[cut:]
+        self._stand_in, self._carried = b'"x' if inside else b"x", data[cut:]
 
-
-def _last_ordinary(data: bytes, least: int) -> int:
-    """The index behind the last letter or digit; `least` where there is none in few bytes, the end where in many."""
-    tail = data[max(least, len(data) - _LOOK_BACK) :]
-    found = _ORDINARY.search(tail)
-    if found:
-        return len(data) - len(tail) + found.end()
-    return least if len(tail) < _LOOK_BACK else len(data)
+    def _is_inside(self, data: bytes) -> bool:
+        """Whether the record's beginning ends inside quotes."""
+        return not self._framing(data + b"\n", False)[0].size

@@ -117,7 +117,7 @@ class Part:
     def _header(self) -> bytes | None:
         """The header at the file's beginning, where its format has one."""
         source, cutter = self._open_bytes(), self._open_cutter()
-        while self._context.framing.header and cutter.header is None:
+        while cutter.header_due:
             try:
                 block = source.read(BLOCK)
             except DamagedError:

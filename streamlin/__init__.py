@@ -1,0 +1,83 @@
+"""streamlin: streaming text classification, test-then-train, exactly once.
+
+The names below are the public ones; each is imported when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from streamlin.config import RunConfig, ViewConfig
+    from streamlin.errors import (
+        CheckpointError,
+        ConfigError,
+        ConnectorError,
+        DecodeError,
+        RecordError,
+        StreamlinError,
+        UnknownScheme,
+    )
+    from streamlin.events import Batch, Event, Records
+    from streamlin.features import View
+    from streamlin.learners import (
+        AveragedPerceptron,
+        Learner,
+        LogisticRegression,
+        NaiveBayes,
+        PassiveAggressive,
+        Perceptron,
+    )
+    from streamlin.pipeline import Pipeline
+    from streamlin.settings import load_config
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AveragedPerceptron",
+    "Batch",
+    "CheckpointError",
+    "ConfigError",
+    "ConnectorError",
+    "DecodeError",
+    "Event",
+    "Learner",
+    "LogisticRegression",
+    "NaiveBayes",
+    "PassiveAggressive",
+    "Perceptron",
+    "Pipeline",
+    "RecordError",
+    "Records",
+    "RunConfig",
+    "StreamlinError",
+    "UnknownScheme",
+    "View",
+    "ViewConfig",
+    "load_config",
+]
+
+_HOMES = {
+    "config": ("RunConfig", "ViewConfig"),
+    "errors": tuple(name for name in __all__ if name.endswith("Error")) + ("UnknownScheme",),
+    "events": ("Batch", "Event", "Records"),
+    "features": ("View",),
+    "learners": (
+        "AveragedPerceptron",
+        "Learner",
+        "LogisticRegression",
+        "NaiveBayes",
+        "PassiveAggressive",
+        "Perceptron",
+    ),
+    "pipeline": ("Pipeline",),
+    "settings": ("load_config",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'streamlin' has no attribute '{name}'")
+    value = getattr(import_module(f"streamlin.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value

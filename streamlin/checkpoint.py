@@ -1,12 +1,13 @@
 """One atomic, versioned file that holds all that a run needs to go on.
 
-The layout is that of safetensors: the header's length (8 bytes, little-endian), the header (JSON), the arrays' bytes. The
-header's `__metadata__` holds the state as JSON text, and a CRC-32 of everything else. Never pickle.
+The layout is that of safetensors: the header's length (8 bytes, little-endian), the header (JSON), the arrays' bytes.
+The header's `__metadata__` holds the state as JSON text, and a CRC-32 of everything else. Never pickle.
 """
 
 import contextlib
 import fcntl
 import json
+import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -49,7 +50,7 @@ class Checkpoint:
             raise CheckpointError(f"{self.folder} is in use by another streamlin process") from None
 
     def exists(self, previous: bool = False) -> bool:
-        """Whether there is something to resume from; also where only the other one is there, or `previous` asks for it."""
+        """Whether there is something to resume from, or what should be there is missing: `load` says so."""
         return previous or (self.folder / CURRENT).exists() or (self.folder / PREVIOUS).exists()
 
     def save(self, arrays: Arrays, state: Mapping[str, Any]) -> None:
@@ -74,11 +75,7 @@ class Checkpoint:
                 with contextlib.suppress(OSError):
                     new.unlink(missing_ok=True)
                 raise
-            folder = os.open(self.folder, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            self._sync_folder()
 
     def go_back(self) -> None:
         """Make the previous checkpoint the current one."""
@@ -87,6 +84,7 @@ class Checkpoint:
             copy.unlink(missing_ok=True)
             os.link(self.folder / PREVIOUS, copy)
             copy.replace(self.folder / CURRENT)
+            self._sync_folder()
 
     def load(self, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The arrays and the state of the current (or previous) checkpoint."""
@@ -96,13 +94,20 @@ class Checkpoint:
         """Let another process use the folder."""
         self._lock.close()
 
+    def _sync_folder(self) -> None:
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
 
 def load(folder: str | Path, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays and the state that a folder's checkpoint holds; no lock is needed, files are replaced whole.
 
     Raises
     ------
-    CheckpointError : there is none, it is damaged, or of a version unknown here; says whether the previous one is whole.
+    CheckpointError : there is none, it is damaged, or of a version unknown here; says if the previous one is whole.
     """
     path = Path(folder) / (PREVIOUS if previous else CURRENT)
     try:
@@ -139,14 +144,16 @@ def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any]) -> None:
 def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays and state of one file, checked."""
     try:
-        size = path.stat().st_size
         with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
             length = int.from_bytes(file.read(8), "little")
             if not 0 < length <= size - 8:
                 raise CheckpointError(f"{path} is damaged: its header is cut off")
             table = json.loads(file.read(length))
-            about = table.pop("__metadata__")
-            if about["format"] != "streamlin" or about["version"] != str(VERSION):
+            about = table.pop("__metadata__", {})
+            if about.get("format") != "streamlin":
+                raise CheckpointError(f"{path} is no checkpoint of streamlin")
+            if about["version"] != str(VERSION):
                 raise CheckpointError(f"{path} is of version {about['version']}; this streamlin reads {VERSION}")
             arrays = {name: _read_array(file, entry) for name, entry in table.items()}
             if file.read(1):
@@ -176,7 +183,10 @@ def differing(fingerprint: Mapping[str, Any], other: Mapping[str, Any], prefix: 
             if list(ours) != list(theirs):
                 return f"learners: {', '.join(theirs)} in the checkpoint, {', '.join(ours)} now"
         if isinstance(ours, dict) and isinstance(theirs, dict):
-            return differing(ours, theirs, f"{prefix}{key}.")
+            deeper = differing(ours, theirs, f"{prefix}{key}.")
+            if deeper is None:
+                continue
+            return deeper
         return f"{prefix}{key}: {json.dumps(theirs)} in the checkpoint, {json.dumps(ours)} now"
     return None
 
@@ -207,9 +217,12 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 
 
 def _read_array(file: BufferedReader, entry: Mapping[str, Any]) -> NDArray[Any]:
-    array = np.empty(entry["shape"], _TYPES[entry["dtype"]])
+    shape, kind = entry["shape"], np.dtype(_TYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
-    if array.nbytes != end - begin or (array.nbytes and file.readinto(_bytes(array)) != array.nbytes):
+    if math.prod(shape) * kind.itemsize != end - begin:  # before a wrong shape asks for all the memory there is
+        raise CheckpointError(f"{file.name} is damaged: an array's shape {shape} does not fit its {end - begin} bytes")
+    array = np.empty(shape, kind)
+    if array.nbytes and file.readinto(_bytes(array)) != array.nbytes:
         raise CheckpointError(f"{file.name} is damaged: it is cut off")
     return array
 

@@ -67,8 +67,9 @@ class Records:
         return self.part
 
     def name(self, i: int) -> str:
-        """Record i's position as people read it, `part:offset`."""
-        return f"{self.part}:{self.offsets[i]}"
+        """Record i's position as people read it, `part:offset`; bytes of a file's name that are no UTF-8 as `\\xff`."""
+        part = self.part if self.part.isascii() else self.part.encode(errors="backslashreplace").decode()
+        return f"{part}:{self.offsets[i]}"
 
     def position(self, count: int) -> Position:
         """Where `part` goes on once its first `count` >= 1 records are dealt with."""

@@ -1,12 +1,14 @@
 """The sinks of a run: predictions and dead letters."""
 
 import base64
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from streamlin.addresses import Address, parse_address
+from streamlin.errors import ConfigError
 from streamlin.events import DeadLetter, Records, Sink
 from streamlin.registry import connector
 
@@ -34,6 +36,10 @@ class Outputs:
     predictions, dead_letters : where to; None: nowhere.
     lengths : key of a sink -> length, from a checkpoint.
     notice : shows the user a line.
+
+    Raises
+    ------
+    ConfigError : both are one file; or as a sink says.
     """
 
     def __init__(
@@ -45,11 +51,14 @@ class Outputs:
     ) -> None:
         self._notice, self._shown = notice, 0
         self.predictions = self.dead_letters = None
-        if predictions is not None:
-            self.predictions = Output(parse_address(predictions, "stdout"), lengths, {})
+        ours, dead = (None if url is None else parse_address(url, "stdout") for url in (predictions, dead_letters))
+        if ours is not None and dead is not None and _one_file(ours, dead):
+            raise ConfigError(f"sinks.dead_letters: {dead_letters} is where the predictions go; give it another file")
+        if ours is not None:
+            self.predictions = Output(ours, lengths, {})
         try:
-            if dead_letters is not None:
-                self.dead_letters = Output(parse_address(dead_letters, "stdout"), lengths, {"mode": "append"})
+            if dead is not None:
+                self.dead_letters = Output(dead, lengths, {"mode": "append"})
         except BaseException:
             self.close()
             raise
@@ -87,10 +96,16 @@ class Outputs:
         return [output for output in (self.predictions, self.dead_letters) if output is not None]
 
 
+def _one_file(one: Address, other: Address) -> bool:
+    """Whether two sinks are the same file, and no device: after a resume each would cut off the other's lines."""
+    path = one.address
+    return one.scheme == "file" and one.key == other.key and (os.path.isfile(path) or not os.path.exists(path))
+
+
 def dead_letter_line(letter: DeadLetter, records: Records) -> bytes:
     """`{"error", "position", "text" or "base64"}`; the bytes cut at 64 KiB, then with `"truncated": true`."""
     start, end = int(records.starts[letter.record]), int(records.ends[letter.record])
-    cut = end - start > DEAD_LETTER_BYTES or letter.record in records.errors and end - start == DEAD_LETTER_BYTES
+    cut = end - start > DEAD_LETTER_BYTES or (letter.record in records.errors and end - start == DEAD_LETTER_BYTES)
     data = records.data[start : min(end, start + DEAD_LETTER_BYTES)]
     line: dict[str, Any] = {"error": letter.error, "position": records.name(letter.record)}
     try:

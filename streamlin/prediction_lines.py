@@ -14,7 +14,8 @@ from streamlin.kernel import kernel
 class PredictionLines:
     """Makes `{"id": …, "predicted": …, "confidence": …, "learners": {…}, "label": …}`, a line an event.
 
-    `position` stands where the event has no id, `label` only where there is one, null for an abstention.
+    `position` stands where the event has no id, `label` only where there is one, null for an abstention and for a
+    confidence that can't be told (scores that overflowed).
     """
 
     def __init__(self, learners: Sequence[str], labels: LabelIndex) -> None:
@@ -31,8 +32,8 @@ class PredictionLines:
         fragments, bounds = _joined(shown)
         keys, has_id = _keys(batch)
         lengths = np.diff(bounds)
-        size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[predicted.max(0) + 1].sum())
-        size += int(lengths[predicted[lead, np.arange(lead.size)] + 1].sum())
+        given_out = predicted[lead, np.arange(lead.size)]
+        size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
         size += len(keys) + lead.size * (self._texts.size + _SHARE_SIZE)
         out = np.empty(size, np.uint8)
         used = fill_lines(
@@ -108,6 +109,7 @@ def fill_lines(
     """Write the lines of n events to `out`, which has room; returns the bytes used.
 
     keys : a JSON list of n strings.
+    confidences [n] : 0 to 1, or NaN.
     predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
     texts, text_bounds : likewise, `_PUNCTUATION`, then what comes before each learner's prediction.
     """
@@ -123,7 +125,7 @@ def fill_lines(
         code = predicted[lead[i], i]
         at = put(out, at, fragments, bounds, code + 1)
         at = put(out, at, texts, text_bounds, _SHARE)
-        at = put(out, at, texts, text_bounds, _NULL) if code < 0 else put_share(out, at, confidences[i])
+        at = put(out, at, texts, text_bounds, _NULL) if np.isnan(confidences[i]) else put_share(out, at, confidences[i])
         for m in range(predicted.shape[0]):
             at = put(out, at, texts, text_bounds, _FIRST_LEARNER + m)
             at = put(out, at, fragments, bounds, predicted[m, i] + 1)

@@ -31,5 +31,5 @@ def connector(kind: Kind, scheme: str) -> Any:
         raise UnknownScheme(f"no connector for '{scheme}://' among the {kind}; {nearest(scheme, known)}")
     try:
         return known[scheme].load()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # whatever a foreign module raises while it is imported
         raise ConfigError(f"the connector '{known[scheme].value}' for '{scheme}://' can't be loaded: {error}") from None

@@ -105,14 +105,20 @@ def checked(tables: Tables) -> RunConfig:
 
 def _learner(name: str, configured: Any) -> Tables:
     """The configured learner of that name, or a new one of that kind."""
-    listed = [learner for learner in configured if isinstance(learner, dict)] if isinstance(configured, list) else []
-    for learner in listed:
-        if name in (learner.get("name"), learner.get("kind")):
-            return learner
+    listed = _tables_of(configured)
+    for key in ("name", "kind"):
+        for learner in listed:
+            if learner.get(key) == name:
+                return learner
     if name not in LEARNER_KINDS:
         names = [learner["name"] for learner in listed if learner.get("name")]
         raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*LEARNER_KINDS, *names])}")
     return {"kind": name}
+
+
+def _tables_of(learners: Any) -> list[Tables]:
+    """The learners' tables; what is none is left for `checked` to refuse."""
+    return [learner for learner in learners if isinstance(learner, dict)] if isinstance(learners, list) else []
 
 
 def _set(tables: Tables, key: str, value: Any) -> None:
@@ -121,8 +127,10 @@ def _set(tables: Tables, key: str, value: Any) -> None:
         put(tables, key, value)
         return
     _, name, *rest = key.split(".")
-    learners = tables.setdefault("learners", [{"kind": kind} for kind in LEARNER_KINDS])
-    names = {learner.get("name") or learner.get("kind"): learner for learner in learners}
+    learners = tables["learners"] = tables.get("learners") or [{"kind": kind} for kind in LEARNER_KINDS]
+    names = {str(learner.get("name") or learner.get("kind")): learner for learner in _tables_of(learners)}
+    if not names:
+        checked(tables)
     if name not in names or len(rest) != 1:
         shape = "" if name not in names else "a key follows the name, as in learners.passive_aggressive.C; "
         raise ConfigError(f"--set {key}: {shape}{nearest(name, names)}")
@@ -144,6 +152,8 @@ def _explained(error: Mapping[str, Any], tables: Tables) -> str:
         return f"{key}: needs a kind; {nearest('', LEARNER_KINDS)}"
     if error["type"] in ("model_type", "model_attributes_type", "dict_type"):
         return f"{key}: needs a table, got {_short(found)}"
+    if error["type"] == "tuple_type":
+        return f"{key}: needs {'[[learners]] tables' if key == 'learners' else 'a list'}, got {_short(found)}"
     message = error["msg"]
     return f"{key}: {message[0].lower()}{message[1:]}, got {_short(found)}"
 

@@ -13,13 +13,13 @@ def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("learner")
     for title in ("accuracy", "95 % interval", f"last {window:,}", "fading"):
-        table.add_column(title, justify="right")
+        table.add_column(title, justify="right", no_wrap=True)
     best = max((row["accuracy"] or 0.0 for row in report["learners"].values()), default=0.0)
     for name, row in report["learners"].items():
-        table.add_row(name, *_cells(row), style="bold" if row["accuracy"] == best else None)
+        table.add_row(Text(name), *_cells(row), style="bold" if row["accuracy"] == best else None)
     table.add_section()
     for name, row in report["baselines"].items():
-        table.add_row(name, *_cells(row), style="dim")
+        table.add_row(Text(name), *_cells(row), style="dim")
     return table
 
 
@@ -40,9 +40,9 @@ def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableTy
     tables: list[RenderableType] = []
     for field, values in report["slices"].items():
         table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column(field)
+        table.add_column(Text(field))
         for title in ("events", *report["learners"]):
-            table.add_column(title, justify="right")
+            table.add_column(Text(title.replace("_", "_\n")), justify="right", no_wrap=True)
         for value, row in sorted(values.items(), key=lambda item: -item[1]["events"])[:most]:
             shares = (percent(row[name]["accuracy"]) for name in report["learners"])
             table.add_row(Text(value[:40]), f"{row['events']:,}", *shares)
@@ -76,7 +76,7 @@ def inspection(found: Mapping[str, Any]) -> RenderableType:
         f"{found['dead_letters']:,} dead letters · {rows} · {found['bytes'] / 1e6:.1f} MB"
     )
     return Group(
-        head,
+        Text(head),
         "",
         _learners(found["learners"]),
         "",
@@ -97,9 +97,9 @@ def _learners(learners: Mapping[str, Any]) -> Table:
     table = _table("learner", "parameters", "view", "accuracy", right=1)
     for name, learner in learners.items():
         parameters = ", ".join(
-            f"{key} = {value}" for key, value in learner.items() if key not in ("kind", "features", "accuracy")
+            f"{key}={value}" for key, value in learner.items() if key not in ("kind", "features", "accuracy")
         )
-        table.add_row(name, parameters, learner["features"], percent(learner["accuracy"]))
+        table.add_row(Text(name), parameters, Text(learner["features"]), percent(learner["accuracy"]))
     return table
 
 
@@ -121,10 +121,10 @@ def _positions(positions: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def _heaviest(heaviest: Mapping[str, Any]) -> list[RenderableType]:
-    table = _table("learner", "label", "heaviest features (bucket: weight)")
+    table = _table("learner", "label", "heaviest features (bucket:weight)")
     for learner, labels in heaviest.items():
         for label, features in labels.items():
             table.add_row(
-                learner, Text(label[:40]), "  ".join(f"{bucket}: {weight:+.2f}" for bucket, weight in features)
+                Text(learner), Text(label[:40]), "  ".join(f"{bucket}:{weight:+.2f}" for bucket, weight in features)
             )
     return ["", table] if table.row_count else []

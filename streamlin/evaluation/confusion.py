@@ -33,8 +33,11 @@ class Confusion:
         rows = [*names[:size], OTHER]
         columns = [*names[:size], OTHER, ABSTAINED]
         table: dict[str, dict[str, int]] = {}
-        for row, column in np.argwhere(self.counts[learner]):
-            table.setdefault(rows[row], {})[columns[column]] = int(self.counts[learner, row, column])
+        counts = self.counts[learner]
+        found = np.nonzero(counts)
+        for row, column, count in zip(found[0].tolist(), found[1].tolist(), counts[found].tolist(), strict=True):
+            cells = table.setdefault(rows[row], {})
+            cells[columns[column]] = cells.get(columns[column], 0) + count  # a label may be called "(other)" too
         return table
 
     def _grow(self, size: int) -> None:

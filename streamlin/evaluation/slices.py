@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.events import LabelIndex
 from streamlin.evaluation.confusion import OTHER
+from streamlin.events import LabelIndex
 from streamlin.kernel import kernel
 
 
 class Slices:
     """Weighted accuracy of L learners by the values of one field; values after the first `limit` count together.
+
+    They are `(other)`, and so is a value of that name.
 
     hit_weights float64[size + 1, L], weights float64[size + 1], events int64[size + 1]; the last row is the rest's.
     """
@@ -34,7 +36,8 @@ class Slices:
         """Count predicted int32[L, n] against labels int32[n] in the slices that values (n; None: none) name."""
         room = self.limit - len(self.values)
         if room > 0:
-            new = [value for value in dict.fromkeys(values) if value is not None and self.values.code(value) < 0]
+            named = (value for value in dict.fromkeys(values) if value not in (None, OTHER))
+            new = [value for value in named if self.values.code(value) < 0]
             self.values.learn(new[:room])
         codes = self.values.codes(values)
         codes[[code < 0 and value is not None for code, value in zip(codes, values, strict=True)]] = self.limit

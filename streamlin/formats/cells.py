@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from streamlin.config import FieldsConfig
 from streamlin.events import Batch, Records
-from streamlin.formats.base import Indices, joined
+from streamlin.formats.base import joined
+from streamlin.formats.utf8 import Indices
 from streamlin.formats.values import Scalar, checked_weights, is_number, names, number, unix_times
 
 Cells = Sequence[str | None]

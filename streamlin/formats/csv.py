@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, DecodeError, RecordError
 from streamlin.events import Batch, Event, Records, single_records
-from streamlin.formats.base import BOM, Format, Indices, check_utf8, plain, spans, utf8
+from streamlin.formats.base import Format, plain
 from streamlin.formats.cells import Cells, batch_of_cells, wanted_names
 from streamlin.formats.csv_framing import CsvFraming
 from streamlin.formats.csv_table import Table
+from streamlin.formats.utf8 import BOM, Indices, check_utf8, spans, utf8
 
 _SPELLED = {r"\t": "\t", "tab": "\t"}
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import DecodeError
-from streamlin.formats.base import Indices, texts_of
 from streamlin.formats.csv_kernels import AFTER_QUOTE, UNCLOSED, cut_cells
+from streamlin.formats.utf8 import Indices, texts_of
 
 
 class Table:

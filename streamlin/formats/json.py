@@ -1,6 +1,5 @@
 """JSON lines: an object a line."""
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
@@ -13,16 +12,13 @@ import numpy as np
 from streamlin.config import FieldsConfig
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
-from streamlin.formats.base import Format, Indices, check_utf8, joined, spans
+from streamlin.formats.base import Format, joined
+from streamlin.formats.json_errors import explained, malformed
 from streamlin.formats.json_fields import JsonFields
+from streamlin.formats.utf8 import Indices, check_utf8, spans
 from streamlin.formats.values import checked_weights, names, unix_times
 
 _OPEN, _CLOSE = b"{}"
-_WRONG_TYPE = re.compile(r"Expected `(?P<needed>.+)`, got `(?P<found>.+?)`(?: - at `\$\.?(?P<path>.*)`)?")
-_MISSING = re.compile(r"Object missing required field `(?P<field>.+?)`(?: - at `\$\.?(?P<path>.*)`)?")
-_SURROGATES = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
-)
 
 
 class JsonFormat(Format):
@@ -92,7 +88,7 @@ class JsonFormat(Format):
         except msgspec.ValidationError as error:
             return self._row_by_last_keys(record, str(error))
         except msgspec.DecodeError as error:
-            raise DecodeError(f"not JSON: {_malformed(str(error), record)}") from None
+            raise DecodeError(f"not JSON: {malformed(str(error), record)}") from None
         except RecursionError:
             raise DecodeError("the JSON is nested too deeply") from None
 
@@ -100,7 +96,7 @@ class JsonFormat(Format):
         """The object, if what `message` says of it is true of an earlier one of equal keys only."""
         with suppress(msgspec.DecodeError, RecursionError):
             return msgspec.convert(msgspec.json.decode(record), self._json.type)
-        raise DecodeError(_explained(message))
+        raise DecodeError(explained(message))
 
 
 def _are_objects(data: bytes, starts: Indices, ends: Indices) -> bool:
@@ -131,29 +127,6 @@ def _text(value: Any) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return msgspec.json.encode(value).decode()
-
-
-def _explained(message: str) -> str:
-    """What msgspec says of a wrong type, in our words."""
-    if found := _WRONG_TYPE.fullmatch(message):
-        if not found["path"]:
-            return f"a JSON object is needed, found {found['found']}"
-        return f"{found['path']} is of type {found['found']}, needs {found['needed'].replace(' | ', ' or ')}"
-    if found := _MISSING.fullmatch(message):
-        path = f"{found['path']}.{found['field']}" if found["path"] else found["field"]
-        return f"field '{path}' is missing"
-    return message.replace("`", "").replace(" - at $.", ", field ")
-
-
-def _malformed(message: str, record: bytes) -> str:
-    """What msgspec says of bytes that are no JSON, in our words."""
-    if not record.strip():
-        return "there is nothing"
-    if any(found["lone"] for found in _SURROGATES.finditer(record.decode())):
-        return "half of a surrogate pair"
-    if message == "Input data was truncated":
-        return "it is cut off"
-    return message.removeprefix("JSON is malformed: ")
 
 
 def _put(tree: dict[str, Any], path: str, value: Any) -> None:

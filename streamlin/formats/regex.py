@@ -8,9 +8,10 @@ from functools import lru_cache
 from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, Event, Records
-from streamlin.formats.base import Format, Indices, spans, texts_of
+from streamlin.formats.base import Format
 from streamlin.formats.cells import Cells, batch_of_cells, time_cell, wanted_names
 from streamlin.formats.log_presets import PRESETS, Preset
+from streamlin.formats.utf8 import Indices, spans, texts_of
 from streamlin.formats.values import Scalar
 from streamlin.nearest import nearest
 

@@ -33,6 +33,7 @@ def learn_batch(
     weights [n_rows, n_labels], bias [n_labels] : changed in place.
     squares, bias_squares : likewise, the sums of squared gradients. errors [n_labels] : scratch.
     """
+    bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         scale = 1.0
@@ -48,14 +49,14 @@ def learn_batch(
         for k in range(n_labels):
             errors[k] *= targets.weights[i]
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            row, x = examples.rows[j], scale * examples.values[j]
-            adagrad_step(errors, n_labels, x, eta, epsilon, weights[row], squares[row])
-        adagrad_step(errors, n_labels, 1.0, eta, epsilon, bias, bias_squares)
+            x = scale * examples.values[j]
+            adagrad_step(errors, n_labels, examples.rows[j], x, eta, epsilon, weights, squares)
+        adagrad_step(errors, n_labels, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
 
 
 @kernel
 def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
-    """Set errors[k] = p_k - [k = y] and return their number; a label y that is no candidate yet takes part with score 0."""
+    """Set errors[k] = p_k - [k = y], return their number; a y that is no candidate yet takes part with score 0."""
     n_labels = max(known, y + 1)
     top = 0.0 if n_labels > known else scores[0]
     for k in range(known):
@@ -74,6 +75,7 @@ def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDAr
 def adagrad_step(
     errors: NDArray[np.float64],
     n_labels: int,
+    row: int,
     x: float,
     eta: float,
     epsilon: float,
@@ -81,10 +83,11 @@ def adagrad_step(
     squares: NDArray[np.float64],
 ) -> None:
     """One feature's step for all labels: g = errors_k x, G_k += g^2, W_k -= eta g / sqrt(G_k + epsilon)."""
+    # Tables are indexed by row and label: a row taken as an array of its own costs more than the step.
     for k in range(n_labels):
         gradient = errors[k] * x
-        squares[k] += gradient * gradient
-        weights[k] -= eta * gradient / np.sqrt(squares[k] + epsilon)
+        squares[row, k] += gradient * gradient
+        weights[row, k] -= eta * gradient / np.sqrt(squares[row, k] + epsilon)
 
 
 class LogisticRegression(Learner):

@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from connectors.file import FileSource
 from streamlin.events import Framing, Position, Records, Source, SourceContext
 from streamlin.formats.framing import Lines
@@ -17,26 +15,6 @@ class HeaderLines(Lines):
     """Lines, the first of which is a header."""
 
     header = True
-
-
-class QuotedLines:
-    """Records that end at a line feed outside of double quotes: what CSV's framing is to a source of bytes."""
-
-    def __init__(self, header: bool = False) -> None:
-        self.header = header
-
-    def __call__(self, data: bytes, final: bool) -> tuple[Any, Any, int]:
-        octets = np.frombuffer(data, np.uint8)
-        inside = np.cumsum(octets == ord('"')) % 2 == 1
-        breaks = np.flatnonzero((octets == ord("\n")) & ~inside)
-        starts, ends = np.concatenate([[0], breaks + 1]).astype(np.int64), np.append(breaks, len(data))
-        consumed = int(starts[-1])
-        if final:
-            consumed = len(data)
-        else:
-            starts, ends = starts[:-1], ends[:-1]
-        filled = starts < ends
-        return starts[filled], ends[filled], consumed
 
 
 def context(

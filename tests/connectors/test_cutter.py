@@ -11,13 +11,15 @@ from connectors.cutter import Cutter
 from connectors.oversized import SHOWN
 from connectors.records import Origin
 from streamlin.events import Framing
+from streamlin.formats.csv_framing import CsvFraming
 from streamlin.formats.framing import Lines
-from tests.connectors.reading import HeaderLines, QuotedLines, errors, expected_lines, payloads
+from tests.connectors.reading import HeaderLines, errors, expected_lines, payloads
 
 ORIGIN = Origin("shown", "key", {"device": 1, "inode": 2})
 LONG = 10_000_000
+CSV = CsvFraming(ord(","), header=False)
 
-content = st.lists(st.sampled_from([b"a", b"b,", b'"', b"\n", b"\r", b"\r\n", b"\xff", b"0" * 9, b"\x00"])).map(
+content = st.lists(st.sampled_from([b"a", b"b,", b",", b'"', b"\n", b"\r", b"\r\n", b"\xff", b"0" * 9, b"\x00"])).map(
     b"".join
 )
 cuts = st.lists(st.integers(1, 40), min_size=1, max_size=8)
@@ -52,7 +54,12 @@ def test_lines_are_those_of_split(data, sizes):
     assert payloads(cut(data, sizes, Lines())) == expected_lines(data)
 
 
-@given(content, cuts, st.sampled_from([3, 10, 17]), st.sampled_from([Lines(), HeaderLines(), QuotedLines()]))
+@given(
+    content,
+    cuts,
+    st.sampled_from([3, 10, 17]),
+    st.sampled_from([Lines(), HeaderLines(), CSV, CsvFraming(ord(","), header=True)]),
+)
 def test_records_do_not_depend_on_the_blocks(data, sizes, longest, framing):
     """Too long ones, the header and the lengths in the errors included."""
     assert summary(cut(data, sizes, framing, longest)) == summary(cut(data, [len(data) + 1], framing, longest))
@@ -86,7 +93,7 @@ def test_going_on_at_a_position_gives_exactly_the_rest(data, sizes, other_sizes,
     assert summary(rest) == summary([records for records, _ in whole[done:]])
 
 
-@pytest.mark.parametrize("framing", [Lines(), QuotedLines()])
+@pytest.mark.parametrize("framing", [Lines(), CSV])
 def test_a_record_that_is_too_long_is_shown_from_its_beginning(framing):
     data = b"first\n" + b"0123456789" * 20_000 + b"\nlast\n"
     found = cut(data, [1000], framing, longest=1000)
@@ -107,22 +114,22 @@ def test_the_end_of_a_long_record_is_found_behind_line_feeds_in_quotes():
     field = b'"' + b'line ""quoted"", more\n' * 10_000 + b'"'
     data = b"a,b\n" + field + b",x\n" + b"c,d\n"
     for size in (7, 4096, 100_000):
-        found = cut(data, [size], QuotedLines(), longest=5000)
+        found = cut(data, [size], CSV, longest=5000)
         assert payloads(found) == [b"a,b", field[:SHOWN], b"c,d"]
         assert errors(found) == [f"record of {len(field) + 2} bytes is over max_record_bytes = 5000"]
 
 
 def test_a_quote_that_never_closes_makes_the_rest_one_record():
     data = b'a\n"' + b"open\n" * 5000
-    found = cut(data, [512], QuotedLines(), longest=1000)
+    found = cut(data, [512], CSV, longest=1000)
     assert [len(payload) for payload in payloads(found)] == [1, 25_001]
     assert errors(found) == ["record of 25001 bytes is over max_record_bytes = 1000"]
 
 
 def test_a_long_record_of_quotes_alone():
-    """No letter to cut after: 100,001 quotes leave one open, and the line feed behind them is inside."""
+    """100,001 quotes leave one open, and the line feed behind them is inside; wherever they are cut."""
     data = b'"' * 100_001 + b'\ninside"\nafter\n'
-    found = cut(data, [5000], QuotedLines(), longest=1000)
+    found = cut(data, [5000], CSV, longest=1000)
     assert [len(payload) for payload in payloads(found)] == [SHOWN, 5]
     assert errors(found) == ["record of 100009 bytes is over max_record_bytes = 1000"]
 
@@ -133,6 +140,14 @@ def test_a_header_is_no_record_and_goes_with_all():
     assert {records.header for records in found} == {b"name,value"}
     assert found[0].name(0) == "shown:11"
     assert payloads(cut(b"name,value", [3], HeaderLines())) == []
+
+
+def test_a_header_that_is_too_long_is_none():
+    for sizes in ([1], [100]):
+        found = cut(b"name,value\na,1\n", sizes, HeaderLines(), longest=5)
+        assert payloads(found) == [b"name,value", b"a,1"]
+        assert {records.header for records in found} == {None}
+        assert errors(found) == ["record of 10 bytes is over max_record_bytes = 5"]
 
 
 def test_breaking_off_keeps_what_is_unfinished_and_its_beginning_as_position():

@@ -1,0 +1,58 @@
+"""Between the bytes of records and texts: UTF-8 and nothing else."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.errors import DecodeError, RecordError
+from streamlin.events import Records
+
+BOM = b"\xef\xbb\xbf"
+Indices = NDArray[np.int64]
+
+
+def utf8(text: str) -> bytes:
+    """Raises RecordError for a lone surrogate."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise RecordError(f"no UTF-8 for {text[error.start]!r} at position {error.start}") from None
+
+
+def spans(records: Records, kept: Indices) -> tuple[Indices, Indices]:
+    """Where the kept records begin and end in `records.data`; a byte order mark at the start of a part left out."""
+    starts, ends = records.starts[kept], records.ends[kept]
+    for i in np.flatnonzero(records.offsets[kept] == 0):
+        if records.data.startswith(BOM, starts[i], ends[i]):
+            starts[i] += len(BOM)
+    return starts, ends
+
+
+def texts_of(data: bytes, starts: Indices, ends: Indices) -> list[str]:
+    """`data[start:end]` as text for each pair. Raises DecodeError."""
+    try:
+        return [str(data[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    except UnicodeDecodeError as error:
+        raise not_utf8(error) from None
+
+
+def check_utf8(data: bytes, starts: Indices, ends: Indices) -> None:
+    """Raises DecodeError if any of the records is not UTF-8, whatever part of it is going to be read."""
+    first = np.frombuffer(data, np.uint8)[starts[starts < ends]]
+    whole = data[starts[0] : ends[-1]] if starts.size else b""
+    if whole.isascii() or (is_utf8(whole) and not ((first & 0xC0) == 0x80).any()):
+        return
+    texts_of(data, starts, ends)
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether it is UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def not_utf8(error: UnicodeDecodeError) -> DecodeError:
+    """What is to be said of it."""
+    return DecodeError(f"not UTF-8: byte 0x{error.object[error.start]:02x} at position {error.start}")

@@ -1,0 +1,173 @@
+"""Views of texts against the twin, and what holds for every text."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamlin.config import ViewConfig
+from streamlin.errors import ConfigError, RecordError
+from streamlin.features import Buckets, View
+from tests import naive_features as naive
+from tests.features.batches import batch_of, configs, listed, texts
+
+EVENTS = st.lists(st.lists(texts, max_size=3), max_size=5)
+BITS = st.integers(1, 31)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(texts, max_size=5), configs, BITS)
+def test_texts_equal_the_twin(some: list[str], config: ViewConfig, bits: int) -> None:
+    expected = [list(naive.features([text], config, bits).items()) for text in some]
+    assert listed(View(config, bits).of_texts(some)) == expected
+
+
+@settings(deadline=None)
+@given(EVENTS, configs, BITS, st.data())
+def test_batches_equal_the_twin(events: list[list[str]], config: ViewConfig, bits: int, draw: st.DataObject) -> None:
+    """n-grams stay inside a piece, and each category is a feature more."""
+    columns = {
+        name: draw.draw(st.lists(st.none() | texts, min_size=len(events), max_size=len(events)))
+        for name in ("product", "Größe")
+    }
+    expected = [
+        list(naive.features(event, config, bits, {name: column[i] for name, column in columns.items()}).items())
+        for i, event in enumerate(events)
+    ]
+    assert listed(View(config, bits, list(columns)).buckets(batch_of(events, columns))) == expected
+
+
+@settings(deadline=None)
+@given(EVENTS, configs, st.integers(0, 6), st.integers(0, 6))
+def test_a_text_has_its_features_whoever_comes_with_it(
+    events: list[list[str]], config: ViewConfig, begin: int, end: int
+) -> None:
+    view = View(config, categories=["place"])
+    batch = batch_of(events, {"place": [str(i % 2) for i in range(len(events))]})
+    whole = listed(view.buckets(batch))
+    assert listed(view.buckets(batch[begin:end])) == whole[begin:end]
+    assert [pairs for i in range(len(batch)) for pairs in listed(view.buckets(batch[i : i + 1]))] == whole
+
+
+def test_types_and_shapes() -> None:
+    indptr, buckets, values = View().of_texts(["a b", "", "c"])
+    assert (indptr.dtype, buckets.dtype, values.dtype) == (np.int64, np.int32, np.float32)
+    assert indptr.tolist() == [0, 3, 3, 4]
+    assert buckets.shape == values.shape == (4,)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\u2028\x85", "…!?"])
+def test_texts_without_words_have_no_features(text: str) -> None:
+    assert listed(View().of_texts([text, "x", text])) == [[], [(naive.bucket("x", 20), 1.0)], []]
+
+
+def test_nothing_at_all() -> None:
+    for buckets in (View().of_texts([]), View().of_mappings([]), View().buckets(batch_of([]))):
+        assert listed(buckets) == []
+        assert buckets.indptr.tolist() == [0]
+
+
+def test_order_of_first_occurrence() -> None:
+    """By position, the shorter n-gram first; a repeat changes nothing."""
+    ngrams = ["new", "new york", "york", "york new", "york city", "city"]
+    assert listed(View().of_texts(["New York, new York City"])) == [
+        [(naive.bucket(ngram, 20), 1.0) for ngram in ngrams]
+    ]
+
+
+@pytest.mark.parametrize(("values", "expected"), [("binary", 1.0), ("counts", 3.0), ("log", np.float32(np.log(4)))])
+def test_values(values: str, expected: float) -> None:
+    assert View(ViewConfig(values=values, ngrams=(1, 1))).of_texts(["a A a"]).values.tolist() == [expected]
+
+
+def test_words_of_one_bucket_are_one_feature() -> None:
+    """With one bit "a" and "b" or "a" and "c" meet; binary stays 1."""
+    text = "a b c d e f"
+    assert set(View(ViewConfig(values="binary"), bits=1).of_texts([text]).values.tolist()) == {1.0}
+    assert sum(View(ViewConfig(values="counts", ngrams=(1, 1)), bits=1).of_texts([text]).values.tolist()) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("İstanbul", ["i", "stanbul"]),  # lower-cased to i and a combining dot, which is no word character
+        ("ΟΔΟΣ ΣΑΣ", ["οδος", "σας"]),  # final sigma
+        ("naïve CAFÉ_2", ["naïve", "café_2"]),
+        ("中文 テスト", ["中文", "テスト"]),
+        ("a\u00a0b\u3000c", ["a", "b", "c"]),
+    ],
+)
+def test_lower_case_and_words_of_all_scripts(text: str, tokens: list[str]) -> None:
+    found = View(ViewConfig(ngrams=(1, 1))).of_texts([text]).buckets.tolist()
+    assert found == [naive.bucket(token, 20) for token in tokens]
+
+
+def test_pieces_keep_their_ngrams_apart() -> None:
+    view = View(ViewConfig(ngrams=(2, 2)))
+    assert listed(view.buckets(batch_of([["a b", "c"]]))) == listed(view.of_texts(["a b"]))
+    assert listed(view.buckets(batch_of([["a", "b"]]))) == [[]]
+
+
+def test_a_category_keeps_case_and_blanks() -> None:
+    batch = batch_of([["x"], ["x"], ["x"]], {"product": ["Visa Card", None, ""]})
+    x, named, empty = (naive.bucket(name, 20) for name in ("x", "product=Visa Card", "product="))
+    found = listed(View(categories=["product"]).buckets(batch))
+    assert found == [[(x, 1.0), (named, 1.0)], [(x, 1.0)], [(x, 1.0), (empty, 1.0)]]
+
+
+def test_a_category_counts_where_the_text_says_the_same() -> None:
+    batch = batch_of([["product=card"]], {"product": ["card"]})
+    view = View(ViewConfig(tokens="whitespace", values="counts"), categories=["product"])
+    assert listed(view.buckets(batch)) == [[(naive.bucket("product=card", 20), 2.0)]]
+
+
+def test_a_lone_surrogate_is_a_character() -> None:
+    config = ViewConfig(tokens="whitespace", ngrams=(1, 1))
+    assert View(config).of_texts(["\ud800x é"]).buckets.tolist() == [
+        naive.bucket(token, 20) for token in ("\ud800x", "é")
+    ]
+
+
+def test_a_text_of_five_megabytes() -> None:
+    words = [f"word{i % 1000}é" for i in range(500_000)]
+    indptr, buckets, values = View(ViewConfig(values="counts", ngrams=(1, 1)), bits=31).of_texts([" ".join(words), "x"])
+    assert indptr.tolist() == [0, 1000, 1001]
+    assert buckets[:2].tolist() == [naive.bucket("word0é", 31), naive.bucket("word1é", 31)]
+    assert values.tolist() == [500.0] * 1000 + [1.0]
+
+
+def named(mapping: dict[str, float], bits: int) -> Buckets:
+    return View(bits=bits).of_mappings([mapping])
+
+
+@settings(deadline=None)
+@given(st.lists(st.dictionaries(texts, st.integers(-1000, 1000), max_size=8), max_size=4), BITS)
+def test_mappings_equal_the_twin(mappings: list[dict[str, float]], bits: int) -> None:
+    """Whole values, so that sums are exact in any order."""
+    expected = []
+    for mapping in mappings:
+        sums: dict[int, float] = {}
+        for name, value in mapping.items():
+            if value:
+                at = naive.bucket(name, bits)
+                sums[at] = sums.get(at, 0.0) + value
+        expected.append(list(sums.items()))
+    assert listed(View(bits=bits).of_mappings(mappings)) == expected
+
+
+def test_names_and_values_are_taken_as_they_are() -> None:
+    assert listed(named({"Two Words": 0.1, "": -2, "zero": 0.0}, 20)) == [
+        [(naive.bucket("Two Words", 20), float(np.float32(0.1))), (0, -2.0)]
+    ]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_a_value_that_is_no_number_is_refused(value: float) -> None:
+    with pytest.raises(RecordError, match="feature 'height' is (nan|inf|-inf); it must be a finite number"):
+        named({"weight": 1.0, "height": value}, 20)
+
+
+@pytest.mark.parametrize("bits", [0, 32])
+def test_bits_out_of_range_are_refused(bits: int) -> None:
+    with pytest.raises(ConfigError, match=f"features.bits must be 1 to 31, got {bits}"):
+        View(bits=bits)

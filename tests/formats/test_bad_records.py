@@ -1,0 +1,66 @@
+"""A bad record, wherever it stands, is one dead letter and changes nothing else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamlin.events import single_records
+from tests.formats.reading import check_columns, one_by_one, opened
+
+GOOD = {
+    "json": [b'{"text":"a","label":"x"}', b'{"text":"\xc3\xa9","weight":2}', b' {"text":"b"} ', b'{"text":"","id":5}'],
+    "csv": [b"a,x,,", b'"b ""q""",y,2,60', b"\xc3\xa9,,,", b'"l\nf",,,'],
+    "vw": [b"x | a", b"y 2 'id| b:2", b"| \xc3\xa9"],
+    "fasttext": [b"__label__x a", b"\xc3\xa9", b"__label__y"],
+    "regex": [b"x a", b"y 7 b", b"z \xc3\xa9"],
+    "text": [b"a", b" ", b"\xc3\xa9"],
+}
+BAD = {
+    "json": [
+        b"{",
+        b"[]",
+        b'{"text":"\xff"}',
+        b'{"text":"a","weight":-1}',
+        b'{"text":"a"}{}',
+        b" ",
+        b'{"text":"a","time":"x"}',
+    ],
+    "csv": [b"a,x", b'"a,x,,', b"\xff,x,,", b"a,x,-1,", b"a,x,,soon", b'"a"b,x,,'],
+    "vw": [b"x a", b"x | a:1.5", b"x | \xff", b"x -1 | a"],
+    "fasttext": [b"__label__x \xff", b"\xc3"],
+    "regex": [b"a", b"x \xff", b""],
+    "text": [b"\xff", b"a\xed\xa0\x80"],
+}
+OPTIONS = {
+    "csv": {"columns": "text,label,weight,time"},
+    "regex": {"pattern": r"(?P<label>\w) (?:(?P<id>\d) )?(?P<text>.*)"},
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+@given(st.data())
+def test_events_and_dead_letters_are_the_records(name, data):
+    kinds = st.tuples(st.just("good"), st.sampled_from(GOOD[name])) | st.tuples(
+        st.just("bad"), st.sampled_from(BAD[name])
+    )
+    chosen = data.draw(st.lists(kinds | st.just(("found", b"{\xff")), max_size=20))
+    format_ = opened(name, options=OPTIONS.get(name))
+    records = single_records([payload for _, payload in chosen])
+    records.errors = {i: "too long" for i, (kind, _) in enumerate(chosen) if kind == "found"}
+    batch, dead = format_.decode(records)
+    check_columns(batch)
+    assert batch.kept.tolist() == [i for i, (kind, _) in enumerate(chosen) if kind == "good"]
+    assert [letter.record for letter in dead] == [i for i, (kind, _) in enumerate(chosen) if kind != "good"]
+    assert all(letter.error == "too long" for letter in dead if letter.record in records.errors)
+    assert (batch.events(), dead) == one_by_one(format_, records)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_one_in_a_thousand(name):
+    """Every position of a batch, first and last included."""
+    format_ = opened(name, options=OPTIONS.get(name))
+    good, bad = GOOD[name][0], BAD[name][0]
+    for at in [0, 1, 499, 500, 998, 999]:
+        batch, dead = format_.decode(single_records([good] * at + [bad] + [good] * (999 - at)))
+        assert [letter.record for letter in dead] == [at]
+        assert batch.kept.tolist() == [i for i in range(1000) if i != at]

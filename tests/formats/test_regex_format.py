@@ -1,0 +1,81 @@
+"""Lines by a regular expression."""
+
+import re
+
+import pytest
+
+from streamlin.errors import RecordError
+from streamlin.events import Event
+from tests.formats.reading import error, events, framed, opened
+
+FIELDS = (
+    r"(?:(?P<id>\d+) )?(?P<label>\w*) (?:w=(?P<weight>\S*) )?(?:t=(?P<time>\S*) )?(?:(?P<lang>\w\w): )?(?P<text>.*)"
+)
+
+
+def regex(pattern, time_format=None, extra=(), **fields):
+    options = {"pattern": pattern} | ({"time_format": time_format} if time_format else {})
+    return opened("regex", extra, options, **fields)
+
+
+def test_groups_are_fields():
+    lines = b"7 spam w=2 t=1970-01-01T00:01:00Z en: free\nham hello\n  t=12.5 \nx w= t= y"
+    assert events(regex(FIELDS, extra=["lang", "none"]), lines) == [
+        Event("free", "spam", "7", 2.0, 60.0, {"lang": "en", "none": None}),
+        Event("hello", "ham", extra={"lang": None, "none": None}),
+        Event(" t=12.5 ", extra={"lang": None, "none": None}),
+        Event("y", "x", extra={"lang": None, "none": None}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"nothing", "the line does not match the pattern"),
+        (b"spam w=x free", "weight is 'x', needs to be a number"),
+        (b"spam w=-2 free", "weight is -2, needs to be finite and at least 0"),
+        (b"spam t=now free", "time is 'now', needs to be Unix seconds or RFC 3339"),
+        (b"spam free\xff", "not UTF-8: byte 0xff at position 9"),
+    ],
+)
+def test_what_is_wrong_with_a_line(line, message):
+    assert error(regex(FIELDS), line).startswith(message)
+
+
+def test_the_pattern_matches_the_whole_line():
+    assert error(regex(r"(?P<text>\w+)"), b"two words") == "the line does not match the pattern"
+    assert error(regex(r"(?P<text>\w+)"), b" one") == "the line does not match the pattern"
+
+
+def test_a_text_that_took_no_part_in_the_match():
+    assert error(regex(r"a|(?P<text>b)"), b"a") == "there is no text"
+    assert events(regex(r"a(?P<text>b?)"), b"a") == [Event("")]
+
+
+def test_a_time_format():
+    format_ = regex(r"\[(?P<time>.*?)\] (?P<text>.*)", "%d/%b/%Y:%H:%M:%S %z")
+    data = b"[10/Oct/2000:13:55:36 -0700] a\n[10/Oct/2000:20:55:36 +0000] b\n[] c"
+    assert events(format_, data) == [Event("a", time=971211336.0), Event("b", time=971211336.0), Event("c")]
+    assert error(format_, b"[1] a") == "time is '1', needs the form %d/%b/%Y:%H:%M:%S %z"
+
+
+def test_a_time_without_zone_is_utc():
+    format_ = regex(r"(?P<time>\S+) (?P<text>.*)", "%Y-%m-%dT%H:%M:%S,%f")
+    assert events(format_, b"1970-01-02T00:00:01,500 a") == [Event("a", time=86401.5)]
+
+
+def test_names_of_ones_own_and_several_texts():
+    format_ = regex(r"(?P<level>\w+) (?P<head>\w+)(?: (?P<rest>.*))?", text=["head", "rest"], label="level")
+    records = b"info a b c\nwarn a"
+    batch, dead = format_.decode(framed(format_, records))
+    assert (batch.texts, batch.pieces.tolist(), batch.labels, dead) == (
+        ["a", "b c", "a"],
+        [0, 2, 3],
+        ["info", "warn"],
+        [],
+    )
+
+
+def test_a_regular_expression_can_not_write():
+    with pytest.raises(RecordError, match=re.escape("regex can only be read; write json, csv, vw, fasttext or text")):
+        regex("(?P<text>.*)").encode(Event("a"))

@@ -1,0 +1,62 @@
+"""A learner on a stream of examples, as a pipeline runs it; and beside its twin."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
+
+from streamlin.events import LabelIndex
+from streamlin.features.rows import RowIndex
+from streamlin.learners import Learner, best, targets
+from tests import naive
+from tests.streams import BITS, Example, buckets_of
+
+
+class Run:
+    """A learner with rows and labels of its own."""
+
+    def __init__(self, learner: Learner, bits: int = BITS) -> None:
+        self.learner, self.rows, self.labels = learner, RowIndex(bits), LabelIndex()
+
+    def step(self, examples: Sequence[Example]) -> NDArray[np.float64]:
+        """Learn a batch; the scores float64[n, n_labels] made before each of its examples was learned."""
+        n_known = len(self.labels)
+        weights = np.array([example.weight for example in examples])
+        codes = self.labels.learn([example.label if example.weight > 0 else None for example in examples])
+        batch = targets(codes, weights, n_known)
+        rows = self.rows.examples(buckets_of(examples), batch.codes >= 0)
+        self.learner.grow(len(self.rows), len(self.labels))
+        scores = np.empty((len(examples), len(self.labels)))
+        self.learner.score_then_learn(rows, batch, scores)
+        return scores
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """The learner's tables, cut to what is in use."""
+        return self.learner.state(len(self.rows), len(self.labels))
+
+    def value(self, table: str, label: str, bucket: int | None = None) -> float:
+        """What a table holds for a label and a feature, or for a label alone; 0 if there is no room yet."""
+        k = self.labels.code(label)
+        if bucket is None:
+            return float(self.state()[table][k])
+        row = self.rows.buckets.tolist().index(bucket)
+        return float(self.state()[table][row, k])
+
+
+def check_against_twin(
+    learner: Learner, twin: naive.Naive, examples: Sequence[Example], bits: int = BITS, size: int = 64
+) -> None:
+    """Scores and predictions of learner and twin are the same, bit for bit."""
+    run = Run(learner, bits)
+    for begin in range(0, len(examples), size):
+        batch = examples[begin : begin + size]
+        scores = run.step(batch)
+        predicted = [run.labels.names[code] if code >= 0 else None for code in best(scores)]
+        for example, ours, winner in zip(batch, scores, predicted, strict=True):
+            theirs = twin.step(*example)
+            assert winner == naive.best(theirs)
+            assert_array_equal(ours[: len(theirs)], list(theirs.values()))
+            assert np.isneginf(ours[len(theirs) :]).all()
+    assert run.labels.names == twin.labels
+    assert set(run.rows.buckets.tolist()) == twin.seen

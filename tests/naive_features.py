@@ -1,0 +1,84 @@
+"""Twins of the featurizer in plain Python: slow, short, obviously right."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from streamlin.config import ViewConfig
+
+M32 = 0xFFFFFFFF
+
+
+def murmur3_32(data: bytes) -> int:
+    """Appleby's MurmurHash3_x86_32 with seed 0, as a signed number."""
+    h = 0
+    whole = len(data) // 4 * 4
+    for i in range(0, whole, 4):
+        h ^= scramble(int.from_bytes(data[i : i + 4], "little"))
+        h = (rotated(h, 13) * 5 + 0xE6546B64) & M32
+    h ^= scramble(int.from_bytes(data[whole:], "little"))
+    h ^= len(data)
+    h = ((h ^ (h >> 16)) * 0x85EBCA6B) & M32
+    h = ((h ^ (h >> 13)) * 0xC2B2AE35) & M32
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h
+
+
+def scramble(k: int) -> int:
+    return (rotated((k * 0xCC9E2D51) & M32, 15) * 0x1B873593) & M32
+
+
+def rotated(x: int, r: int) -> int:
+    return ((x << r) | (x >> (32 - r))) & M32
+
+
+def bucket(name: str, bits: int) -> int:
+    return abs(murmur3_32(name.encode("utf-8", "surrogatepass"))) % 2**bits
+
+
+def tokens(text: str, config: ViewConfig) -> list[str]:
+    if config.lowercase:
+        text = text.lower()
+    if config.tokens in ("whitespace", "char_wb"):
+        return text.split()
+    words = re.findall(r"\w+", text)
+    return [word for word in words if len(word) >= 2] if config.tokens == "scikit-learn" else words
+
+
+def ngrams(text: str, config: ViewConfig) -> Iterator[str]:
+    """By position, at each the shorter first."""
+    shortest, longest = config.ngrams
+    words = tokens(text, config)
+    if config.tokens != "char_wb":
+        for i in range(len(words)):
+            for n in range(shortest, longest + 1):
+                if i + n <= len(words):
+                    yield " ".join(words[i : i + n])
+        return
+    for word in words:
+        padded = f" {word} "
+        if len(padded) < shortest:
+            yield padded
+        for i in range(len(padded)):
+            for n in range(shortest, longest + 1):
+                if i + n <= len(padded):
+                    yield padded[i : i + n]
+
+
+def features(
+    pieces: Sequence[str], config: ViewConfig, bits: int, categories: Mapping[str, str | None] | None = None
+) -> dict[int, float]:
+    """Bucket -> value of one event, in order of first occurrence."""
+    names = [ngram for piece in pieces for ngram in ngrams(piece, config)]
+    names += [f"{field}={value}" for field, value in (categories or {}).items() if value is not None]
+    counts: dict[int, int] = {}
+    for name in names:
+        at = bucket(name, bits)
+        counts[at] = counts.get(at, 0) + 1
+    return {at: scaled(count, config.values) for at, count in counts.items()}
+
+
+def scaled(count: int, values: str) -> float:
+    return {"binary": 1.0, "counts": float(count), "log": float(np.float32(math.log(1 + count)))}[values]

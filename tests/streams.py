@@ -1,0 +1,97 @@
+"""Streams to learn from: real ones, as events and as batches, and what hypothesis makes up."""
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from streamlin.events import Batch, Event, single_records
+from streamlin.features import Buckets, View
+
+
+def read_events(path: Path, n: int, extra: Sequence[str] = ()) -> list[Event]:
+    """The first n events of a `.jsonl.gz`, with the `extra` fields."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+        return [
+            Event(fields["text"], fields["label"], fields["id"], extra={name: fields[name] for name in extra})
+            for fields in map(json.loads, islice(lines, n))
+        ]
+
+
+def batch_of(events: Sequence[Event]) -> Batch:
+    """Events as columns."""
+    records = single_records([json.dumps(event.text).encode() for event in events])
+    return Batch(
+        ids=[event.id for event in events],
+        texts=[event.text for event in events],
+        labels=[event.label for event in events],
+        weights=np.array([event.weight for event in events], np.float64),
+        times=np.full(len(events), np.nan),
+        extra={name: [event.extra[name] for event in events] for name in (events[0].extra if events else ())},
+        records=records,
+        kept=np.arange(len(events)),
+    )
+
+
+def batches(events: Sequence[Event], size: int) -> Iterator[Batch]:
+    """Events in batches of a size."""
+    return (batch_of(events[begin : begin + size]) for begin in range(0, len(events), size))
+
+
+class Example(NamedTuple):
+    """An event as a learner's twin reads it: bucket -> value, a label or none, a weight."""
+
+    x: dict[int, float]
+    label: str | None
+    weight: float = 1.0
+
+
+def examples_of(events: Sequence[Event], view: View) -> list[Example]:
+    """Events with their hashed features."""
+    indptr, buckets, values = view.of_texts([event.text for event in events])
+    return [
+        Example(
+            dict(zip(buckets[begin:end].tolist(), values[begin:end].tolist(), strict=True)), event.label, event.weight
+        )
+        for event, begin, end in zip(events, indptr[:-1], indptr[1:], strict=True)
+    ]
+
+
+def buckets_of(examples: Sequence[Example]) -> Buckets:
+    """The features of examples in CSR form."""
+    indptr = np.cumsum([0, *(len(example.x) for example in examples)])
+    buckets = np.array([bucket for example in examples for bucket in example.x], np.int32)
+    return Buckets(indptr, buckets, np.array([v for example in examples for v in example.x.values()], np.float32))
+
+
+def thinned(events: Sequence[Event], seed: int = 0) -> list[Event]:
+    """The events with a tenth of the labels hidden, some texts emptied, and weights of all sorts, 0 among them."""
+    random = np.random.default_rng(seed)
+    return [
+        Event(
+            "" if random.random() < 0.03 else event.text,
+            None if random.random() < 0.1 else event.label,
+            event.id,
+            float(random.choice([1.0, 1.0, 0.0, 0.1, 0.7, 2.0, 3.3])),
+            extra=event.extra,
+        )
+        for event in events
+    ]
+
+
+BITS = 6
+_values = st.floats(0.125, 4, width=32)
+_features = st.dictionaries(st.integers(0, 2**BITS - 1), _values, max_size=6)
+
+
+def streams(most_labels: int = 5, labelled: bool = False) -> st.SearchStrategy[list[Example]]:
+    """Streams of sparse features, empty ones too; labels come late or not at all, with weights 0, 0.5, 1 and 2."""
+    labels = st.sampled_from("abcdefghij"[:most_labels])
+    label = labels if labelled else st.none() | labels
+    weight = st.sampled_from([1.0, 1.0, 2.0, 0.5] if labelled else [1.0, 1.0, 2.0, 0.5, 0.0])
+    return st.lists(st.builds(Example, _features, label, weight), min_size=1, max_size=40)
