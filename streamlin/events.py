@@ -68,7 +68,7 @@ class Records:
 
     def name(self, i: int) -> str:
         """Record i's position as people read it, `part:offset`; bytes of a file's name that are no UTF-8 as `\\xff`."""
-        part = self.part if self.part.isascii() else self.part.encode(errors="backslashreplace").decode()
+        part = self.part.encode(errors="surrogateescape").decode(errors="backslashreplace")
         return f"{part}:{self.offsets[i]}"
 
     def position(self, count: int) -> Position:

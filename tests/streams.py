@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -62,6 +63,12 @@ def examples_of(events: Sequence[Event], view: View) -> list[Example]:
     ]
 
 
+@cache
+def real_examples(path: Path, n: int) -> list[Example]:
+    """The first n events of a file, `thinned`, as words and pairs of words in 2^20 buckets."""
+    return examples_of(thinned(read_events(path, n)), View())
+
+
 def buckets_of(examples: Sequence[Example]) -> Buckets:
     """The features of examples in CSR form."""
     indptr = np.cumsum([0, *(len(example.x) for example in examples)])
@@ -89,9 +96,13 @@ _values = st.floats(0.125, 4, width=32)
 _features = st.dictionaries(st.integers(0, 2**BITS - 1), _values, max_size=6)
 
 
-def streams(most_labels: int = 5, labelled: bool = False) -> st.SearchStrategy[list[Example]]:
-    """Streams of sparse features, empty ones too; labels come late or not at all, with weights 0, 0.5, 1 and 2."""
-    labels = st.sampled_from("abcdefghij"[:most_labels])
-    label = labels if labelled else st.none() | labels
-    weight = st.sampled_from([1.0, 1.0, 2.0, 0.5] if labelled else [1.0, 1.0, 2.0, 0.5, 0.0])
-    return st.lists(st.builds(Example, _features, label, weight), min_size=1, max_size=40)
+def streams(labelled: bool = False) -> st.SearchStrategy[list[Example]]:
+    """Streams of sparse features, empty ones too, with one to five labels that come late; unless all are `labelled`,
+    some have no label, or weight 0."""
+    weight = st.sampled_from([0.5, 1.0, 1.0, 2.0] if labelled else [0.0, 0.5, 1.0, 1.0, 2.0])
+
+    def of_labels(most: int) -> st.SearchStrategy[list[Example]]:
+        labels = st.sampled_from("abcde"[:most])
+        return st.lists(st.builds(Example, _features, labels if labelled else st.none() | labels, weight), max_size=40)
+
+    return st.integers(1, 5).flatmap(of_labels)

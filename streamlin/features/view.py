@@ -1,8 +1,8 @@
 """A view of the texts: what the configuration calls `[features.words]`."""
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from streamlin.features.octets import joined
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class Buckets(NamedTuple):
@@ -78,7 +79,7 @@ class View:
 
         Raises
         ------
-        RecordError : a value is not a finite number.
+        RecordError : a value is no number, or not finite in float32.
         """
         given = [[item for item in mapping.items() if _is_feature(*item)] for mapping in mappings]
         names = [name for items in given for name, _ in items]
@@ -104,8 +105,8 @@ class View:
 
 
 def _is_feature(name: str, value: float) -> bool:
-    if not math.isfinite(value):
-        raise RecordError(f"feature '{name}' is {value}; it must be a finite number")
+    if not (isinstance(value, Real) and abs(value) <= _LARGEST):
+        raise RecordError(f"feature '{name}' is {value!r}; it must be a finite number in float32")
     return value != 0
 
 

@@ -1,6 +1,7 @@
 """Batches and strategies that the tests of features share."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
@@ -46,4 +47,4 @@ def listed(buckets: Buckets) -> list[list[tuple[int, float]]]:
     """(bucket, value) of each event, in order."""
     pairs = list(zip(buckets.buckets.tolist(), buckets.values.tolist(), strict=True))
     bounds = buckets.indptr.tolist()
-    return [pairs[begin:end] for begin, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [pairs[begin:end] for begin, end in pairwise(bounds)]

@@ -1,5 +1,8 @@
 """Views of texts against the twin, and what holds for every text."""
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +18,7 @@ EVENTS = st.lists(st.lists(texts, max_size=3), max_size=5)
 BITS = st.integers(1, 31)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=500)
 @given(st.lists(texts, max_size=5), configs, BITS)
 def test_texts_equal_the_twin(some: list[str], config: ViewConfig, bits: int) -> None:
     expected = [list(naive.features([text], config, bits).items()) for text in some]
@@ -38,10 +41,11 @@ def test_batches_equal_the_twin(events: list[list[str]], config: ViewConfig, bit
 
 
 @settings(deadline=None)
-@given(EVENTS, configs, st.integers(0, 6), st.integers(0, 6))
+@given(EVENTS, configs, st.tuples(st.integers(0, 6), st.integers(0, 6)).map(sorted))
 def test_a_text_has_its_features_whoever_comes_with_it(
-    events: list[list[str]], config: ViewConfig, begin: int, end: int
+    events: list[list[str]], config: ViewConfig, part: list[int]
 ) -> None:
+    begin, end = part
     view = View(config, categories=["place"])
     batch = batch_of(events, {"place": [str(i % 2) for i in range(len(events))]})
     whole = listed(view.buckets(batch))
@@ -161,9 +165,10 @@ def test_names_and_values_are_taken_as_they_are() -> None:
     ]
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_a_value_that_is_no_number_is_refused(value: float) -> None:
-    with pytest.raises(RecordError, match="feature 'height' is (nan|inf|-inf); it must be a finite number"):
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e39, "red", None])
+def test_a_value_that_is_no_number_is_refused(value: Any) -> None:
+    message = f"feature 'height' is {value!r}; it must be a finite number in float32"
+    with pytest.raises(RecordError, match=re.escape(message)):
         named({"weight": 1.0, "height": value}, 20)
 
 

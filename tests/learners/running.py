@@ -12,6 +12,14 @@ from streamlin.learners import Learner, best, targets
 from tests import naive
 from tests.streams import BITS, Example, buckets_of
 
+REAL_STREAMS = [
+    ("sms-spam.jsonl.gz", 2000),
+    ("trec-6.jsonl.gz", 1500),
+    ("langid-ud.jsonl.gz", 500),
+    ("clinc150.jsonl.gz", 800),
+]
+"""Files and how many of their events: 2, 6, 22 and 151 labels."""
+
 
 class Run:
     """A learner with rows and labels of its own."""
@@ -34,14 +42,6 @@ class Run:
     def state(self) -> dict[str, NDArray[np.generic]]:
         """The learner's tables, cut to what is in use."""
         return self.learner.state(len(self.rows), len(self.labels))
-
-    def value(self, table: str, label: str, bucket: int | None = None) -> float:
-        """What a table holds for a label and a feature, or for a label alone; 0 if there is no room yet."""
-        k = self.labels.code(label)
-        if bucket is None:
-            return float(self.state()[table][k])
-        row = self.rows.buckets.tolist().index(bucket)
-        return float(self.state()[table][row, k])
 
 
 def check_against_twin(

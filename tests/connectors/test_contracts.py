@@ -1,0 +1,39 @@
+"""The file connectors keep the contracts that are shipped to authors of connectors."""
+
+import gzip
+import zlib
+
+import pytest
+import zstandard
+
+from connectors.file import FileSink, FileSource
+from streamlin.testing import check_sink, check_source
+from tests.connectors.reading import context
+
+LINES = [b"line %d" % i for i in range(2500)]
+CONTENT = b"\n".join(LINES)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"), [("", bytes), (".gz", gzip.compress), (".zst", zstandard.ZstdCompressor().compress)]
+)
+def test_file_source(tmp_path, suffix, compress):
+    path = tmp_path / f"a.log{suffix}"
+    path.write_bytes(compress(CONTENT))
+    check_source(lambda positions: FileSource(str(path), context(positions=positions)), LINES)
+
+
+def gunzipped(data: bytes) -> bytes:
+    """All that can be read, of an unfinished member too."""
+    found = b""
+    while data:
+        decoder = zlib.decompressobj(31)
+        found += decoder.decompress(data)
+        data = decoder.unused_data
+    return found
+
+
+@pytest.mark.parametrize(("suffix", "decompress"), [("", bytes), (".gz", gunzipped)])
+def test_file_sink(tmp_path, suffix, decompress):
+    path = tmp_path / f"out{suffix}"
+    check_sink(lambda length: FileSink(str(path), {}, length), lambda: decompress(path.read_bytes()))

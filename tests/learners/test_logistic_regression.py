@@ -1,0 +1,110 @@
+from math import exp, inf, log, nan, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from streamlin.errors import ConfigError
+from streamlin.learners import LogisticRegression
+from tests.learners.running import REAL_STREAMS, Run, check_against_twin
+from tests.naive import NaiveLogisticRegression
+from tests.streams import Example, real_examples, streams
+
+
+def test_three_events_by_hand():
+    """eta = 0.5, epsilon next to nothing; features a, b and the bias, in this order:
+
+    (1, 0; 1) is x: no rival, nothing is learned.
+    (3, 4; 1) is y, of length 1 (0.6, 0.8; 1): x and the new y score 0, p = 1/2 each, errors x 1/2, y -1/2.
+        The first step of Adagrad is eta times the gradient's sign: W_x = (-0.5, -0.5; -0.5), W_y = -W_x.
+        Of the squares a has (0.5 * 0.6)^2 = 0.09, the bias 0.25.
+    (7, 0; 1) is x, of length 1 (1, 0; 1): x scores -1, y 1, so y's p = 1 / (1 + e^-2); errors x -p, y p.
+        W_xa += 0.5 p / sqrt(0.09 + p^2),  b_x += 0.5 p / sqrt(0.25 + p^2), y the opposite; b is as it was.
+    (2, 0; 1) is again (1, 0; 1): x scores W_xa + b_x.
+    """
+    learner = LogisticRegression(eta=0.5, epsilon=1e-20)
+    predicted = learner.learn_many([{"a": 1}, {"a": 3, "b": 4}, {"a": 7}], ["x", "y", "x"])
+    assert predicted == [None, "x", "y"]
+    p = 1 / (1 + exp(-2))
+    score = -1 + 0.5 * p / sqrt(0.09 + p * p) + 0.5 * p / sqrt(0.25 + p * p)
+    assert_allclose(learner.scores_many([{"a": 2}]), [[score, -score]], rtol=1e-6)
+
+
+def test_without_normalize_values_are_taken_as_they_are():
+    """The first step is eta whatever the value: W_ya = b_y = 0.1; the value 4 scores 0.1 * 4 + 0.1."""
+    learner = LogisticRegression(eta=0.1, epsilon=1e-20, normalize=False).learn_one({"a": 3}, "x")
+    learner.learn_one({"a": 3}, "y")
+    assert_allclose(learner.scores_many([{"a": 4}]), [[-0.5, 0.5]], rtol=1e-6)
+
+
+def test_the_weight_is_a_factor_on_the_gradient():
+    """Errors 1/2 times the weight 4: the squares of the bias are 4 for both labels."""
+    learner = LogisticRegression().learn_one("", "x").learn_one("", "y", 4.0)
+    assert learner.bias_squares[:2].tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, nan, inf])
+@pytest.mark.parametrize("key", ["eta", "epsilon"])
+def test_refuses_an_eta_or_epsilon_that_is_not_positive(key, value):
+    with pytest.raises(ConfigError, match=f"logistic_regression.{key} must be positive, got {value}"):
+        LogisticRegression(**{key: value})
+
+
+def log_loss(bias, weights, x, y):
+    """-log p_y, p the softmax of W_k.x + b_k."""
+    scores = bias + x @ weights
+    return log(np.exp(scores - scores[y]).sum())
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(-2, 2, width=32).filter(lambda v: abs(v) > 0.05), max_size=3),
+    st.integers(0, 2),
+    st.sampled_from([0.5, 1.0, 2.0]),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_the_gradient_is_the_derivative_of_the_log_loss(values, y, weight, normalize, random):
+    """From squares of 0 a step leaves g^2 in them and moves against the sign of g: that gives g.
+
+    Compared with the central difference of w log_loss by each weight and bias.
+    """
+    run = Run(LogisticRegression(normalize=normalize))
+    run.step([Example(dict.fromkeys(range(len(values)), 1.0), label) for label in "abc"])
+    for name in run.learner.tables:
+        getattr(run.learner, name)[...] = 0
+    for index in np.ndindex(len(values), 3):
+        run.learner.weights[index] = random.uniform(-1, 1)
+    run.learner.bias[:3] = [random.uniform(-1, 1) for _ in range(3)]
+    before = {name: table.astype(np.float64) for name, table in run.state().items()}
+    run.step([Example(dict(enumerate(values)), "abc"[y], weight)])
+    after = run.state()
+
+    x, h = np.array(values), 1e-5
+    if normalize and values:
+        x = x / np.linalg.norm(x)
+    for table in ("weights", "bias"):
+        squares = after["squares" if table == "weights" else "bias_squares"]
+        for index in np.ndindex(before[table].shape):
+            losses = []
+            for shift in (h, -h):
+                moved = {name: before[name].copy() for name in ("bias", "weights")}
+                moved[table][index] += shift
+                losses.append(weight * log_loss(**moved, x=x, y=y))
+            derivative = (losses[0] - losses[1]) / (2 * h)
+            gradient = sqrt(squares[index]) * np.sign(before[table][index] - after[table][index])
+            assert_allclose(gradient, derivative, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
+def test_a_real_stream_as_the_twin(data, name, n):
+    check_against_twin(LogisticRegression(), NaiveLogisticRegression(), real_examples(data / name, n), bits=20)
+
+
+@settings(deadline=None)
+@given(streams(), st.booleans(), st.sampled_from([1e-10, 1e-2]))
+def test_any_stream_as_the_twin(stream, normalize, epsilon):
+    parameters = {"eta": 0.3, "normalize": normalize, "epsilon": epsilon}
+    check_against_twin(LogisticRegression(**parameters), NaiveLogisticRegression(**parameters), stream)
