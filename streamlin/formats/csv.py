@@ -38,7 +38,7 @@ class CsvFormat(Format):
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`. Raises ConfigError for a header without the text, or no header where there must be one."""
-        columns = self._columns_of(records)
+        columns = self._columns_of(records) if kept.size else self._own_columns()
         starts, ends = spans(records, kept)
         check_utf8(records.data, starts, ends)
         table = Table(records.data, starts, ends, ord(self.delimiter), len(columns))

@@ -293,3 +293,12 @@ def test_any_bytes_read_the_same_at_once_and_one_by_one(data):
     check_columns(batch)
     assert (batch.events(), dead) == one_by_one(format_, records)
     assert len(batch) + len(dead) == len(records)
+
+
+def test_a_part_that_breaks_off_in_its_header_is_a_dead_letter():
+    """The source hands over what there is as a damaged record, and no header."""
+    broken = single_records([b"text,lab"])
+    broken.errors = {0: "cut off"}
+    batch, dead = opened("csv").decode(broken)
+    assert batch.events() == []
+    assert dead == [(0, "cut off")]
