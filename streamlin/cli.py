@@ -4,16 +4,16 @@ What is heavy to import is imported where it is used: `--help` and a wrong optio
 """
 
 import json
-import signal
 import sys
 import threading
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streamlin.errors import ConfigError, StreamlinError
+from streamlin.printing import flush_or_drop, is_read, print_news, print_result
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
@@ -40,6 +40,12 @@ Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
+
+
+@app.callback(invoke_without_command=True)
+def command(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        raise ConfigError("no command; there is run, demo, predict, inspect, connectors (streamlin --help)")
 
 
 @app.command()
@@ -97,14 +103,20 @@ def predict(
     predictions: Annotated[str, typer.Option(help="Where to; standard output by default.", metavar="URL")] = "-",
     dead_letters: DeadLetters = None,
     limit: Limit = None,
+    previous: Previous = False,
 ) -> None:
     """Predict with a checkpoint, learn nothing; JSON lines."""
+    from streamlin.compiling import tell_if_compiling
     from streamlin.predictor import predict as predict_all
     from streamlin.progress import PlainProgress
+    from streamlin.stopping import stopping
 
-    stop = threading.Event()
-    with _stopping(stop.set):
-        predict_all(folder, source, predictions, dead_letters, limit, PlainProgress().notice, stop)
+    stop, shown = threading.Event(), PlainProgress()
+    with stopping(stop.set):
+        tell_if_compiling(shown.notice)
+        dead = predict_all(folder, source, predictions, dead_letters, limit, shown.notice, stop, previous)
+    if dead:
+        shown.notice(f"{dead:,} dead letters")
 
 
 @app.command()
@@ -119,11 +131,12 @@ def inspect(
 
     found = inspect_folder(folder, top, previous)
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print_result(json.dumps(found, ensure_ascii=False), sys.stdout)
     else:
+        from streamlin.printing import rendered
         from streamlin.summary import inspection
 
-        _console(sys.stdout).print(inspection(found))
+        print_result(rendered(inspection(found), sys.stdout), sys.stdout)
 
 
 @app.command()
@@ -135,26 +148,38 @@ def connectors() -> None:
     for kind in kinds:
         for name, point in schemes(kind).items():
             provider = point.dist.name if point.dist is not None else "?"
-            print(f"{kind[:-1]:<8}{name + '://':<16}{point.value} ({provider})")
+            print_result(f"{kind[:-1]:<8}{name + '://':<16}{point.value} ({provider})", sys.stdout)
 
 
 def main() -> None:
     """The command `streamlin`; ends the process with the exit code of what happened."""
+    if sys.stdout is not None:
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # what a terminal can't show
     try:
-        code = app(standalone_mode=False)
-    except StreamlinError as error:
-        sys.exit(_fail(str(error), error.exit_code))
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(3)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        code = app(standalone_mode=False) or 0
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
     except Exception as error:
-        # Typer's own errors of usage; by name, since it brings its own copy of click or not as its version likes.
-        if hasattr(error, "format_message"):
-            sys.exit(_fail(_one_line(error), 2))
-        raise
-    sys.exit(code or 0)
+        code = _exit_code(error)
+    flush_or_drop(sys.stdout)
+    sys.exit(code)
+
+
+def _exit_code(error: Exception) -> int:
+    """Show an error that has a line for people, and give its exit code; raise what is a mistake of ours again."""
+    if isinstance(error, StreamlinError):
+        if not isinstance(error.__cause__, BrokenPipeError) or is_read(1):
+            _show_error(str(error))
+        return error.exit_code
+    # Typer's own errors of usage; by name, since it brings its own copy of click or not as its version likes.
+    if hasattr(error, "format_message"):
+        _show_error(error.format_message())
+        return 2
+    raise error
+
+
+def _show_error(text: str) -> None:
+    print_news(f"streamlin: {' '.join(text.split())}")
 
 
 def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: bool) -> None:
@@ -162,81 +187,29 @@ def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: 
     from streamlin.compiling import tell_if_compiling
     from streamlin.pipeline import Pipeline
     from streamlin.progress import progress
+    from streamlin.report_file import ReportFile
+    from streamlin.stopping import stopping
 
-    if report is not None:
-        _check_writable(report)
-    with progress() as shown:
+    report_file = ReportFile(report) if report is not None else None
+    stop = threading.Event()
+    with progress() as shown, stopping(stop.set):
         tell_if_compiling(shown.notice)
-        pipeline = Pipeline(config, shown, limit=limit, previous=previous)
-        try:
-            with _stopping(pipeline.stop.set):
+        with closing(Pipeline(config, shown, limit=limit, previous=previous, stop=stop)) as pipeline:
+            try:
                 pipeline.run()
-        finally:
-            if report is not None:
-                _write_report(report, pipeline.report())
-            pipeline.close()
+            finally:
+                if report_file is not None:
+                    report_file.write(pipeline.report())
     _show(pipeline)
 
 
 def _show(pipeline: "Pipeline") -> None:
+    """The summary, where no events go."""
+    from streamlin.printing import rendered
     from streamlin.summary import summary
 
-    to_stdout = (pipeline.config.sinks.predictions or "").startswith("-")
-    console = _console(sys.stderr if to_stdout else sys.stdout)
-    console.print(summary(pipeline.report(), pipeline.config.evaluation.window))
-
-
-def _console(file: Any) -> Any:
-    from rich.console import Console
-
-    return Console(file=file, highlight=False, width=None if file.isatty() else 100, soft_wrap=not file.isatty())
-
-
-class _stopping:  # noqa: N801  # used as a statement
-    """While entered, SIGINT and SIGTERM call `stop`; a second SIGINT interrupts."""
-
-    def __init__(self, stop: Callable[[], None]) -> None:
-        self._stop = stop
-        self._old: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._old[number] = signal.signal(number, self._handle)
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._old.items():
-            signal.signal(number, handler)
-
-    def _handle(self, number: int, _: object) -> None:
-        self._stop()
-        if number == signal.SIGINT:
-            signal.signal(number, signal.default_int_handler)
-
-
-def _check_writable(path: Path) -> None:
-    try:
-        with path.open("a"):
-            pass
-    except OSError as error:
-        raise ConfigError(f"--report {path}: can't be written: {error.strerror}") from None
-
-
-def _write_report(path: Path, report: dict[str, Any]) -> None:
-    new = path.with_name(f".{path.name}.new")
-    try:
-        new.write_text(json.dumps(report, ensure_ascii=False) + "\n", encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        _fail(f"--report {path}: can't be written: {error.strerror}", 3)
-
-
-def _one_line(error: Any) -> str:
-    return " ".join(str(error.format_message()).split())
-
-
-def _fail(line: str, code: int) -> int:
-    print(f"streamlin: {' '.join(line.splitlines())}", file=sys.stderr)
-    return code
+    file = sys.stderr if pipeline.writes_to_stdout else sys.stdout
+    print_result(rendered(summary(pipeline.report(), pipeline.config.evaluation.window), file), file)
 
 
 if __name__ == "__main__":

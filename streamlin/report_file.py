@@ -1,8 +1,8 @@
 """The report of a run, as JSON in a file that is replaced whole."""
 
+import errno
 import json
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from streamlin.errors import ConfigError, ConnectorError
 
 
 class ReportFile:
-    """A place for the report. A pipe or device is written to as it is, the target of a link is replaced.
+    """A place for the report. A file is replaced, behind a link too; a pipe or device is written to.
 
     Raises
     ------
@@ -19,15 +19,11 @@ class ReportFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._target = path, Path(os.path.realpath(path))
+        self._path = path
         try:
-            mode = self._target.stat().st_mode if self._target.exists() else stat.S_IFREG
-            self._replaced = stat.S_ISREG(mode)
-            if self._replaced:
-                self._new.touch()
-                self._new.unlink()
-            if self._target.exists() and (stat.S_ISDIR(mode) or not os.access(self._target, os.W_OK)):
-                raise ConfigError(f"--report {path}: is {'a folder' if stat.S_ISDIR(mode) else 'not writable'}")
+            self._is_file = path.is_file() or not path.exists()
+            self._target = Path(os.path.realpath(path)) if self._is_file else path
+            self._check()
         except OSError as error:
             raise ConfigError(f"--report {path}: can't be written: {error.strerror}") from None
 
@@ -35,7 +31,7 @@ class ReportFile:
         """Replace what is there. Raises ConnectorError."""
         text = json.dumps(report, ensure_ascii=False) + "\n"
         try:
-            if self._replaced:
+            if self._is_file:
                 self._new.write_text(text, encoding="utf-8")
                 self._new.replace(self._target)
             else:
@@ -46,3 +42,12 @@ class ReportFile:
     @property
     def _new(self) -> Path:
         return self._target.with_name(f".{self._target.name}.new")
+
+    def _check(self) -> None:
+        if self._target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if self._target.exists() and not os.access(self._target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if self._is_file:
+            self._new.touch()
+            self._new.unlink()

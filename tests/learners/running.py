@@ -16,7 +16,7 @@ REAL_STREAMS = [
     ("sms-spam.jsonl.gz", 2000),
     ("trec-6.jsonl.gz", 1500),
     ("langid-ud.jsonl.gz", 500),
-    ("clinc150.jsonl.gz", 800),
+    ("clinc150.jsonl.gz", 600),
 ]
 """Files and how many of their events: 2, 6, 22 and 151 labels."""
 

@@ -1,0 +1,58 @@
+"""Text on standard output and standard error, whoever reads it."""
+
+import contextlib
+import os
+import select
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from streamlin.errors import ConnectorError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def print_result(text: str, file: TextIO | None) -> None:
+    """Print a result. Raises ConnectorError where it can't be written, or nobody reads it any more."""
+    if file is None:  # closed from the start
+        return
+    try:
+        print(text, file=file, flush=True)
+    except OSError as error:
+        raise ConnectorError(f"{file.name.strip('<>')} can't be written to: {error.strerror}") from error
+
+
+def print_news(text: str) -> None:
+    """Print a line to standard error, if that can be done: what nobody reads must not stop anything."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+
+
+def rendered(renderable: "RenderableType", file: TextIO | None) -> str:
+    """Tables as text that fits a terminal, or is 100 columns wide."""
+    from rich.console import Console
+
+    on_terminal = file is not None and file.isatty()
+    console = Console(file=file, highlight=False, width=None if on_terminal else 100, soft_wrap=not on_terminal)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get().removesuffix("\n")
+
+
+def is_read(descriptor: int) -> bool:
+    """Whether a descriptor is no pipe whose reader has gone."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return not any(event & select.POLLERR for _, event in poll.poll(0))
+
+
+def flush_or_drop(file: TextIO | None) -> None:
+    """Let go of what could not be written, so that the interpreter does not try once more at its end."""
+    try:
+        if file is not None:
+            file.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, file.fileno())
+        os.close(nowhere)

@@ -1,0 +1,109 @@
+"""How often the learners are right: one pass over every real text stream, with the default configuration."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.processes import log, reported
+from tests.benchmarks.tables import percent, table
+from tests.conftest import DATA
+
+GOALS = {
+    "sms-spam": 98.0,
+    "rt-polarity": 74.5,
+    "subjectivity": 90.0,
+    "trec-6": 79.5,
+    "reuters-acq": 97.0,
+    "pp-attachment": 82.0,
+    "clickbait": 97.0,
+    "clinc150": 83.5,
+    "tweet-emoji": 29.0,
+}
+TEST_GOALS = {"reuters-acq": 98.0, "pp-attachment": 84.0}
+PUBLISHED = {
+    "pp-attachment": "maximum entropy 83.7",
+    "reuters-acq": "maximum entropy 95.5, with feature selection 95.8",
+}
+"""Of batch learners on the same test slice, in percent: Eisenstein, Linear Models for Statistical NLP (2014)."""
+
+OPTIONS = {"pp-attachment": ["--set", "features.words.tokens=whitespace"]}
+"""Its `v=…` and `n1=…` are tokens, not texts."""
+
+
+def measure(folder: Path, repeat: int) -> dict[str, Any] | None:
+    """Stream -> events, labels, accuracies, and those of the test slice where there is one; None without data."""
+    if not DATA.is_dir():
+        return None
+    paths = {path.name.removesuffix(".jsonl.gz"): path for path in sorted(DATA.glob("*.jsonl.gz"))}
+    streams = [*GOALS, *(name for name in paths if name not in GOALS and not name.startswith("pos-"))]
+    return {name: _stream(name, paths[name], folder) for name in streams if name in paths}
+
+
+def text(figures: dict[str, Any] | None) -> str:
+    """Two tables: over all events, and over those of the test slice."""
+    if figures is None:
+        return f"No accuracy was measured: there is no {DATA}."
+    tested = {name: stream for name, stream in figures.items() if stream["test"]}
+    return f"{_whole_table(figures)}\n\n{_test_table(tested)}"
+
+
+def _stream(name: str, path: Path, folder: Path) -> dict[str, Any]:
+    slicing = ["--slice-by", "split"] if _has_split(path) else []
+    _, report = reported(folder, str(path), *slicing, *OPTIONS.get(name, []))
+    log(f"{name}: {report['events']:,} events in {report['seconds']:.1f} s")
+    return {
+        "events": report["events"],
+        "labels": len(report["labels"]),
+        "majority": report["baselines"]["majority"]["accuracy"],
+        "learners": {learner: row["accuracy"] for learner, row in report["learners"].items()},
+        "test": _test_slice(report),
+    }
+
+
+def _has_split(path: Path) -> bool:
+    with gzip.open(path, "rb") as file:
+        return "split" in json.loads(file.readline())
+
+
+def _test_slice(report: dict[str, Any]) -> dict[str, Any] | None:
+    found = report["slices"].get("split", {}).get("test")
+    if found is None:
+        return None
+    return {"events": found["events"], "learners": {name: found[name]["accuracy"] for name in report["learners"]}}
+
+
+def _whole_table(figures: dict[str, Any]) -> str:
+    learners = list(next(iter(figures.values()))["learners"])
+    rows = [
+        [
+            *(name, f"{stream['events']:,}", str(stream["labels"]), percent(stream["majority"])),
+            *_shares(stream["learners"]),
+            _goal(GOALS, name),
+        ]
+        for name, stream in figures.items()
+    ]
+    return table(["stream", "events", "labels", "majority", *learners, "goal"], rows)
+
+
+def _test_table(figures: dict[str, Any]) -> str:
+    learners = list(next(iter(figures.values()))["learners"])
+    rows = [
+        [
+            *(name, PUBLISHED.get(name, ""), f"{stream['test']['events']:,}"),
+            *_shares(stream["test"]["learners"]),
+            _goal(TEST_GOALS, name),
+        ]
+        for name, stream in figures.items()
+    ]
+    return table(["test slice", "published, batch", "events", *learners, "goal"], rows, left=2)
+
+
+def _shares(learners: dict[str, float]) -> list[str]:
+    """In percent, the best one bold."""
+    best = max(learners.values())
+    return [f"**{percent(share)}**" if share == best else percent(share) for share in learners.values()]
+
+
+def _goal(goals: dict[str, float], name: str) -> str:
+    return f"≥ {goals[name]:.1f}" if name in goals else ""

@@ -1,0 +1,36 @@
+"""Which machine, and what runs on it."""
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+
+def machine() -> dict[str, Any]:
+    """What figures depend on. `load`: runnable processes before the first run, a mean over one minute."""
+    return {
+        "cpu": _cpu(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "system": f"{platform.system()} {platform.release()}",
+        "load": os.getloadavg()[0],
+        "python": platform.python_version(),
+    } | {package: version(package) for package in ("numpy", "numba", "streamlin")}
+
+
+def sentence(found: dict[str, Any]) -> str:
+    """The same for people."""
+    return (
+        f"{found['cpu']}, {found['cores']} cores, {found['memory_gib']} GiB of memory, {found['system']}, "
+        f"Python {found['python']}, numpy {found['numpy']}, numba {found['numba']}, streamlin {found['streamlin']}; "
+        f"load {found['load']:.1f} before the start"
+    )
+
+
+def _cpu() -> str:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == "model name":
+            return value.strip()
+    return platform.machine()

@@ -1,0 +1,99 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamlin.features import Buckets
+from streamlin.features.rows import RowIndex
+
+
+def buckets(*events):
+    """Events that have these buckets, with values 1, 2, …"""
+    indptr = np.cumsum([0, *map(len, events)])
+    flat = np.array([bucket for event in events for bucket in event], np.int32)
+    return Buckets(indptr, flat, np.arange(1, flat.size + 1, dtype=np.float32))
+
+
+def test_rows_are_given_in_order_of_first_sight():
+    index = RowIndex(4)
+    examples = index.examples(buckets([9, 3], [3, 7], [], [7, 9]), np.array([True, True, True, True]))
+    assert examples.rows.tolist() == [0, 1, 1, 2, 2, 0]
+    assert examples.rows_before.tolist() == [0, 2, 3, 3]
+    assert index.buckets.tolist() == [9, 3, 7]
+    assert examples.indptr.tolist() == [0, 2, 4, 4, 6]
+    assert examples.values.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_is_not_learned_brings_no_rows():
+    """Event 0 shows 9 first, but without a label: event 1 brings its row, and event 2, too, only looks up."""
+    index = RowIndex(4)
+    examples = index.examples(buckets([9, 3], [9], [3, 9]), np.array([False, True, False]))
+    assert examples.rows.tolist() == [-1, -1, 0, -1, 0]
+    assert examples.rows_before.tolist() == [0, 0, 1]
+    assert len(index) == 1
+
+
+def test_looking_up_changes_nothing():
+    index = RowIndex(4)
+    index.examples(buckets([5]), np.array([True]))
+    examples = index.examples(buckets([5, 6], [6]))
+    assert examples.rows.tolist() == [0, -1, -1]
+    assert examples.rows_before.tolist() == [1, 1]
+    assert index.buckets.tolist() == [5]
+
+
+def test_the_first_and_the_last_bucket_have_rows_too():
+    index = RowIndex(3)
+    index.examples(buckets([7, 0]), np.array([True]))
+    assert index.buckets.tolist() == [7, 0]
+
+
+def test_grows_to_all_buckets():
+    """2^14 buckets come in batches of all sizes; what has a row keeps it."""
+    order = np.random.default_rng(0).permutation(1 << 14).astype(np.int32)
+    index = RowIndex(14)
+    for part in np.split(order, [1, 2, 100, 1500, 1501, 9000]):
+        index.examples(buckets(part.tolist()), np.array([True]))
+    assert index.buckets.tolist() == order.tolist()
+    assert index.examples(buckets(order.tolist())).rows.tolist() == list(range(1 << 14))
+
+
+def test_goes_on_from_where_it_was():
+    whole, first, second = RowIndex(14), RowIndex(14), RowIndex(14)
+    early, late = buckets(range(5, 3000, 3)), buckets([1, 5, 2], range(4000))
+    for index in (whole, first):
+        index.examples(early, np.array([True]))
+    kept = first.buckets.copy()
+    second.restore(kept)
+    kept[:] = 0
+    ours, theirs = (index.examples(late, np.array([True, True])) for index in (second, whole))
+    assert ours.rows.tolist() == theirs.rows.tolist()
+    assert ours.rows_before.tolist() == theirs.rows_before.tolist()
+    assert second.buckets.tolist() == whole.buckets.tolist()
+
+
+def test_an_empty_index_can_be_restored():
+    index = RowIndex(4)
+    index.restore(RowIndex(4).buckets)
+    assert index.examples(buckets([3]), np.array([True])).rows.tolist() == [0]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(st.integers(0, 31), max_size=6, unique=True), st.booleans()), max_size=30),
+    st.integers(1, 10),
+)
+def test_any_stream_as_a_dict_does_it(stream, size):
+    index, rows_of = RowIndex(5), {}
+    for begin in range(0, len(stream), size):
+        part = stream[begin : begin + size]
+        expected, before = [], []
+        for event, learned in part:
+            before.append(len(rows_of))
+            for bucket in event:
+                if learned:
+                    rows_of.setdefault(bucket, len(rows_of))
+                expected.append(rows_of.get(bucket, -1))
+        examples = index.examples(buckets(*(event for event, _ in part)), np.array([learned for _, learned in part]))
+        assert examples.rows.tolist() == expected
+        assert examples.rows_before.tolist() == before
+    assert index.buckets.tolist() == list(rows_of)

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from streamlin.learners import Perceptron, best, no_targets, softmax, targets
+from streamlin.learners.base import best_other
+
+
+def test_labels_are_candidates_only_after_the_event_that_brought_them():
+    """Codes 0 and 1 are known; events 1 and 3 bring 2 and 3, event 2 has no label, event 4 an old one."""
+    batch = targets(np.array([0, 2, -1, 3, 1], np.int32), np.ones(5), 2)
+    assert batch.known.tolist() == [2, 2, 3, 3, 4]
+    assert batch.codes.tolist() == [0, 2, -1, 3, 1]
+
+
+def test_weight_0_has_no_target():
+    assert targets(np.array([0, 0], np.int32), np.array([0.0, 0.5]), 0).codes.tolist() == [-1, 0]
+
+
+def test_without_targets_all_labels_are_candidates():
+    batch = no_targets(2, 3)
+    assert (batch.codes.tolist(), batch.known.tolist()) == ([-1, -1], [3, 3])
+
+
+def test_the_best_is_the_highest_and_of_several_the_first():
+    scores = [[1.0, 3.0, 3.0], [-5.0, -7.0, -np.inf], [-np.inf] * 3]
+    assert best(np.array(scores)).tolist() == [1, 0, -1]
+    assert best(np.empty((2, 0))).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(("y", "other"), [(-1, 1), (1, 2), (0, 1), (2, 1), (5, 1)])
+def test_the_best_other_is_the_best_without_y(y, other):
+    assert best_other(np.array([1.0, 3.0, 3.0, -np.inf]), y) == other
+
+
+def test_there_is_no_other_without_a_candidate():
+    assert best_other(np.array([2.0, -np.inf]), 0) == -1
+    assert best_other(np.empty(0), -1) == -1
+
+
+def test_softmax_of_large_scores():
+    """e^0 : e^(-log 3) = 3 : 1, however large the scores are."""
+    assert_allclose(softmax(np.array([[1e4, 1e4 - np.log(3)]])), [[0.75, 0.25]])
+
+
+def test_tables_grow_and_keep_what_they_hold():
+    learner = Perceptron()
+    learner.grow(3, 2)
+    learner.weights[...] = np.arange(learner.weights.size).reshape(learner.weights.shape)
+    held = learner.weights[:3, :2].copy()
+    for n_rows, n_labels in ((4, 2), (4, 9), (1000, 9), (1001, 10)):
+        learner.grow(n_rows, n_labels)
+        assert learner.weights.shape >= (n_rows, n_labels)
+        assert learner.bias.size >= n_labels
+        assert_array_equal(learner.weights[:3, :2], held)
+        assert not learner.weights[3:].any()
+        assert not learner.weights[:, 2:].any()
+
+
+def test_rows_double_and_a_table_large_enough_stays_in_place():
+    learner = Perceptron()
+    learner.grow(1000, 2)
+    table = learner.weights
+    learner.grow(1000, 2)
+    assert learner.weights is table
+    learner.grow(1001, 2)
+    assert learner.weights.shape == (2000, 2)

@@ -1,0 +1,243 @@
+"""What holds for all learners alike."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from streamlin.config import LEARNER_KINDS, RunConfig
+from streamlin.errors import RecordError
+from streamlin.learners import KINDS, LogisticRegression, NaiveBayes, from_config
+from tests.learners.running import Run
+from tests.streams import read_events, real_examples, thinned
+
+EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+EVERY_LINEAR = pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind is not NaiveBayes])
+
+TEXTS = ["win a prize now", "see you at lunch", "a prize for you", "lunch now", "", "win win win"]
+LABELS = ["spam", "ham", "spam", "ham", "ham", "spam"]
+
+
+def taught(kind, texts=TEXTS, labels=LABELS):
+    """A learner that has seen some texts."""
+    learner = kind()
+    learner.learn_many(texts, labels)
+    return learner
+
+
+def tables(learner):
+    """Copies of all that it has learned."""
+    return {name: getattr(learner, name).copy() for name in learner.tables} | {"labels": learner.labels.names.copy()}
+
+
+def assert_same(ours, theirs):
+    """The same arrays, bit for bit."""
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        assert_array_equal(array, theirs[name], err_msg=name, strict=isinstance(array, np.ndarray))
+
+
+@EVERY
+def test_without_a_label_it_abstains(kind):
+    learner = kind()
+    assert learner.predict_one("a text") is None
+    assert learner.predict_proba_one("a text") == {}
+    assert learner.learn_many(["a text"] * 3, [None, "x", None]) == [None, None, "x"]
+
+
+@EVERY_LINEAR
+def test_one_label_alone_teaches_nothing(kind):
+    learner = taught(kind, TEXTS, ["only"] * len(TEXTS))
+    assert learner.predict_one("win") == "only"
+    assert not any(getattr(learner, name).any() for name in learner.tables)
+
+
+@EVERY
+def test_a_tie_goes_to_the_label_seen_first(kind):
+    learner = taught(kind, [*TEXTS, "z", "y"], [*LABELS, "zebra", "ape"])
+    for name in learner.tables:
+        getattr(learner, name)[...] = 0
+    assert learner.predict_one("win a prize") == "spam"
+    assert set(learner.predict_proba_one("win a prize").values()) == {1 / 4}
+
+
+@EVERY
+def test_without_a_label_nothing_is_learned(kind):
+    learner = taught(kind)
+    before = tables(learner)
+    texts = ["never seen before", "win a prize now", ""]
+    assert learner.learn_many(texts, [None] * 3) == learner.predict_many(texts)
+    assert_same(tables(learner), before)
+
+
+@EVERY
+def test_weight_0_teaches_nothing_and_brings_no_label(kind):
+    learner = taught(kind)
+    before, probabilities = tables(learner), learner.predict_proba_one("never seen")
+    learner.learn_one("never seen before", "new", 0.0).learn_one("win a prize", "ham", 0.0)
+    assert_same(tables(learner), before)
+    assert learner.predict_proba_one("never seen") == probabilities
+
+
+@EVERY
+def test_only_features_and_labels_of_earlier_events_take_part(kind):
+    """A text that repeats a new word is scored as one without it; so does the event that brings its label."""
+    known, new = taught(kind), taught(kind)
+    assert known.learn_many(["", "win"], ["ham", "ham"]) == new.learn_many(["neu", "win"], ["ham", "ham"])
+    first = taught(kind)
+    assert first.learn_many(["win"], ["brought"]) == taught(kind).predict_many(["win"])
+
+
+@EVERY
+def test_an_empty_text_is_decided_by_prior_or_bias(kind):
+    """Three texts of label b, then one of a: all have learned that b is the more likely."""
+    learner = taught(kind, ["u", "v", "w", "x", "y", "z"], ["a", "b", "b", "b", "b", "b"])
+    assert learner.predict_one("") == "b"
+    assert learner.predict_proba_one("") == learner.predict_proba_one({})
+    assert learner.predict_one("never seen") == "b"
+
+
+@EVERY
+def test_texts_without_words_can_be_learned_from(kind):
+    learner = taught(kind, ["", "", "", ""], ["a", "b", "b", "b"])
+    assert learner.predict_one("") == "b"
+    assert np.isfinite(learner.scores_many(["", "word"])).all()
+
+
+@EVERY
+def test_probabilities_sum_to_one_and_agree_with_the_prediction(kind, data):
+    events = read_events(data / "trec-6.jsonl.gz", 200)
+    learner = taught(kind, [event.text for event in events], [event.label for event in events])
+    for event in events[:50]:
+        probabilities = learner.predict_proba_one(event.text)
+        assert list(probabilities) == learner.labels.names
+        assert_allclose(sum(probabilities.values()), 1)
+        assert max(probabilities, key=probabilities.__getitem__) == learner.predict_one(event.text)
+
+
+@EVERY
+def test_a_text_is_the_mapping_of_its_features(kind):
+    texts = [("win a", "x"), ("a prize", "y"), ("win win", "x"), ("", "y")]
+    mappings = [{"win": 1, "win a": 1, "a": 1}, {"a": 1, "a prize": 1, "prize": 1}, {"win": 1, "win win": 1}, {}]
+    by_text, by_mapping = kind(), kind()
+    for (text, label), mapping in zip(texts, mappings, strict=True):
+        by_text.learn_one(text, label)
+        by_mapping.learn_one(mapping, label)
+    assert_same(tables(by_text), tables(by_mapping))
+    assert by_text.predict_proba_one("win a") == by_mapping.predict_proba_one(mappings[0])
+
+
+@EVERY
+def test_a_value_counts_as_often_as_it_says(kind):
+    """The score of value 2 is as far from that of value 0 as twice that of value 1; normalised it is that of 1."""
+    learner = taught(kind)
+    if isinstance(learner, LogisticRegression):
+        learner.normalize = False
+    none, one, two = learner.scores_many([{}, {"win": 1}, {"win": 2}])
+    assert_allclose(two - none, 2 * (one - none), rtol=1e-12)
+    assert (one != none).any()
+
+
+def test_a_normalised_value_has_length_one():
+    learner = taught(LogisticRegression)
+    one, two = learner.scores_many([{"win": 1}, {"win": 2}])
+    assert_allclose(one, two, rtol=1e-12)
+
+
+@EVERY
+def test_in_bulk_is_one_by_one(kind, data):
+    events = thinned(read_events(data / "trec-6.jsonl.gz", 300))
+    bulk, single, predicted = kind(), kind(), []
+    for event in events:
+        predicted.append(single.predict_one(event.text))
+        if event.label is not None:
+            single.learn_one(event.text, event.label, event.weight)
+    columns = [list(column) for column in zip(*[(e.text, e.label, e.weight) for e in events], strict=True)]
+    assert bulk.learn_many(*columns) == predicted
+    sizes = len(bulk._index()), len(bulk.labels)
+    assert_same(bulk.state(*sizes), single.state(*sizes))
+
+
+@EVERY
+def test_effective_weights_are_what_a_feature_adds(kind, data):
+    """score(x) - score(nothing) = sum_j x_j W_j, whatever room the tables have to spare."""
+    examples = real_examples(data / "trec-6.jsonl.gz", 300)
+    learner = kind()
+    if isinstance(learner, LogisticRegression):
+        learner.normalize = False
+    run = Run(learner, 20)
+    run.step(examples)
+    weights = learner.effective_weights(len(run.rows), len(run.labels))
+    assert weights.shape == (len(run.rows), len(run.labels))
+    rows = {bucket: row for row, bucket in enumerate(run.rows.buckets.tolist())}
+    unlabelled = [example._replace(label=None) for example in examples]
+    scores, nothing = run.step(unlabelled), run.step([unlabelled[0]._replace(x={})])[0]
+    for x, row_scores in zip([example.x for example in examples], scores, strict=True):
+        added = sum((value * weights[rows[j]] for j, value in x.items() if j in rows), np.zeros(len(run.labels)))
+        assert_allclose(row_scores - nothing, added, rtol=1e-9, atol=1e-9)
+
+
+@EVERY
+def test_what_was_learned_can_be_taken_over(kind, data):
+    """The tables that `state` gives, copied into another learner, go on as if nothing had been."""
+    examples = real_examples(data / "trec-6.jsonl.gz", 300)
+    run, other = Run(kind(), 20), Run(kind(), 20)
+    run.step(examples[:200])
+    other.rows.restore(run.rows.buckets)
+    other.labels.learn(run.labels.names)
+    other.learner.restore({name: table.copy() for name, table in run.state().items()})
+    assert_array_equal(other.step(examples[200:]), run.step(examples[200:]))
+    assert_same(other.state(), run.state())
+
+
+@EVERY
+@pytest.mark.parametrize("weight", [-1.0, nan, inf])
+def test_a_weight_that_is_none_is_refused(kind, weight):
+    learner = taught(kind)
+    before = tables(learner)
+    with pytest.raises(RecordError, match=f"a weight is {weight}; it must be a finite number, 0 or more"):
+        learner.learn_many(["a", "b"], ["new", "ham"], [1.0, weight])
+    assert_same(tables(learner), before)
+
+
+@EVERY
+def test_a_value_that_is_no_number_is_refused(kind):
+    learner = kind()
+    with pytest.raises(RecordError, match="feature 'a' is nan"):
+        learner.learn_one({"a": nan}, "x")
+    assert learner.predict_one({"b": 1}) is None
+
+
+@EVERY
+@pytest.mark.parametrize("columns", [(["a"], ["x", "y"]), (["a", "b"], ["x"]), (["a"], ["x"], [1.0, 1.0])])
+def test_columns_of_different_lengths_are_refused(kind, columns):
+    learner = kind()
+    with pytest.raises(ValueError, match="zip"):
+        learner.learn_many(*columns)
+    assert learner.labels.names == []
+
+
+@EVERY
+def test_no_events_are_fine(kind):
+    assert kind().learn_many([], []) == []
+    assert kind().predict_many([]) == []
+
+
+def test_every_kind_can_be_configured():
+    assert list(KINDS) == list(LEARNER_KINDS)
+    default = [from_config(config) for config in RunConfig().learners]
+    assert [learner.name for learner in default] == list(KINDS)
+    for learner in default:
+        assert_same(vars_of(learner), vars_of(type(learner)()))
+
+
+def test_a_configured_parameter_arrives():
+    config = RunConfig(learners=[{"kind": "logistic_regression", "eta": 0.1, "epsilon": 1e-4, "normalize": False}])
+    learner = from_config(config.learners[0])
+    assert (learner.eta, learner.epsilon, learner.normalize) == (0.1, 1e-4, False)
+
+
+def vars_of(learner):
+    """A learner's parameters."""
+    return {name: value for name, value in vars(learner).items() if isinstance(value, float | bool)}
