@@ -58,6 +58,8 @@ def _split(text: str) -> tuple[str, str]:
 def _file(path: str, options: Mapping[str, str]) -> Address:
     if not path:
         raise ConfigError("an empty path; give a path, '-' or a URL")
+    if "\0" in path:
+        raise ConfigError(f"the path {path!r} has a NUL in it")
     return Address("file", path, options)
 
 

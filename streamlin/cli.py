@@ -27,6 +27,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+def _count(text: str) -> int:
+    """A whole number from 0 on."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise typer.BadParameter(f"needs a whole number from 0 on, got {text}")
+    return number
+
+
 Source = Annotated[str | None, typer.Argument(metavar="[SOURCE]", help="A path, '-', or a URL.", show_default=False)]
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a checkpoint.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file.", metavar="FILE")]
@@ -35,7 +47,7 @@ Predictions = Annotated[str | None, typer.Option(help="Where to: one JSON line a
 DeadLetters = Annotated[str | None, typer.Option(help="Where records go that can't be read.", metavar="URL")]
 CheckpointDir = Annotated[str | None, typer.Option("--checkpoint", help="Resume from it, save to it.", metavar="DIR")]
 Report = Annotated[Path | None, typer.Option(help="The summary as JSON.", metavar="FILE")]
-Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", min=0)]
+Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", parser=_count)]
 Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends, as tail -F does.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
@@ -123,7 +135,7 @@ def predict(
 def inspect(
     folder: Folder,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    top: Annotated[int, typer.Option(help="Heaviest features to show for each label.", metavar="N", min=0)] = 5,
+    top: Annotated[int, typer.Option(help="Heaviest features for each label.", metavar="N", parser=_count)] = 5,
     previous: Previous = False,
 ) -> None:
     """What a checkpoint holds: learners, labels, positions, heaviest features."""
@@ -179,7 +191,7 @@ def _exit_code(error: Exception) -> int:
 
 
 def _show_error(text: str) -> None:
-    print_news(f"streamlin: {' '.join(text.split())}")
+    print_news(f"streamlin: {' '.join(line.strip() for line in text.splitlines())}")
 
 
 def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: bool) -> None:

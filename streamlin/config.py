@@ -165,7 +165,7 @@ class EvaluationConfig(Strict):
 
 
 class CheckpointConfig(Strict):
-    path: str | None = None
+    path: Annotated[str, Field(min_length=1)] | None = None
     every_events: PositiveInt = 50_000
 
 

@@ -3,6 +3,7 @@
 import base64
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ class Output:
     """One sink and its place in a checkpoint."""
 
     def __init__(self, address: Address, lengths: Mapping[str, Any], defaults: Mapping[str, str]) -> None:
-        self.key = address.key
+        self.scheme, self.key = address.scheme, address.key
         self.length = lengths.get(self.key)
         self.known = self.key in lengths
         self.sink: Sink = connector("sinks", address.scheme)(
@@ -52,7 +53,7 @@ class Outputs:
         self._notice, self._shown = notice, 0
         self.predictions = self.dead_letters = None
         ours, dead = (None if url is None else parse_address(url, "stdout") for url in (predictions, dead_letters))
-        if ours is not None and dead is not None and _one_file(ours, dead):
+        if ours is not None and dead is not None and one_file(ours, dead):  # each would cut off the other's lines
             raise ConfigError(f"sinks.dead_letters: {dead_letters} is where the predictions go; give it another file")
         if ours is not None:
             self.predictions = Output(ours, lengths, {})
@@ -62,6 +63,11 @@ class Outputs:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether standard output is taken."""
+        return any(output.scheme == "stdout" for output in self._open())
 
     @property
     def new(self) -> bool:
@@ -88,16 +94,17 @@ class Outputs:
         return {output.key: output.sink.sync() for output in self._open()}
 
     def close(self) -> None:
-        """Close what is open."""
-        for output in self._open():
-            output.sink.close()
+        """Close what is open; one that fails keeps no other open."""
+        with ExitStack() as outputs:
+            for output in self._open():
+                outputs.callback(output.sink.close)
 
     def _open(self) -> list[Output]:
         return [output for output in (self.predictions, self.dead_letters) if output is not None]
 
 
-def _one_file(one: Address, other: Address) -> bool:
-    """Whether two sinks are the same file, and no device: after a resume each would cut off the other's lines."""
+def one_file(one: Address, other: Address) -> bool:
+    """Whether two addresses are the same file, and no device."""
     path = one.address
     return one.scheme == "file" and one.key == other.key and (os.path.isfile(path) or not os.path.exists(path))
 

@@ -3,15 +3,16 @@
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from typing import Any, Protocol
 
-from streamlin.addresses import parse_address
+from streamlin.addresses import Address, parse_address
 from streamlin.checkpoint import Checkpoint, differing
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError, StreamlinError
 from streamlin.events import Position, Records
 from streamlin.model import Model
-from streamlin.outputs import Outputs
+from streamlin.outputs import Outputs, one_file
 from streamlin.prediction_lines import PredictionLines
 from streamlin.reader import Ahead, Portion, Reader
 from streamlin.registry import connector
@@ -44,6 +45,7 @@ class Pipeline:
     progress : shows how far it is.
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
+    stop : when set, also by another thread, the run ends in good order.
 
     Raises
     ------
@@ -51,14 +53,21 @@ class Pipeline:
     """
 
     def __init__(
-        self, config: RunConfig, progress: Progress, *, limit: int | None = None, previous: bool = False
+        self,
+        config: RunConfig,
+        progress: Progress,
+        *,
+        limit: int | None = None,
+        previous: bool = False,
+        stop: threading.Event | None = None,
     ) -> None:
-        self.stop = threading.Event()
+        self.stop = stop if stop is not None else threading.Event()
         self.progress, self.seconds = progress, 0.0
         address = parse_address(_url(config), "stdin")
         self.config = _with_references(config, connector("sources", address.scheme))
         self.model = Model(self.config)
         self._source_key = address.key
+        _check_apart(address, config)
         self._positions: dict[str, dict[str, Position]] = {}
         self._dealt_with: dict[str, tuple[Records, int]] = {}
         self._number = self._since_checkpoint = self._resumed_events = 0
@@ -67,13 +76,14 @@ class Pipeline:
         self._reader: Reader | None = None
         try:
             lengths = self._resume(previous)
-            positions = self._positions.get(self._source_key, {})
+            positions = dict(self._positions.get(self._source_key, {}))
             self.source, decoder, pace = open_source(address, self.config, positions, progress.notice, self.stop)
             self._reader = Reader(
                 self.source, decoder, self.model.featurize, self.config.pipeline, limit, pace, self.stop
             )
-            sinks = config.sinks
-            self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, progress.notice)
+            if previous and self._checkpoint is not None:
+                self._checkpoint.go_back()
+            self._outputs = Outputs(config.sinks.predictions, config.sinks.dead_letters, lengths, progress.notice)
             self._lines = PredictionLines(list(self.model.learners), self.model.labels)
             if self._checkpoint is not None and (self._outputs.new or self._number == 0):
                 self._save()  # so that a kill before the next one finds the sinks' lengths
@@ -112,7 +122,8 @@ class Pipeline:
             if ahead is not None:
                 ahead.join()
             sys.setswitchinterval(interval)
-        self._save()
+        if self._dealt_with:
+            self._save()
         self.seconds = time.perf_counter() - begin
         if failure is not None:
             raise failure
@@ -126,6 +137,11 @@ class Pipeline:
         return counts | pace | report
 
     @property
+    def writes_to_stdout(self) -> bool:
+        """Whether events go to standard output."""
+        return self._parts()[1].to_stdout
+
+    @property
     def events_per_second(self) -> float | None:
         """Events of this run by its seconds; None before it began."""
         events = self.model.prequential.events - self._resumed_events
@@ -134,9 +150,10 @@ class Pipeline:
     def close(self) -> None:
         """Close source, sinks and checkpoint; what is in no checkpoint by now will be learned again."""
         self.stop.set()
-        for part in (self._reader, self._outputs, self._checkpoint):
-            if part is not None:
-                part.close()
+        with ExitStack() as parts:  # the last one first; one that fails keeps no other open
+            for part in (self._checkpoint, self._outputs, self._reader):
+                if part is not None:
+                    parts.callback(part.close)
 
     def _step(self, portion: Portion | None) -> None:
         _, outputs = self._parts()
@@ -190,8 +207,6 @@ class Pipeline:
         difference = differing(self.config.fingerprint(), state["fingerprint"])
         if difference is not None:
             raise CheckpointError(f"the checkpoint in {path} is another configuration's: {difference}")
-        if previous:
-            self._checkpoint.go_back()
         self.model.restore(arrays, state)
         self._positions, self._number = state["positions"], state["number"]
         self._resumed_events = self.model.prequential.events
@@ -203,6 +218,13 @@ def _url(config: RunConfig) -> str:
     if config.source.url is None:
         raise ConfigError("source.url: no source; give a path, '-' or a URL")
     return config.source.url
+
+
+def _check_apart(source: Address, config: RunConfig) -> None:
+    """Raise ConfigError where a sink is the file that is read."""
+    for name, sink in config.sinks:
+        if sink is not None and one_file(source, parse_address(sink, "stdout")):
+            raise ConfigError(f"sinks.{name}: {sink} is the file that is read; give another one")
 
 
 def _with_references(config: RunConfig, source_class: Any) -> RunConfig:

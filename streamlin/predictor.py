@@ -32,12 +32,13 @@ def predict(
     limit: int | None,
     notice: Callable[[str], None],
     stop: threading.Event,
+    previous: bool = False,
 ) -> int:
     """Write a prediction line for each event of a source, from what the checkpoint in `folder` has learned.
 
     Returns the number of dead letters. Raises StreamlinError as a run does.
     """
-    arrays, state = load(folder)
+    arrays, state = load(folder, previous)
     config = config_of(state)
     model = Model(config)
     model.restore(arrays, state)

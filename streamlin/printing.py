@@ -1,6 +1,7 @@
 """Text on standard output and standard error, whoever reads it."""
 
 import contextlib
+import io
 import os
 import select
 import sys
@@ -19,7 +20,8 @@ def print_result(text: str, file: TextIO | None) -> None:
     try:
         print(text, file=file, flush=True)
     except OSError as error:
-        raise ConnectorError(f"{file.name.strip('<>')} can't be written to: {error.strerror}") from error
+        name = "standard error" if file is sys.stderr else "standard output"
+        raise ConnectorError(f"{name} can't be written to: {error.strerror}") from error
 
 
 def print_news(text: str) -> None:
@@ -34,10 +36,11 @@ def rendered(renderable: "RenderableType", file: TextIO | None) -> str:
     from rich.console import Console
 
     on_terminal = file is not None and file.isatty()
-    console = Console(file=file, highlight=False, width=None if on_terminal else 100, soft_wrap=not on_terminal)
-    with console.capture() as captured:
-        console.print(renderable)
-    return captured.get().removesuffix("\n")
+    width = Console(file=file).width if on_terminal else 100
+    text = io.StringIO()
+    console = Console(file=text, highlight=False, width=width, force_terminal=on_terminal, soft_wrap=not on_terminal)
+    console.print(renderable)
+    return text.getvalue().removesuffix("\n")
 
 
 def is_read(descriptor: int) -> bool:
@@ -49,9 +52,10 @@ def is_read(descriptor: int) -> bool:
 
 def flush_or_drop(file: TextIO | None) -> None:
     """Let go of what could not be written, so that the interpreter does not try once more at its end."""
+    if file is None:
+        return
     try:
-        if file is not None:
-            file.flush()
+        file.flush()
     except OSError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, file.fileno())

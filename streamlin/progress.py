@@ -5,6 +5,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from streamlin.printing import print_news
 from streamlin.summary import accuracy_table, counts_line, percent
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class PlainProgress:
     def notice(self, line: str) -> None:
         """Show one line."""
         with self._lock:
-            print(f"streamlin: {line}", file=sys.stderr, flush=True)
+            print_news(f"streamlin: {line}")
 
 
 class LiveProgress:
@@ -94,4 +95,4 @@ def progress_of(run: "Pipeline") -> tuple[int, int] | None:
 
 def progress() -> PlainProgress | LiveProgress:
     """The one that fits standard error."""
-    return LiveProgress() if sys.stderr.isatty() else PlainProgress()
+    return LiveProgress() if sys.stderr is not None and sys.stderr.isatty() else PlainProgress()

@@ -101,7 +101,7 @@ class Reader:
         if self._left is not None:
             self._left -= len(batch)
         yield from self._paced(batch, dead, records, count)
-        if self._dead_in_a_row >= self._most_dead:
+        if self._dead_in_a_row >= self._most_dead and not self._stop.is_set():
             raise ConnectorError(
                 f"{self._most_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
                 f"{dead[-1].error}; is this the right format?"

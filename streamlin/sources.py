@@ -2,14 +2,20 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from itertools import chain
 
 from streamlin.addresses import Address
 from streamlin.config import RunConfig
+from streamlin.errors import ConfigError
 from streamlin.events import Position, Source, SourceContext
-from streamlin.formats import format_of, open_format, option_names
+from streamlin.formats import FORMATS, format_of, open_format, option_names
 from streamlin.formats.base import Format
 from streamlin.pace import Pace, parse_pace
 from streamlin.registry import connector
+
+_PACE = ("rate", "speed")
+_OURS = ("format", *_PACE)
 
 
 def open_source(
@@ -27,7 +33,7 @@ def open_source(
     """
     options = dict(address.options)
     name = options.pop("format", None) or format_of(address.address)
-    pace = parse_pace({key: options.pop(key) for key in ("rate", "speed") if key in options}, stop)
+    pace = parse_pace({key: options.pop(key) for key in _PACE if key in options}, stop)
     own = {key: options.pop(key) for key in option_names(name) if key in options}
     evaluation = config.evaluation
     extra = tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references)))
@@ -40,5 +46,15 @@ def open_source(
         max_record_bytes=config.pipeline.max_record_bytes,
         notice=notice,
     )
-    source: Source = connector("sources", address.scheme)(address.address, context)
-    return source, decoder, pace
+    opens: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
+    try:
+        return opens(address.address, context), decoder, pace
+    except ConfigError as error:
+        raise ConfigError(f"{error}{_meant(options)}") from None
+
+
+def _meant(options: Mapping[str, str]) -> str:
+    """The option of every source or of a format that is nearly one of these."""
+    known = {*_OURS, *chain.from_iterable(map(option_names, FORMATS))}
+    close = [match for key in options for match in get_close_matches(key, known, n=1, cutoff=0.7)]
+    return f"; or did you mean '{close[0]}'?" if close else ""

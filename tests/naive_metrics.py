@@ -6,7 +6,8 @@ Labels are any values; None is no label, or an abstention. Weights of labelled e
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from math import exp, floor, isnan, sqrt
+from decimal import Decimal, localcontext
+from math import exp, floor, isnan
 from typing import Any
 
 Label = Hashable
@@ -137,10 +138,12 @@ def slices(
 
 def wilson(correct: int, n: int, z: float) -> tuple[float, float]:
     """The shares p at which correct/n lies z standard deviations of p off: (correct/n - p)^2 = z^2 p (1 - p) / n."""
-    share = correct / n
-    a, b, c = 1 + z * z / n, -(2 * share + z * z / n), share * share
-    root = sqrt(b * b - 4 * a * c)
-    return (-b - root) / (2 * a), (-b + root) / (2 * a)
+    with localcontext() as exact:
+        exact.prec = 60  # in floats the discriminant would lose all its digits
+        share, spread = Decimal(correct) / n, Decimal(z) ** 2 / n
+        a, b, c = 1 + spread, -(2 * share + spread), share * share
+        root = (b * b - 4 * a * c).sqrt()
+        return float((-b - root) / (2 * a)), float((-b + root) / (2 * a))
 
 
 def best(scores: Sequence[float]) -> int | None:

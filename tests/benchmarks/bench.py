@@ -42,17 +42,22 @@ def main() -> None:
     if unknown:
         parser.error(f"no part {', '.join(sorted(unknown))}; there is {', '.join(PARTS)}")
     figures: dict[str, Any] = {"machine": machine()}
-    texts = [f"Measured on {sentence(figures['machine'])}."]
+    texts = [_marked("machine", f"Machine: {sentence(figures['machine'])}.")]
     print(texts[0])
     for name in arguments.parts or PARTS:
         with tempfile.TemporaryDirectory(prefix="streamlin-bench-") as folder:
             figures[name] = PARTS[name].measure(Path(folder), arguments.repeat)
-        texts.append(f"<!-- figures: {name} -->\n{PARTS[name].text(figures[name])}\n<!-- end -->")
+        texts.append(_marked(name, PARTS[name].text(figures[name])))
         print(f"\n{texts[-1]}", flush=True)
     REPORT.mkdir(exist_ok=True)
     (REPORT / "report.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     (REPORT / "report.md").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     print(f"\nkept in {REPORT}/report.md and report.json")
+
+
+def _marked(name: str, text: str) -> str:
+    """A piece of the report, between the marks that it has in the README."""
+    return f"<!-- figures: {name} -->\n{text}\n<!-- end -->"
 
 
 if __name__ == "__main__":

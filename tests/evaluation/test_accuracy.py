@@ -94,7 +94,7 @@ def test_running_and_window_equal_rivers(data: Path, name: str) -> None:
     accuracy, _ = measured(stream, [700], window=500)
     labels, _, predicted = stream.plain()
     for m, own in enumerate(predicted):
-        running, rolling = metrics.Accuracy(), Rolling(metrics.Accuracy(), window_size=500)
+        running, rolling = metrics.Accuracy(), Rolling(metrics.Accuracy, window_size=500)
         for label, guess in zip(labels, own, strict=True):
             if label is not None:
                 running.update(label, guess)

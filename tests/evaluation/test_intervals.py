@@ -32,7 +32,7 @@ def test_equals_its_twin_and_holds_the_share(counts: tuple[int, int]) -> None:
     correct, n = counts
     interval = wilson(correct, n)
     assert interval is not None
-    assert_allclose(interval, naive_metrics.wilson(correct, n, Z_95), rtol=1e-7, atol=1e-12)
+    assert_allclose(interval, naive_metrics.wilson(correct, n, Z_95), rtol=1e-9, atol=1e-15)
     low, high = interval
     assert 0 <= low <= high <= 1
     assert low - 1e-12 <= correct / n <= high + 1e-12

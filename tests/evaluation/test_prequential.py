@@ -1,0 +1,271 @@
+"""Everything that is counted about a stream, together."""
+
+import json
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from streamlin.config import EvaluationConfig
+from streamlin.evaluation import Predictions, Prequential
+from streamlin.evaluation.intervals import Z_95
+from streamlin.evaluation.predictions import confidences
+from streamlin.events import LabelIndex
+from tests import naive_metrics
+from tests.evaluation.scored import REAL, cuts, real_stream
+from tests.naive_metrics import NaiveAccuracy
+
+LEARNERS = ["first", "second"]
+CONFIG = EvaluationConfig(
+    window=4, fading=0.8, slice_by="field", references="other", confusion_labels=2, slice_values=2
+)
+Row = tuple[str | None, float, list[list[float]], str | None, str | None]
+"""Label, weight, a score for each learner and label, the field's value, another's prediction."""
+
+scores = st.lists(st.lists(st.sampled_from([-2.0, 0.0, 0.5, 3.0]), min_size=4, max_size=4), min_size=2, max_size=2)
+rows = st.lists(
+    st.tuples(
+        st.none() | st.sampled_from("abcd"),
+        st.sampled_from([1.0, 2.0, 0.3]),
+        scores,
+        st.none() | st.sampled_from("xyz"),
+        st.none() | st.sampled_from(["a", "b", "unheard of"]),
+    ),
+    max_size=25,
+)
+
+
+class Run:
+    """A measure and its labels; a label is a candidate from the event after its first one."""
+
+    def __init__(self, config: EvaluationConfig = CONFIG) -> None:
+        self.measure, self.labels = Prequential(LEARNERS, config), LabelIndex()
+
+    def step(self, batch: list[Row]) -> Predictions:
+        known = np.array([len(self.labels)] * len(batch))
+        codes = self.labels.learn([label for label, *_ in batch])
+        known = np.maximum(known, np.maximum.accumulate(np.append(-1, codes))[:-1] + 1)
+        shown = np.full((len(LEARNERS), len(batch), len(self.labels)), -np.inf)
+        for i, (_, _, own, _, _) in enumerate(batch):
+            shown[:, i, : known[i]] = np.array(own)[:, : known[i]]
+        weights = np.array([weight for _, weight, *_ in batch])
+        extra = {"field": [row[3] for row in batch], "other": [row[4] for row in batch]}
+        self.measure.events += len(batch)
+        self.measure.labelled += int((codes >= 0).sum())
+        return self.measure.measure(shown, codes, weights, self.labels, extra)
+
+    def report(self) -> dict[str, Any]:
+        return self.measure.report(self.labels)
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]:
+        arrays, rest = self.measure.state()
+        return arrays, json.loads(json.dumps(rest)), self.labels.names
+
+    @classmethod
+    def restored(cls, state: tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]) -> "Run":
+        run = cls()
+        run.measure.restore(state[0], state[1])
+        run.labels = LabelIndex(state[2])
+        return run
+
+
+def run_in_parts(stream: list[Row], at: list[int]) -> tuple[Run, list[list[Any]]]:
+    """The run over batches, and its predictions, lead and confidences joined."""
+    run, seen = Run(), []
+    bounds = [0, *sorted(cut for cut in at if cut < len(stream)), len(stream)]
+    for begin, end in pairwise(bounds):
+        seen.append(run.step(stream[begin:end]))
+    joined = [np.concatenate(parts, axis=-1).tolist() for parts in zip(*seen, strict=True)]
+    return run, joined
+
+
+def plain_predictions(stream: list[Row]) -> tuple[list[list[str | None]], list[list[float]]]:
+    """Each learner's predictions, and how sure it is of each (NaN: abstains)."""
+    known: list[str] = []
+    predicted: list[list[str | None]] = [[], []]
+    sure: list[list[float]] = [[], []]
+    for label, _, own, _, _ in stream:
+        for m, learner_scores in enumerate(own):
+            candidates = learner_scores[: len(known)]
+            k = naive_metrics.best(candidates)
+            predicted[m].append(None if k is None else known[k])
+            sure[m].append(np.nan if k is None else naive_metrics.softmax(candidates, k))
+        if label is not None and label not in known:
+            known.append(label)
+    return predicted, sure
+
+
+def expected_row(predicted: list[str | None], stream: list[Row]) -> dict[str, Any]:
+    twin = NaiveAccuracy(CONFIG.window, CONFIG.fading)
+    for guess, (label, weight, *_) in zip(predicted, stream, strict=True):
+        twin.count(guess, label, weight)
+    n = len(twin.hits)
+    return {
+        "accuracy": twin.running,
+        "interval": naive_metrics.wilson(twin.correct, n, Z_95) if n else None,
+        "correct": twin.correct,
+        "window_accuracy": twin.windowed,
+        "fading_accuracy": twin.faded,
+        "abstained": twin.abstained,
+    }
+
+
+def assert_rows_equal(ours: dict[str, Any], twins: dict[str, Any]) -> None:
+    assert ours.keys() == twins.keys()
+    for key, value in twins.items():
+        if isinstance(value, (float, tuple)):
+            assert_allclose(ours[key], value, rtol=1e-12, atol=1e-12, err_msg=key)
+        else:
+            assert ours[key] == value, key
+
+
+@settings(deadline=None)
+@given(rows, cuts)
+def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -> None:
+    run, (predicted, lead, sure) = run_in_parts(stream, at)
+    labels, weights = [row[0] for row in stream], [row[1] for row in stream]
+    ours, certainty = plain_predictions(stream)
+    names = run.labels.names
+    assert [[None if code < 0 else names[code] for code in own] for own in predicted] == ours
+    assert lead == naive_metrics.leads(ours, labels, weights)
+    assert_allclose(sure, [certainty[m][i] for i, m in enumerate(lead)], rtol=1e-12)
+    report = run.report()
+    for m, name in enumerate(LEARNERS):
+        row = dict(report["learners"][name])
+        assert row.pop("confusion") == naive_metrics.confusion(ours[m], labels, names, CONFIG.confusion_labels)
+        assert_rows_equal(row, expected_row(ours[m], stream))
+    baselines = {
+        "majority": naive_metrics.majority(labels, weights),
+        "no_change": naive_metrics.no_change(labels),
+        "other": [row[4] for row in stream],
+    }
+    assert list(report["baselines"]) == list(baselines)
+    for name, guesses in baselines.items():
+        assert_rows_equal(report["baselines"][name], expected_row(guesses, stream))
+    assert {value: row["events"] for value, row in report["slices"]["field"].items()} == {
+        value: events
+        for value, (events, _) in naive_metrics.slices([row[3] for row in stream], ours, labels, weights, 2).items()
+    }
+    n = len(labels) - labels.count(None)
+    assert (report["events"], report["labelled"], report["unlabelled"]) == (len(stream), n, len(stream) - n)
+    assert report["labels"] == list(dict.fromkeys(label for label in labels if label is not None))
+    json.dumps(report, allow_nan=False)
+
+
+@settings(deadline=None)
+@given(rows, cuts, st.integers(0, 25))
+def test_batches_and_a_restore_change_no_bit(stream: list[Row], at: list[int], cut: int) -> None:
+    whole, seen = run_in_parts(stream, [])
+    parts, seen_in_parts = run_in_parts(stream, at)
+    np.testing.assert_equal(seen_in_parts, seen)
+    first, _ = run_in_parts(stream[:cut], at)
+    resumed = Run.restored(first.state())
+    resumed.step(stream[cut:])
+    arrays, rest, names = whole.state()
+    for other in (parts, resumed):
+        other_arrays, other_rest, other_names = other.state()
+        assert (other_rest, other_names) == (rest, names)
+        assert other_arrays.keys() == arrays.keys()
+        for name, array in arrays.items():
+            assert array.shape == other_arrays[name].shape, name
+            assert array.tobytes() == other_arrays[name].tobytes(), name
+        assert other.report() == whole.report()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_batches_and_a_restore_change_no_bit_on_real_labels(data: Path, name: str) -> None:
+    labels, weights, predicted = real_stream(data, name, 1500).plain()
+    names = [f"label {code}" for code in range(200)]
+    chance = random.Random(0)
+
+    def row(i: int) -> Row:
+        label = labels[i]
+        own = [[chance.random() for _ in range(20)] for _ in LEARNERS]
+        own[1][predicted[2][i] % 20 if predicted[2][i] is not None else 0] += 2  # type: ignore[operator]
+        text = None if label is None else names[label % 20]
+        return text, weights[i], own, f"block {i // 500}", names[predicted[1][i] or 0]
+
+    stream = [row(i) for i in range(len(labels))]
+    whole, seen = run_in_parts(stream, [])
+    parts, seen_in_parts = run_in_parts(stream, [*range(7, 700, 7), 1001])
+    np.testing.assert_equal(seen_in_parts, seen)
+    resumed = Run.restored(run_in_parts(stream[:777], [3])[0].state())
+    resumed.step(stream[777:])
+    assert whole.report() == parts.report() == resumed.report()
+    assert whole.report()["learners"]["second"]["correct"] > 300
+
+
+def test_the_reference_by_hand() -> None:
+    """Labels a, a, b, none; another says a (hit), nothing (abstains), `new` (unheard of: a miss), a (not counted)."""
+    run = Run()
+    run.step([("a", 1.0, [[0.0] * 4] * 2, None, other) for other in ("a", None)])
+    run.step([("b", 1.0, [[0.0] * 4] * 2, None, "new"), (None, 1.0, [[0.0] * 4] * 2, None, "a")])
+    row = run.report()["baselines"]["other"]
+    assert (row["correct"], row["abstained"]) == (1, 1)
+    assert row["accuracy"] == 1 / 3
+
+
+def test_a_reference_may_know_a_label_that_comes_later_in_the_batch() -> None:
+    """However the events are cut into batches it is a miss at first, then a hit."""
+    stream: list[Row] = [("a", 1.0, [[0.0] * 4] * 2, None, "b"), ("b", 1.0, [[0.0] * 4] * 2, None, "b")]
+    one, two = (run_in_parts(stream, at)[0].report()["baselines"]["other"] for at in ([], [1]))
+    assert one == two
+    assert (one["correct"], one["abstained"]) == (1, 0)
+
+
+def test_the_lead_is_the_configured_one_however_bad() -> None:
+    run = Run(CONFIG.model_copy(update={"lead": "second"}))
+    stream: list[Row] = [("a", 1.0, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], None, None)] * 3
+    seen = run.step([*stream, ("b", 1.0, *stream[0][2:]), *stream])
+    assert seen.lead.tolist() == [1] * 7
+    assert run.report()["learners"]["first"]["correct"] > run.report()["learners"]["second"]["correct"]
+    assert run.measure.predict(np.zeros((2, 1, 2))).lead.tolist() == [1]
+
+
+def test_nothing_labelled_is_null_everywhere() -> None:
+    run = Run()
+    run.step([(None, 1.0, [[0.0] * 4] * 2, "x", "a")] * 3)
+    report = run.report()
+    for row in [*report["learners"].values(), *report["baselines"].values()]:
+        for key in ("accuracy", "interval", "window_accuracy", "fading_accuracy"):
+            assert row[key] is None
+    assert report["slices"] == {"field": {}}
+    assert Prequential(LEARNERS, CONFIG).report(LabelIndex())["learners"]["first"]["accuracy"] is None
+
+
+def test_the_first_event_is_an_abstention_and_wrong() -> None:
+    run = Run()
+    seen = run.step([("a", 1.0, [[0.0] * 4] * 2, None, None)])
+    assert seen.predicted.tolist() == [[-1], [-1]]
+    assert np.isnan(seen.confidences).all()
+    row = run.report()["learners"]["first"]
+    assert (row["accuracy"], row["abstained"], row["confusion"]) == (0.0, 1, {"a": {"(abstained)": 1}})
+
+
+def test_predicting_counts_nothing_and_is_led_by_the_best_so_far() -> None:
+    run = Run()
+    run.step([("a", 1.0, [[0.0] * 4] * 2, None, None), ("b", 1.0, [[0.0] * 4] * 2, None, None)])
+    run.step([("b", 1.0, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], None, None)])
+    before = run.report()
+    seen = run.measure.predict(np.array([[[0.0, 1.0]], [[2.0, 2.0]]]))
+    assert (seen.predicted.tolist(), seen.lead.tolist(), seen.confidences.tolist()) == ([[1], [0]], [1], [0.5])
+    assert run.report() == before
+
+
+def test_confidences_by_hand() -> None:
+    """Scores log 3, log 1 and a label that is no candidate: 3 / (3 + 1)."""
+    shown = np.log(np.array([[[3.0, 1.0, 0.5]]]))
+    shown[0, 0, 2] = -np.inf
+    assert_allclose(confidences(shown, np.array([[0]], np.int32), np.zeros(1, np.int32)), [0.75], rtol=1e-15)
+
+
+def test_scores_far_apart_leave_no_doubt_and_no_warning() -> None:
+    shown = np.array([[[1e300, -1e300], [-1e4, -1.2e4]]])
+    assert confidences(shown, np.zeros((1, 2), np.int32), np.zeros(2, np.int32)).tolist() == [1.0, 1.0]

@@ -1,0 +1,42 @@
+"""The size of a batch and the number of threads change nothing that comes out."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.processes import streamlin, together
+from tests.integration.streams import assert_same_state, content, measured, real_events, roughened, write_lines
+
+ONE = ("1", "1")
+OTHERS = [("1", "2"), ("7", "1"), ("7", "2"), ("1000", "1"), ("1000", "2")]
+
+
+def run(stream: Path, folder: Path, batch_size: str, threads: str) -> Path:
+    """Run with everything that a run can write."""
+    out = folder / f"{batch_size}-{threads}"
+    out.mkdir()
+    streamlin(
+        *("run", stream, "--slice-by", "label", "--set", "fields.categories=kind"),
+        *("--set", f"pipeline.batch_size={batch_size}", "--set", f"pipeline.threads={threads}"),
+        *("--predictions", out / "predictions.jsonl", "--dead-letters", out / "dead.jsonl"),
+        *("--report", out / "report.json", "--checkpoint", out / "state"),
+    )
+    return out
+
+
+@pytest.mark.parametrize("name", ["sms-spam", "clinc150"])
+def test_batches_and_threads(data: Path, tmp_path: Path, name: str) -> None:
+    """Predictions, dead letters, report, weights: event by event, or by the thousand."""
+    events = real_events(data / f"{name}.jsonl.gz", 1100)
+    for number, event in enumerate(events):
+        event["kind"] = str(number % 3)
+    stream = write_lines(tmp_path / "stream.jsonl", roughened(events))
+    settings = [ONE, *OTHERS]
+    first, *others = together(*(lambda how=how: run(stream, tmp_path, *how) for how in settings))
+    assert content(first / "predictions.jsonl").count(b"\n") == 1100
+    assert measured(first / "report.json")["dead_letters"] == content(first / "dead.jsonl").count(b"\n") > 50
+    for other in others:
+        for lines in ("predictions.jsonl", "dead.jsonl"):
+            assert content(other / lines) == content(first / lines), (other.name, lines)
+        assert measured(other / "report.json") == measured(first / "report.json"), other.name
+        assert_same_state(other / "state", first / "state")

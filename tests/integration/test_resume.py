@@ -1,0 +1,245 @@
+"""What a run learned after it was stopped or killed anywhere equals what it would have learned unkilled."""
+
+import random
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Reference
+from tests.integration.processes import Done, finish, kill, refused, start, streamlin, together, until
+from tests.integration.streams import assert_same_state, content, json_lines, measured, real_events, write_lines
+
+SMALL = ("--set", "pipeline.batch_size=20", "--set", "checkpoint.every_events=50")
+"""Checkpoints so often that a kill falls between any two steps of one."""
+
+
+class Run:
+    """A run that is started again and again, with its files in a folder."""
+
+    def __init__(self, reference: Reference, folder: Path, suffix: str = "", mode: str = "") -> None:
+        self.reference = reference
+        self.predictions, self.dead_letters = folder / f"predictions.jsonl{suffix}", folder / f"dead.jsonl{suffix}"
+        self.report, self.state = folder / "report.json", folder / "state"
+        self._mode = mode
+
+    def arguments(self, *more: object, pace: str = "") -> Sequence[object]:
+        return (
+            *("run", f"{self.reference.stream}{pace}", "--checkpoint", self.state, "--report", self.report, *SMALL),
+            *("--predictions", f"{self.predictions}{self._mode}", "--dead-letters", self.dead_letters, *more),
+        )
+
+    def slow(self, *more: object) -> "subprocess.Popen[bytes]":
+        """Start it at a pace that leaves time to do something to it."""
+        return start(*self.arguments(*more, pace="?rate=1500"))
+
+    def written(self) -> int:
+        return self.predictions.stat().st_size if self.predictions.exists() else 0
+
+    def to_the_end(self, *more: object) -> Done:
+        return streamlin(*self.arguments(*more))
+
+    def assert_complete(self, before: bytes = b"") -> None:
+        """Nothing tells it from a run that was never interrupted."""
+        assert content(self.predictions) == before + content(self.reference.predictions)
+        assert content(self.dead_letters) == content(self.reference.dead_letters)
+        assert measured(self.report) == measured(self.reference.report)
+        assert_same_state(self.state, self.reference.checkpoint)
+
+
+@pytest.fixture
+def run(reference: Reference, tmp_path: Path) -> Run:
+    return Run(reference, tmp_path)
+
+
+def test_nothing_is_lost_where_nothing_is_interrupted(reference: Reference) -> None:
+    report = measured(reference.report)
+    assert report["events"] == reference.events == content(reference.predictions).count(b"\n")
+    assert report["dead_letters"] == content(reference.dead_letters).count(b"\n")
+    assert report["events"] + report["dead_letters"] == reference.records
+
+
+def kill_again_and_again(run: Run, seed: int) -> None:
+    """Kill it at random places of its output, three times; then let it run."""
+    chance = random.Random(seed)
+    size = reference_size = run.reference.predictions.stat().st_size
+    for _ in range(3):
+        process = run.slow()
+        size = run.written() + chance.randrange(1, reference_size // 4)
+        until(lambda size=size: run.written() >= size or process.poll() is not None)
+        kill(process)
+    run.to_the_end()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "mode", "before"),
+    [("", "", b""), (".gz", "", b""), (".zst", "", b""), ("", "?mode=append", b"{}\n"), ("", "?mode=overwrite", b"")],
+)
+def test_killed_anywhere(reference: Reference, tmp_path: Path, suffix: str, mode: str, before: bytes) -> None:
+    run = Run(reference, tmp_path, suffix, mode)
+    if mode:
+        run.predictions.write_bytes(b"{}\n")
+    kill_again_and_again(run, seed=len(suffix + mode))
+    run.assert_complete(before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop(run: Run, number: signal.Signals) -> None:
+    """It finishes the batch, writes the checkpoint, prints the summary; nothing is done twice."""
+    process = run.slow()
+    until(lambda: run.written() > 10_000, process)
+    process.send_signal(number)
+    done = finish(process)
+    events = measured(run.report)["events"]
+    assert (done.code, done.err) == (0, "")
+    assert f"{events:,} events" in done.out.splitlines()[0]
+    assert 0 < events < run.reference.events
+    assert content(run.predictions).count(b"\n") == events
+    shown = streamlin("inspect", run.state, "--json").lines[0]
+    assert (shown["events"], shown["dead_letters"]) == (events, content(run.dead_letters).count(b"\n"))
+    run.to_the_end()
+    run.assert_complete()
+
+
+def test_stopped_before_it_began(run: Run, tmp_path: Path) -> None:
+    """A signal while it still opens things stops it as well, in good order."""
+    process = start("run", "-", "--checkpoint", tmp_path / "state", stdin=subprocess.PIPE)
+    until((tmp_path / "state" / "lock").exists, process)
+    process.send_signal(signal.SIGTERM)
+    assert finish(process).code == 0
+
+
+def test_limits_in_steps(run: Run) -> None:
+    """`--limit` counts this run's events, the report all; and a limit may fall anywhere."""
+    chance, done = random.Random(7), 0
+    for _ in range(2):
+        limit = chance.randrange(1, run.reference.events // 3)
+        run.to_the_end("--limit", limit, "--set", f"pipeline.threads={chance.choice([1, 2])}")
+        done += limit
+        assert measured(run.report)["events"] == done == content(run.predictions).count(b"\n")
+    run.to_the_end()
+    run.assert_complete()
+    number = streamlin("inspect", run.state, "--json").lines[0]["checkpoint"]
+    assert run.to_the_end().out.startswith(f"{run.reference.events:,} events")
+    run.assert_complete()
+    assert streamlin("inspect", run.state, "--json").lines[0]["checkpoint"] == number
+
+
+def test_limit_of_none(run: Run) -> None:
+    run.to_the_end("--limit", 0)
+    assert measured(run.report)["events"] == 0
+    assert content(run.predictions) == b""
+
+
+def test_a_fresh_run_touches_no_predictions(run: Run) -> None:
+    run.predictions.write_bytes(b"precious\n")
+    line = refused(*run.arguments())
+    assert str(run.predictions) in line
+    assert "?mode=append" in line
+    assert "?mode=overwrite" in line
+    assert content(run.predictions) == b"precious\n"
+
+
+def test_predictions_that_the_checkpoint_knows_are_gone(run: Run) -> None:
+    run.to_the_end("--limit", 100)
+    run.predictions.write_bytes(content(run.predictions)[:-1])
+    line = refused(*run.arguments(), code=3)
+    assert f"{run.predictions} has" in line
+    assert "the checkpoint knows of" in line
+
+
+def test_another_source_goes_on_learning(reference: Reference, data: Path, tmp_path: Path) -> None:
+    """Two files one after the other under one checkpoint: as if they were one folder's."""
+    folder = tmp_path / "streams"
+    folder.mkdir()
+    events = real_events(data / "trec-6.jsonl.gz", 600)
+    one, two = write_lines(folder / "1.jsonl", events[:350]), write_lines(folder / "2.jsonl", events[350:])
+    whole, apart = tmp_path / "whole.jsonl", tmp_path / "apart.jsonl"
+    together(
+        lambda: streamlin("run", folder, "--predictions", whole, "--checkpoint", tmp_path / "whole"),
+        lambda: streamlin("run", one, "--predictions", apart, "--checkpoint", tmp_path / "apart"),
+    )
+    streamlin("run", two, "--predictions", apart, "--checkpoint", tmp_path / "apart")
+    assert content(apart) == content(whole)
+    assert_same_state(tmp_path / "apart", tmp_path / "whole", places=False)
+    done = streamlin("run", one, "--checkpoint", tmp_path / "apart")
+    assert done.out.startswith("600 events")
+
+
+def test_previous(run: Run) -> None:
+    """The checkpoint before the last goes on as the last would have, with the predictions cut back to it."""
+    run.to_the_end("--limit", 90)
+    run.to_the_end("--limit", 30)
+    assert streamlin("inspect", run.state, "--previous", "--json").lines[0]["events"] == 100
+    run.to_the_end("--previous", "--limit", 1)
+    assert measured(run.report)["events"] == 101 == content(run.predictions).count(b"\n")
+    run.to_the_end()
+    run.assert_complete()
+
+
+def test_a_source_that_is_wrong_costs_no_checkpoint(run: Run) -> None:
+    run.to_the_end("--limit", 90)
+    before = (run.state / "checkpoint.safetensors").read_bytes()
+    refused("run", "none.jsonl", "--checkpoint", run.state, "--previous", code=3)
+    assert (run.state / "checkpoint.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("harm", ["cut off", "damaged", "gone"])
+def test_a_checkpoint_that_cannot_be_used(run: Run, harm: str) -> None:
+    """Exit code 4, the previous one is offered, and works."""
+    run.to_the_end("--limit", 120)
+    path = run.state / "checkpoint.safetensors"
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    if harm == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(whole if harm == "damaged" else whole[:-10])
+    lines = together(
+        lambda: refused(*run.arguments(), code=4),
+        lambda: refused("predict", run.state, run.reference.stream, code=4),
+    )
+    for line in lines:
+        assert str(path if harm != "gone" else run.state) in line
+        assert "--previous" in line
+    run.to_the_end("--previous")
+    run.assert_complete()
+
+
+def test_a_checkpoint_of_another_configuration(reference: Reference) -> None:
+    """The line names the key that differs; places, pace and threads are no part of it."""
+    cases = {
+        "--set features.bits=18": "features.bits: 20 in the checkpoint, 18 now",
+        "--set learners.passive_aggressive.C=0.5": "learners.passive_aggressive.C: 0.1 in the checkpoint, 0.5 now",
+        "--learner perceptron": "learners: naive_bayes, perceptron",
+        "--set evaluation.window=10": "evaluation.window: 1000 in the checkpoint, 10 now",
+        "--set fields.label=class": 'fields.label: "label" in the checkpoint, "class" now',
+    }
+    arguments = ("run", reference.stream, "--checkpoint", reference.checkpoint)
+    lines = together(*(lambda case=case: refused(*arguments, *case.split(), code=4) for case in cases))
+    for says, line in zip(cases.values(), lines, strict=True):
+        assert says in line
+
+
+def test_one_process_a_folder(run: Run, tmp_path: Path) -> None:
+    first = start("run", "-", "--checkpoint", tmp_path / "state", "--predictions", "-", stdin=subprocess.PIPE)
+    until((tmp_path / "state" / "checkpoint.safetensors").exists, first)
+    line = refused("run", run.reference.stream, "--checkpoint", tmp_path / "state", code=4)
+    assert line == f"{tmp_path / 'state'} is in use by another streamlin process"
+    out, _ = first.communicate(b'{"text": "a", "label": "x"}\n')
+    assert (first.returncode, out.count(b"\n")) == (0, 1)
+    assert streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] == 1
+
+
+def test_other_sinks_after_a_resume(run: Run, tmp_path: Path) -> None:
+    """Every event has one line, here or there, also after a kill; no line is torn."""
+    run.to_the_end("--limit", 100)
+    first, run.predictions = run.predictions, tmp_path / "more.jsonl"
+    process = run.slow()
+    until(lambda: run.written() > 20_000, process)
+    kill(process)
+    run.to_the_end()
+    assert content(first) + content(run.predictions) == content(run.reference.predictions)
+    assert len(json_lines(run.predictions)) == run.reference.events - 100

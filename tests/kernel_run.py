@@ -1,0 +1,76 @@
+"""All kernels that learn, measure and write, over one made-up stream.
+
+`python -m tests.kernel_run FILE EVENTS` saves what comes out, to be compared however the kernels were run.
+"""
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import LEARNER_KINDS, RunConfig
+from streamlin.events import Event
+from streamlin.kernel import kernel
+from streamlin.model import Model
+from streamlin.prediction_lines import PredictionLines
+from tests.streams import batches
+
+SYLLABLES = ["ba", "ce", "di", "fo", "gu", "la", "ne", "pi", "ro", "su"]
+
+
+def made_up_events(n: int, seed: int = 0) -> list[Event]:
+    """Texts of invented words, of 0 to 14; ever more of 40 labels, that hang together with the first word."""
+    random = np.random.default_rng(seed)
+    events = []
+    for i in range(n):
+        words = ["".join(random.choice(SYLLABLES, 2)) for _ in range(random.integers(0, 15))]
+        label = f"label {(sum(map(ord, words[0])) if words else 0) % (2 + 38 * i // n)}"
+        events.append(
+            Event(
+                " ".join(words).upper() if i % 3 else " ".join(words) + " é文",
+                None if i % 11 == 5 else label,
+                None if i % 7 == 0 else str(i),
+                [1.0, 0.0, 0.3, 2.0][i % 4 if i % 5 == 0 else 0],
+                extra={"half": None if i % 13 == 0 else f"half {2 * i // n}"},
+            )
+        )
+    return events
+
+
+def outcome(n: int) -> dict[str, NDArray[np.generic]]:
+    """All that n events leave: predictions, their lines, and every table."""
+    features = {"bits": 11, "words": {"ngrams": [1, 2]}, "letters": {"tokens": "char_wb", "values": "log"}}
+    learners = [
+        {"kind": kind, "name": f"{kind} of {view}", "features": view}
+        for kind in LEARNER_KINDS
+        for view in ("words", "letters")
+    ]
+    evaluation = {"window": 13, "slice_by": "half", "slice_values": 1, "confusion_labels": 30}
+    model = Model(RunConfig(features=features, learners=learners, evaluation=evaluation))
+    lines, left = PredictionLines(list(model.learners), model.labels), {}
+    for number, batch in enumerate(batches(made_up_events(n), 50)):
+        features = model.featurize(batch)
+        for how in (model.predict, model.step):
+            predictions = how(batch, features)
+            left |= {f"{name}/{how.__name__} {number}": column for name, column in predictions._asdict().items()}
+            left[f"lines/{how.__name__} {number}"] = np.frombuffer(bytes(lines.encode(batch, predictions)), np.uint8)
+    return left | model.state()[0]
+
+
+@kernel
+def beyond(array, i):
+    """An item that the array does not have."""
+    return array[i]
+
+
+def bounds_are_checked() -> bool:
+    """Whether kernels raise where they leave an array."""
+    try:
+        beyond(np.zeros(3), 3)
+    except IndexError:
+        return True
+    return False
+
+
+if __name__ == "__main__":
+    np.savez(sys.argv[1], checked=bounds_are_checked(), **outcome(int(sys.argv[2])))

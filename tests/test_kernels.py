@@ -1,0 +1,50 @@
+"""The kernels with every index checked, and as the plain Python they are written in."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.kernel_run import outcome
+
+ROOT = Path(__file__).parents[1]
+
+
+def run_apart(folder, n, *options, **environment):
+    """What `tests.kernel_run` leaves in a process of its own, with its own cache of compiled kernels."""
+    saved = folder / "outcome.npz"
+    subprocess.run(
+        [sys.executable, *options, "-m", "tests.kernel_run", str(saved), str(n)],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)} | environment,
+        cwd=ROOT,
+        check=True,
+    )
+    with np.load(saved) as arrays:
+        return dict(arrays)
+
+
+def test_no_kernel_leaves_its_arrays(tmp_path):
+    """300 events, up to 40 labels, tables that grow: no index is out of bounds, and the outcome is the same."""
+    checked = run_apart(tmp_path, 300, NUMBA_BOUNDSCHECK="1")
+    assert checked.pop("checked")
+    expected = outcome(300)
+    assert checked.keys() == expected.keys()
+    for name, array in expected.items():
+        assert_array_equal(checked[name], array, err_msg=name, strict=True)
+
+
+def test_compiled_they_do_what_their_source_says(tmp_path):
+    """Interpreted, `exp` is numpy's, which may differ in the last bit; all that is no float is the same."""
+    interpreted = run_apart(tmp_path, 100, "-W", "ignore:overflow", NUMBA_DISABLE_JIT="1")
+    interpreted.pop("checked")
+    expected = outcome(100)
+    assert interpreted.keys() == expected.keys()
+    for name, array in expected.items():
+        assert interpreted[name].dtype == array.dtype
+        if array.dtype.kind == "f":
+            assert_allclose(interpreted[name], array, rtol=1e-6 if array.itemsize == 4 else 1e-12, err_msg=name)
+        else:
+            assert_array_equal(interpreted[name], array, err_msg=name)

@@ -1,0 +1,239 @@
+"""Honest and exactly once, on real streams: DESIGN.md, sections 1 and 4."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from streamlin.config import RunConfig
+from streamlin.events import Event
+from streamlin.model import Model
+from tests.streams import batch_of, batches, read_events, thinned
+
+STREAMS = [
+    ("sms-spam.jsonl.gz", 3000, ()),
+    ("trec-6.jsonl.gz", 2000, ("split", "fine")),
+    ("clinc150.jsonl.gz", 1000, ()),
+]
+EVERY_STREAM = pytest.mark.parametrize(("name", "n", "extra"), STREAMS)
+
+
+def config_of(extra=(), **tables):
+    """All learners on words, in fewer buckets than usual; accuracy over a short window, sliced by `extra`."""
+    settings = {"features": {"bits": 16}, "evaluation": {"window": 50, "fading": 0.99, "slice_by": extra}}
+    return RunConfig(**settings | tables)
+
+
+@cache
+def stream(path, n, extra):
+    """A real stream with labels hidden, texts emptied and all sorts of weights."""
+    return thinned(read_events(path, n, extra))
+
+
+def labelled(*pairs):
+    """Events of texts with their labels."""
+    return [Event(text, label) for text, label in pairs]
+
+
+def step(model, batch):
+    """Test, then train; the predictions."""
+    return model.step(batch, model.featurize(batch))
+
+
+def run(model, events, size):
+    """The predictions of all events, column by column."""
+    predictions = [step(model, batch) for batch in batches(events, size)]
+    return [np.concatenate(column, axis=-1) for column in zip(*predictions, strict=True)]
+
+
+def kept(model):
+    """What a checkpoint would keep of a model: copies, and the rest as JSON."""
+    arrays, rest = model.state()
+    return {name: array.copy() for name, array in arrays.items()}, json.dumps(rest)
+
+
+def restored(config, state):
+    """A new model with a copy of a state."""
+    model = Model(config)
+    model.restore({name: array.copy() for name, array in state[0].items()}, json.loads(state[1]))
+    return model
+
+
+def assert_same_state(ours, theirs):
+    """Every array of two states and all the rest, bit for bit."""
+    assert ours[0].keys() == theirs[0].keys()
+    for name, array in ours[0].items():
+        assert_array_equal(array, theirs[0][name], err_msg=name, strict=True)
+    assert ours[1] == theirs[1]
+
+
+def assert_same_predictions(ours, theirs):
+    """Predictions, leads and confidences, bit for bit; an abstention's confidence is NaN in both."""
+    for name, mine, other in zip(("predicted", "lead", "confidences"), ours, theirs, strict=True):
+        assert_array_equal(mine, other, err_msg=name, strict=True)
+
+
+@EVERY_STREAM
+def test_the_size_of_a_batch_changes_nothing(data, name, n, extra):
+    events, config = stream(data / name, n, extra), config_of(extra)
+    models = {size: Model(config) for size in (1, 7, 1000)}
+    predictions = {size: run(model, events, size) for size, model in models.items()}
+    states = {size: kept(model) for size, model in models.items()}
+    for size in (7, 1000):
+        assert_same_predictions(predictions[size], predictions[1])
+        assert_same_state(states[size], states[1])
+    reports = [model.prequential.report(model.labels) for model in models.values()]
+    assert reports[0] == reports[1] == reports[2]
+    assert reports[0]["learners"]["naive_bayes"]["correct"] > n / 10
+
+
+def bringers(events):
+    """The events that bring a label."""
+    seen, found = {None}, []
+    for i, event in enumerate(events):
+        if event.label not in seen and event.weight > 0:
+            seen.add(event.label)
+            found.append(i)
+    return found
+
+
+@EVERY_STREAM
+def test_hiding_an_events_label_leaves_its_prediction_as_it_was(data, name, n, extra):
+    """For 60 events, the first that bring a label among them: hidden in the midst of a batch, from the same state.
+
+    What came before it in the batch is predicted the same, too.
+    """
+    events, config = stream(data / name, n, extra), config_of(extra)
+    candidates = [i for i, event in enumerate(events) if event.label is not None and event.weight > 0]
+    chosen = {*bringers(events)[:20], *np.random.default_rng(1).choice(candidates, 40, replace=False).tolist()}
+    model, done = Model(config), 0
+    for i in sorted(chosen):
+        begin = max(done, i - 3)
+        run(model, events[done:begin], 1000)
+        done = begin
+        state, end = kept(model), min(i + 4, n)
+        hidden = [*events[begin:i], replace(events[i], label=None), *events[i + 1 : end]]
+        shown, unshown = (run(restored(config, state), part, 1000) for part in (events[begin:end], hidden))
+        until = i + 1 - begin
+        assert_same_predictions([a[..., :until] for a in unshown], [a[..., :until] for a in shown])
+
+
+@EVERY_STREAM
+def test_going_on_from_a_state_is_as_if_never_interrupted(data, name, n, extra):
+    events, config = stream(data / name, n, extra), config_of(extra)
+    whole = Model(config)
+    predictions = run(whole, events, 100)
+    cuts = [0, *sorted(np.random.default_rng(2).choice(n, 3, replace=False).tolist()), n]
+    state, parts = kept(Model(config)), []
+    for begin, end in pairwise(cuts):
+        model = restored(config, state)
+        parts.append(run(model, events[begin:end], 64))
+        state = kept(model)
+    assert_same_predictions([np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)], predictions)
+    assert_same_state(state, kept(whole))
+    model = restored(config, state)
+    assert model.prequential.report(model.labels) == whole.prequential.report(whole.labels)
+
+
+@EVERY_STREAM
+def test_weight_0_changes_nothing_but_the_number_of_events(data, name, n, extra):
+    """The stream without its events of weight 0 leaves the same rows, labels, weights and measures."""
+    events, config = stream(data / name, n, extra), config_of()
+    counting = [event for event in events if event.weight > 0]
+    with_zeros, without = Model(config), Model(config)
+    predictions = run(with_zeros, events, 100)
+    expected = run(without, counting, 100)
+    counted = np.array([event.weight > 0 for event in events])
+    assert not counted.all()
+    assert_same_predictions([column[..., counted] for column in predictions], expected)
+    ours, theirs = kept(with_zeros), kept(without)
+    assert_same_state((ours[0], ""), (theirs[0], ""))
+    assert with_zeros.labels.names == without.labels.names
+    measures = with_zeros.prequential
+    assert measures.events == n
+    assert measures.labelled == sum(event.label is not None for event in events)
+
+
+def test_an_event_of_weight_0_is_predicted():
+    model = Model(config_of())
+    events = labelled(("a b", "x"), ("c d", "y"), ("a b", "x"))
+    run(model, events, 10)
+    predicted, _, confidences = run(model, [replace(events[1], weight=0.0)], 1)
+    assert predicted[0, 0] == model.labels.code("y")
+    assert 0.5 < confidences[0] < 1
+
+
+def test_what_a_batch_brings_in_vain_is_no_candidate():
+    """A label that only an event of weight 0 carries is unknown to all that follow."""
+    model = Model(config_of())
+    events = labelled(("a b", "x"), ("a b", "y"), ("a b", "x"), ("c", "x"))
+    predicted, _, _ = run(model, [replace(events[0], weight=0.0), *events[1:]], 10)
+    assert model.labels.names == ["y", "x"]
+    assert (predicted[:, :2] == -1).all()
+    assert (predicted[:, 2] == 0).all()
+
+
+def test_each_learner_reads_its_own_view(data):
+    """With words and with characters a learner does what it does in a model of its own."""
+    events = stream(data / "sms-spam.jsonl.gz", 3000, ())[:400]
+    views = {"bits": 16, "words": {"ngrams": [1, 1]}, "letters": {"tokens": "char_wb", "ngrams": [2, 3]}}
+    learners = [
+        {"kind": "naive_bayes"},
+        {"kind": "naive_bayes", "name": "letters", "features": "letters"},
+        {"kind": "perceptron", "features": "letters"},
+        {"kind": "logistic_regression"},
+    ]
+    both = Model(config_of(features=views, learners=learners))
+    predicted = run(both, events, 50)[0]
+    arrays = kept(both)[0]
+    for row, learner in enumerate(learners):
+        alone = Model(config_of(features=views, learners=[learner]))
+        name, view = learner.get("name", learner["kind"]), learner.get("features", "words")
+        assert list(alone.views) == [view]
+        assert_array_equal(run(alone, events, 50)[0][0], predicted[row])
+        tables = {key: array for key, array in kept(alone)[0].items() if not key.startswith("evaluation/")}
+        assert tables.keys() >= {f"rows/{view}"}
+        for key, array in tables.items():
+            assert_array_equal(arrays[key], array, err_msg=key, strict=True)
+        assert len(arrays[f"learners/{name}/{both.learners[name].tables[0]}"]) == len(both.rows[view])
+    assert len(both.rows["words"]) != len(both.rows["letters"])
+
+
+def test_predicting_changes_nothing_and_knows_all_that_was_learned(data):
+    """What is predicted, labels hidden or not, is what the next step would predict of its first event."""
+    events = stream(data / "trec-6.jsonl.gz", 2000, ("split", "fine"))[:500]
+    config = config_of()
+    model = Model(config)
+    run(model, events[:300], 100)
+    state = kept(model)
+    batch = batch_of(events[300:320])
+    predicted, lead, confidences = model.predict(batch, model.featurize(batch))
+    assert_same_state(kept(model), state)
+    assert (lead == model.prequential.best()).all()
+    for i in range(len(batch)):
+        first = step(restored(config, state), batch[i : i + 1])
+        assert_array_equal(first.predicted[:, 0], predicted[:, i])
+        assert first.lead[0] == lead[i]
+        assert first.confidences[0] == confidences[i]
+
+
+def test_a_fresh_model_abstains():
+    model = Model(config_of())
+    batch = batch_of(labelled(("a b", None), ("", None)))
+    for predicted, _, confidences in (model.predict(batch, model.featurize(batch)), step(model, batch)):
+        assert (predicted == -1).all()
+        assert np.isnan(confidences).all()
+
+
+def test_batches_may_be_empty(data):
+    events = stream(data / "sms-spam.jsonl.gz", 3000, ())[:100]
+    plain, gappy = Model(config_of()), Model(config_of())
+    run(plain, events, 100)
+    for batch in batches(events, 50):
+        assert step(gappy, batch[0:0]).predicted.shape == (5, 0)
+        step(gappy, batch)
+    assert_same_state(kept(gappy), kept(plain))

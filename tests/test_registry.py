@@ -1,0 +1,101 @@
+"""URL scheme to connector, by entry point."""
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from connectors.file import FileSink, FileSource
+from streamlin.errors import ConfigError, UnknownScheme
+from streamlin.nearest import nearest
+from streamlin.registry import connector, schemes
+
+Install = Callable[[str, str], None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Installs a distribution of one module, `third_party`, with entry points."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(entry_points: str, module: str) -> None:
+        about = tmp_path / "third_party-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: third-party\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(dedent(entry_points))
+        (tmp_path / "third_party.py").write_text(dedent(module))
+        monkeypatch.delitem(__import__("sys").modules, "third_party", raising=False)
+
+    return install
+
+
+def test_our_own_are_there() -> None:
+    assert connector("sources", "file") is FileSource
+    assert connector("sinks", "file") is FileSink
+    assert list(schemes("sources")) == sorted(schemes("sources"))
+    assert {"file", "stdin", "synthetic"} <= set(schemes("sources"))
+    assert {"file", "stdout", "null"} <= set(schemes("sinks"))
+
+
+def test_a_third_party_adds_a_scheme(install: Install) -> None:
+    install(
+        """
+        [streamlin.sources]
+        carrier-pigeon = third_party:PigeonSource
+        [streamlin.sinks]
+        carrier-pigeon = third_party:PigeonSink
+        """,
+        """
+        class PigeonSource: ...
+        class PigeonSink: ...
+        """,
+    )
+    point = schemes("sources")["carrier-pigeon"]
+    assert point.value == "third_party:PigeonSource"
+    assert point.dist is not None
+    assert point.dist.name == "third-party"
+    assert connector("sources", "carrier-pigeon").__name__ == "PigeonSource"
+    assert connector("sinks", "carrier-pigeon").__name__ == "PigeonSink"
+    with pytest.raises(UnknownScheme, match=r"'carrier-pidgeon://' among the sinks; did you mean 'carrier-pigeon'\?"):
+        connector("sinks", "carrier-pidgeon")
+
+
+@pytest.mark.parametrize(
+    ("target", "module", "message"),
+    [
+        ("third_party:Missing", "", "Missing"),
+        ("not_there:Source", "", "not_there"),
+        ("third_party:Source", "import not_there_either", "not_there_either"),
+        ("third_party:Source", "1 / 0", "division by zero"),
+        ("third_party:Source", "class", "syntax"),
+    ],
+)
+def test_a_broken_connector_is_told_apart_from_an_unknown_one(
+    install: Install, target: str, module: str, message: str
+) -> None:
+    install(f"[streamlin.sources]\nbroken = {target}\n", module)
+    with pytest.raises(
+        ConfigError, match=f"the connector '{target}' for 'broken://' can't be loaded: .*{message}"
+    ) as error:
+        connector("sources", "broken")
+    assert not isinstance(error.value, UnknownScheme)
+    assert connector("sources", "file") is FileSource
+
+
+def test_an_unknown_scheme_names_the_nearest() -> None:
+    with pytest.raises(UnknownScheme, match=r"no connector for 'fiel://' among the sources; did you mean 'file'\?"):
+        connector("sources", "fiel")
+    with pytest.raises(
+        UnknownScheme, match=r"no connector for 'amqp://' among the sources; there is .*file.*stdin"
+    ) as error:
+        connector("sources", "amqp")
+    assert error.value.exit_code == 2
+
+
+def test_nearest() -> None:
+    known = ["naive_bayes", "Perceptron"]
+    assert nearest("naive_bays", known) == "did you mean 'naive_bayes'?"
+    assert nearest("PERCEPTON", known) == "did you mean 'Perceptron'?"
+    assert nearest("xyz", known) == nearest("", known) == "there is naive_bayes, Perceptron"
+    assert nearest("x", []) == "there is none"
