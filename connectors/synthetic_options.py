@@ -3,14 +3,13 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from connectors.generative_story import Drift, zipf_shares
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, nearest
 
 _LARGEST_TABLE = 50_000_000
 _MOST_EVENTS = 2**62
@@ -67,9 +66,7 @@ def parse_options(options: Mapping[str, str]) -> SyntheticOptions:
     values: dict[str, Any] = {}
     for name, text in options.items():
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there is {', '.join(known)}"
-            raise ConfigError(f"synthetic://: no option '{name}'; {hint}")
+            raise ConfigError(f"synthetic://: no option '{name}'; {nearest(name, known)}")
         values[name] = _READERS[name](name, text)
     parsed = SyntheticOptions(**values)
     _check_together(parsed)

@@ -9,6 +9,8 @@ StreamlinError          1
    └─ DecodeError           its bytes are not what the format says
 """
 
+from collections.abc import Iterable
+
 
 class StreamlinError(Exception):
     """Base of all errors; its text is one line that can be shown as it is."""
@@ -22,7 +24,7 @@ class ConfigError(StreamlinError):
     exit_code = 2
 
 
-class UnknownScheme(ConfigError):
+class UnknownScheme(ConfigError):  # noqa: N818  # says what it is
     """No installed connector provides this URL scheme."""
 
 
@@ -44,3 +46,14 @@ class RecordError(StreamlinError):
 
 class DecodeError(RecordError):
     """A record whose bytes are not of the source's format."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """For a message about an unknown word: `did you mean 'x'?`, or the list of what is known."""
+    from difflib import get_close_matches  # only where something went wrong
+
+    names = list(known)
+    close = get_close_matches(word.lower(), {name.lower(): name for name in names}, n=1, cutoff=0.5)
+    if close:
+        return "did you mean '" + next(name for name in names if name.lower() == close[0]) + "'?"
+    return f"there is {', '.join(names)}" if names else "there is none"

@@ -10,8 +10,8 @@ from streamlin.config import RunConfig
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex
 from streamlin.features import Buckets, View
-from streamlin.features.rows import RowIndex
-from streamlin.learners import from_config, no_targets, targets
+from streamlin.features.rows import Examples, RowIndex
+from streamlin.learners import Targets, from_config, no_targets, targets
 
 Features = dict[str, Buckets]
 
@@ -49,12 +49,8 @@ class Model:
         )
         goals = targets(self.labels.learn(labels), batch.weights, n_known)
         learned = goals.codes >= 0
-        examples = {view: self.rows[view].examples(features[view], learned) for view in self.views}
-        scores = np.empty((len(self.learners), len(batch), len(self.labels)))
-        for (name, learner), own_scores in zip(self.learners.items(), scores, strict=True):
-            view = self.view_of[name]
-            learner.grow(len(self.rows[view]), len(self.labels))
-            learner.score_then_learn(examples[view], goals, own_scores)
+        examples = {view: rows.examples(features[view], learned) for view, rows in self.rows.items()}
+        scores = self._scores(examples, goals)
         measures = self.prequential
         measures.events += len(batch)
         measures.labelled += len(batch) - batch.labels.count(None)
@@ -62,13 +58,17 @@ class Model:
 
     def predict(self, batch: Batch, features: Features) -> Predictions:
         """Predict by what was learned so far; nothing changes."""
-        goals = no_targets(len(batch), len(self.labels))
-        scores = np.empty((len(self.learners), len(batch), len(self.labels)))
+        examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
+        return self.prequential.predict(self._scores(examples, no_targets(len(batch), len(self.labels))))
+
+    def _scores(self, examples: Mapping[str, Examples], goals: Targets) -> NDArray[np.float64]:
+        """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned."""
+        scores = np.empty((len(self.learners), goals.codes.size, len(self.labels)))
         for (name, learner), own_scores in zip(self.learners.items(), scores, strict=True):
             view = self.view_of[name]
             learner.grow(len(self.rows[view]), len(self.labels))
-            learner.score_then_learn(self.rows[view].examples(features[view]), goals, own_scores)
-        return self.prequential.predict(scores)
+            learner.score_then_learn(examples[view], goals, own_scores)
+        return scores
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values."""

@@ -6,8 +6,7 @@ Whoever installs a package with such an entry point adds a scheme; nothing here 
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
-from streamlin.errors import ConfigError, UnknownScheme
-from streamlin.nearest import nearest
+from streamlin.errors import ConfigError, UnknownScheme, nearest
 
 Kind = Literal["sources", "sinks"]
 

@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from streamlin.config import LEARNER_KINDS, LEARNER_MODELS, RunConfig, ViewConfig
-from streamlin.errors import ConfigError
-from streamlin.nearest import nearest
+from streamlin.errors import ConfigError, nearest
 
 PREFIX = "STREAMLIN_"
 Tables = dict[str, Any]

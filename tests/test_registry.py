@@ -7,8 +7,7 @@ from textwrap import dedent
 import pytest
 
 from connectors.file import FileSink, FileSource
-from streamlin.errors import ConfigError, UnknownScheme
-from streamlin.nearest import nearest
+from streamlin.errors import ConfigError, UnknownScheme, nearest
 from streamlin.registry import connector, schemes
 
 Install = Callable[[str, str], None]

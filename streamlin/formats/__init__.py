@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from streamlin.errors import ConfigError
-from streamlin.nearest import nearest
+from streamlin.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from streamlin.config import FieldsConfig

@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from streamlin.config import FieldsConfig
-from streamlin.errors import ConfigError, RecordError
+from streamlin.errors import ConfigError, RecordError, nearest
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format
 from streamlin.formats.cells import Cells, batch_of_cells, time_cell, wanted_names
 from streamlin.formats.log_presets import PRESETS, Preset
 from streamlin.formats.utf8 import Indices, spans, texts_of
 from streamlin.formats.values import Scalar
-from streamlin.nearest import nearest
 
 _YEAR = re.compile(r"%[YyGcx]")
 

@@ -123,7 +123,7 @@ class Learner:
         codes = self.labels.learn([y if w > 0 else None for _, y, w in zip(xs, ys, weights, strict=True)])
         batch = targets(codes, weights, n_known)
         examples = self._index().examples(features, batch.codes >= 0)
-        self.grow(len(self._index()), len(self.labels))
+        self.grow(self.n_rows, len(self.labels))
         scores = np.empty((len(ys), len(self.labels)))
         self.score_then_learn(examples, batch, scores)
         return self._names(scores)
@@ -143,6 +143,11 @@ class Learner:
         if self.view is None:
             self.view = View()
         return self.view.of_texts(xs) if xs and isinstance(xs[0], str) else self.view.of_mappings(xs)
+
+    @property
+    def n_rows(self) -> int:
+        """How many features it knows; used alone."""
+        return len(self._index())
 
     def _index(self) -> RowIndex:
         if self._rows is None:

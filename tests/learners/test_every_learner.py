@@ -164,7 +164,7 @@ def test_in_bulk_is_one_by_one(kind, data):
             single.learn_one(event.text, event.label, event.weight)
     columns = [list(column) for column in zip(*[(e.text, e.label, e.weight) for e in events], strict=True)]
     assert bulk.learn_many(*columns) == predicted
-    sizes = len(bulk._index()), len(bulk.labels)
+    sizes = bulk.n_rows, len(bulk.labels)
     assert_same(bulk.state(*sizes), single.state(*sizes))
 
 

@@ -1,0 +1,110 @@
+"""The contracts that streamlin ships hold for its own parts, and find what is broken."""
+
+import numpy as np
+import pytest
+
+import streamlin
+from connectors.file import FileSink, FileSource
+from streamlin import (
+    AveragedPerceptron,
+    Learner,
+    LogisticRegression,
+    NaiveBayes,
+    PassiveAggressive,
+    Perceptron,
+)
+from streamlin.events import SourceContext
+from streamlin.formats.framing import Lines
+from streamlin.testing import check_learner, check_sink, check_source
+
+
+@pytest.mark.parametrize("learner", [AveragedPerceptron, LogisticRegression, NaiveBayes, PassiveAggressive, Perceptron])
+def test_our_learners_keep_the_contract(learner):
+    check_learner(learner)
+
+
+def test_our_file_source_keeps_the_contract(tmp_path):
+    lines = [b"line %d" % i for i in range(50)]
+    (tmp_path / "lines.txt").write_bytes(b"\n".join(lines) + b"\n")
+    check_source(lambda positions: FileSource(str(tmp_path / "lines.txt"), context(positions)), lines)
+
+
+def test_a_source_that_gives_a_record_twice_is_found(tmp_path):
+    (tmp_path / "lines.txt").write_bytes(b"a\nb\nc\n")
+
+    class Forgetful(FileSource):
+        def __init__(self, path, context):
+            super().__init__(path, SourceContext(**vars(context) | {"positions": {}}))
+
+    with pytest.raises(AssertionError, match="after a resume"):
+        check_source(lambda positions: Forgetful(str(tmp_path / "lines.txt"), context(positions)), [b"a", b"b", b"c"])
+
+
+def test_our_file_sink_keeps_the_contract(tmp_path):
+    path = tmp_path / "out.jsonl"
+    check_sink(lambda length: FileSink(str(path), {}, length), path.read_bytes)
+
+
+def test_a_sink_that_cuts_nothing_off_is_found(tmp_path):
+    path = tmp_path / "out.jsonl"
+    with pytest.raises(AssertionError, match="cut off"):
+        check_sink(lambda length: FileSink(str(path), {"mode": "append"}, None), path.read_bytes)
+
+
+class Peeking(Perceptron):
+    """Gives the label of an event away in its scores."""
+
+    def score_then_learn(self, examples, targets, scores):
+        super().score_then_learn(examples, targets, scores)
+        for i in np.flatnonzero((targets.codes >= 0) & (targets.codes < targets.known)):
+            scores[i, targets.codes[i]] += 100
+
+
+class Batched(Perceptron):
+    """Scores a whole batch before it learns any of it."""
+
+    def score_then_learn(self, examples, targets, scores):
+        super().score_then_learn(examples, targets._replace(codes=np.full_like(targets.codes, -1)), scores)
+        super().score_then_learn(examples, targets, np.empty_like(scores))
+
+
+@pytest.mark.parametrize(("learner", "broken"), [(Peeking, "label hidden"), (Batched, "in batches of")])
+def test_a_learner_that_breaks_the_contract_is_found(learner: type[Learner], broken):
+    with pytest.raises(AssertionError, match=broken):
+        check_learner(learner)
+
+
+def test_the_public_names_are_pinned():
+    """Sorted, and each can be had."""
+    assert sorted(streamlin.__all__) == streamlin.__all__
+    assert all(getattr(streamlin, name) is not None for name in streamlin.__all__)
+    assert set(streamlin.__all__) == {
+        "AveragedPerceptron",
+        "Batch",
+        "CheckpointError",
+        "ConfigError",
+        "ConnectorError",
+        "DecodeError",
+        "Event",
+        "Learner",
+        "LogisticRegression",
+        "NaiveBayes",
+        "PassiveAggressive",
+        "Perceptron",
+        "Pipeline",
+        "RecordError",
+        "Records",
+        "RunConfig",
+        "StreamlinError",
+        "UnknownScheme",
+        "View",
+        "ViewConfig",
+        "load_config",
+    }
+    with pytest.raises(AttributeError, match="no attribute 'Learners'"):
+        streamlin.Learners  # noqa: B018
+
+
+def context(positions) -> SourceContext:
+    """A context for a source of lines."""
+    return SourceContext({}, Lines(), positions, False, 1 << 20, print)
