@@ -58,7 +58,7 @@ __all__ = [
 
 _HOMES = {
     "config": ("RunConfig", "ViewConfig"),
-    "errors": tuple(name for name in __all__ if name.endswith("Error")) + ("UnknownScheme",),
+    "errors": (*(name for name in __all__ if name.endswith("Error")), "UnknownScheme"),
     "events": ("Batch", "Event", "Records"),
     "features": ("View",),
     "learners": (

@@ -5,10 +5,12 @@ The header's `__metadata__` holds the state as JSON text, and a CRC-32 of everyt
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import math
 import os
+import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from io import BufferedReader
@@ -66,10 +68,7 @@ class Checkpoint:
                     file.flush()
                     os.fsync(file.fileno())
                 if current.exists():
-                    older = self.folder / "previous.new"
-                    older.unlink(missing_ok=True)
-                    os.link(current, older)
-                    older.replace(previous)
+                    self._put_at(current, previous)
                 new.replace(current)
             except OSError:
                 with contextlib.suppress(OSError):
@@ -80,11 +79,20 @@ class Checkpoint:
     def go_back(self) -> None:
         """Make the previous checkpoint the current one."""
         with _writing(self.folder):
-            copy = self.folder / "previous.new"
-            copy.unlink(missing_ok=True)
-            os.link(self.folder / PREVIOUS, copy)
-            copy.replace(self.folder / CURRENT)
+            self._put_at(self.folder / PREVIOUS, self.folder / CURRENT)
             self._sync_folder()
+
+    def _put_at(self, path: Path, other: Path) -> None:
+        """Have `other` be the same checkpoint as `path`, at once or not at all."""
+        new = self.folder / "link.new"
+        new.unlink(missing_ok=True)
+        try:
+            os.link(path, new)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+                raise
+            shutil.copyfile(path, new)  # a file system without links, such as FAT
+        new.replace(other)
 
     def load(self, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The arrays and the state of the current (or previous) checkpoint."""

@@ -39,7 +39,7 @@ def _count(text: str) -> int:
     return number
 
 
-Source = Annotated[str | None, typer.Argument(metavar="[SOURCE]", help="A path, '-', or a URL.", show_default=False)]
+Source = Annotated[str | None, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.", show_default=False)]
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a checkpoint.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file.", metavar="FILE")]
 Learners = Annotated[list[str] | None, typer.Option("--learner", help="Repeatable; all by default.", metavar="NAME")]
@@ -100,7 +100,7 @@ def demo(
     limit: Limit = None,
     set_: Set = None,
 ) -> None:
-    """Run on 32,000 headlines that come with streamlin: clickbait or news?"""
+    """Run on 32,000 headlines: clickbait or news?"""
     from streamlin.settings import load_config
 
     headlines = Path(__file__).parent / "demo" / "clickbait.jsonl.gz"
@@ -111,7 +111,7 @@ def demo(
 @app.command()
 def predict(
     folder: Folder,
-    source: Annotated[str, typer.Argument(metavar="[SOURCE]", help="A path, '-', or a URL.")] = "-",
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.")] = "-",
     predictions: Annotated[str, typer.Option(help="Where to; standard output by default.", metavar="URL")] = "-",
     dead_letters: DeadLetters = None,
     limit: Limit = None,
@@ -138,7 +138,7 @@ def inspect(
     top: Annotated[int, typer.Option(help="Heaviest features for each label.", metavar="N", parser=_count)] = 5,
     previous: Previous = False,
 ) -> None:
-    """What a checkpoint holds: learners, labels, positions, heaviest features."""
+    """What a checkpoint holds: labels, weights, positions."""
     from streamlin.inspection import inspect as inspect_folder
 
     found = inspect_folder(folder, top, previous)

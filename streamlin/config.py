@@ -12,7 +12,6 @@ from pydantic import (
     Field,
     FiniteFloat,
     PositiveFloat,
-    PositiveInt,
     field_validator,
     model_validator,
 )
@@ -27,6 +26,9 @@ class Strict(BaseModel):
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+"""A whole number from 1 on; `true` is none."""
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 """One name, or a list of them."""
@@ -66,7 +68,7 @@ class ViewConfig(Strict):
 
     tokens: Tokens = "words"
     lowercase: bool = True
-    ngrams: tuple[PositiveInt, PositiveInt] = (1, 2)
+    ngrams: tuple[Count, Count] = (1, 2)
     values: Literal["binary", "counts", "log"] = "binary"
     masks: Annotated[tuple[Mask, ...], BeforeValidator(_listed)] = ()
 
@@ -81,7 +83,7 @@ class ViewConfig(Strict):
 class FeaturesConfig(Strict):
     """`bits`, and a table for each view: `[features.words]`."""
 
-    bits: Annotated[int, Field(ge=1, le=31)] = 20
+    bits: Annotated[Count, Field(le=31)] = 20
     views: dict[str, ViewConfig] = {}
 
     @model_validator(mode="before")
@@ -152,21 +154,32 @@ LEARNER_MODELS: dict[str, type[Strict]] = {
 LEARNER_KINDS = tuple(LEARNER_MODELS)
 
 
+BASELINES = ("majority", "no_change")
+
+
 class EvaluationConfig(Strict):
     """What is measured, and how far back."""
 
-    window: PositiveInt = 1000
+    window: Count = 1000
     fading: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.999
     lead: str | None = None
     slice_by: Names = ()
     references: Names = ()
-    confusion_labels: PositiveInt = 200
-    slice_values: PositiveInt = 1000
+    confusion_labels: Count = 200
+    slice_values: Count = 1000
+
+    @field_validator("references")
+    @classmethod
+    def _names_free(cls, references: tuple[str, ...]) -> tuple[str, ...]:
+        for name in references:
+            if name in BASELINES:
+                raise ValueError(f"'{name}' is the name of a baseline that is always there")
+        return references
 
 
 class CheckpointConfig(Strict):
     path: Annotated[str, Field(min_length=1)] | None = None
-    every_events: PositiveInt = 50_000
+    every_events: Count = 50_000
 
 
 class SinksConfig(Strict):
@@ -175,10 +188,10 @@ class SinksConfig(Strict):
 
 
 class PipelineConfig(Strict):
-    batch_size: Annotated[int, Field(ge=1, le=100_000)] = 1000
-    threads: Annotated[int, Field(ge=1, le=2)] = 2
-    max_record_bytes: PositiveInt = 10_000_000
-    max_consecutive_dead_letters: PositiveInt = 1000
+    batch_size: Annotated[Count, Field(le=100_000)] = 1000
+    threads: Annotated[Count, Field(le=2)] = 2
+    max_record_bytes: Count = 10_000_000
+    max_consecutive_dead_letters: Count = 1000
 
 
 class RunConfig(Strict):

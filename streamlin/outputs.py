@@ -118,7 +118,7 @@ def dead_letter_line(letter: DeadLetter, records: Records) -> bytes:
     try:
         line["text"] = data.decode()
     except UnicodeDecodeError as error:
-        if cut and error.start >= len(data) - 3 and error.reason == "unexpected end of data":
+        if cut and error.reason == "unexpected end of data":
             line["text"] = data[: error.start].decode()
         else:
             line["base64"] = base64.b64encode(data).decode()

@@ -86,7 +86,8 @@ def majority(labels: Sequence[Label | None], weights: Sequence[float]) -> list[L
 
 def no_change(labels: Sequence[Label | None]) -> list[Label | None]:
     """For each event the last label before it."""
-    predicted, last = [], None
+    predicted: list[Label | None] = []
+    last = None
     for label in labels:
         predicted.append(last)
         last = label if label is not None else last

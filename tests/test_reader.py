@@ -278,6 +278,13 @@ def test_a_stop_in_the_middle_of_a_pace_leaves_the_rest(
         assert len(ids(portions)) == until + 1
 
 
+def test_a_stop_before_the_last_of_too_many_dead_letters_is_a_stop() -> None:
+    clock = Waiting(0.5)
+    source = MemorySource({"a": stream([True, True, False, False, False])})
+    portions, error = read(reader_of(source, batch_size=5, most_dead=3, pace=paced([1.0], clock), stop=clock))
+    assert (ids(portions), dead(portions), error) == ([0], [], None)
+
+
 def test_a_stop_ends_it_before_the_next_poll() -> None:
     stop, source = threading.Event(), EndlessSource()
     seen = []

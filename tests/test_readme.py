@@ -37,8 +37,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROSE = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
 FOLDER = "/home/ada/try"
 """What the README calls the folder that it runs in."""
-
-
 _NEWS = re.compile(r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · )|bash: .*\bKilled\b")
 """What a slow machine, or bash, says more."""
 

@@ -197,7 +197,7 @@ KINDS = ", ".join(LEARNER_KINDS)
     [
         (
             "features.bits=x",
-            "features.bits: input should be a valid integer, unable to parse string as an integer, got 'x'",
+            "features.bits: input should be a valid integer, got 'x'",
         ),
         ("features.bits=0", "features.bits: input should be greater than or equal to 1, got 0"),
         ("features.bits=32", "features.bits: input should be less than or equal to 31, got 32"),
@@ -228,7 +228,7 @@ KINDS = ", ".join(LEARNER_KINDS)
         ("evaluation.slice_by=3", "evaluation.slice_by: needs a list, got 3"),
         ("evaluation.fading=1", "evaluation.fading: input should be less than 1, got 1"),
         ("evaluation.fading=nan", "evaluation.fading: input should be a finite number, got nan"),
-        ("evaluation.window=0", "evaluation.window: input should be greater than 0, got 0"),
+        ("evaluation.window=0", "evaluation.window: input should be greater than or equal to 1, got 0"),
         ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb' (there is {KINDS})"),
         ("pipeline.threads=3", "pipeline.threads: input should be less than or equal to 2, got 3"),
         (

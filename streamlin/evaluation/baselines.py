@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.config import BASELINES
 from streamlin.kernel import kernel
 
 
@@ -16,7 +17,7 @@ class Baselines:
     no_change : the last label; Žliobaitė et al., Machine Learning 98 (2015) 455-482.
     """
 
-    names = ("majority", "no_change")
+    names = BASELINES
 
     def __init__(self) -> None:
         self.label_weights = np.zeros(0)

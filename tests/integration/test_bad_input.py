@@ -1,0 +1,247 @@
+"""What bad input gets: a dead letter, an exit code, or nothing at all; never a traceback, never a lost record."""
+
+import json
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Reference
+from tests.integration.processes import (
+    MODULE,
+    finish,
+    peak_of,
+    refused,
+    start,
+    streamlin,
+    together,
+    until,
+    with_less_rights,
+    with_small_files,
+)
+from tests.integration.streams import assert_same_state, content, json_lines, measured, write_lines
+
+GOOD = b'{"text": "fine", "label": "x"}'
+
+DEAD = {
+    b"\xff\xfe": "not UTF-8",
+    b'{"text": "caf\xe9"}': "not UTF-8",
+    b"hello": "not JSON",
+    b'{"text": "cut': "not JSON",
+    b"[1, 2]": "a JSON object is needed, found array",
+    b'"text"': "a JSON object is needed, found str",
+    b'{"text": "a", "deep": ' + b"[" * 50_000 + b"]" * 50_000 + b"}": "not JSON",
+    b'{"label": "x"}': "'text' is missing",
+    b'{"text": null}': "text",
+    b'{"text": 7}': "text is of type int",
+    b'{"text": ["a"]}': "text is of type array",
+    b'{"text": "a", "label": true}': "label is of type bool",
+    b'{"text": "a", "label": {"is": "x"}}': "label is of type object",
+    b'{"text": "a", "label": ["x"]}': "label is of type array",
+    b'{"text": "a", "id": {}}': "id is of type object",
+    b'{"text": "a", "weight": NaN}': "not JSON",
+    b'{"text": "a", "weight": Infinity}': "not JSON",
+    b'{"text": "a", "weight": 1e999}': "weight",
+    b'{"text": "a", "weight": -0.5}': "weight is -0.5",
+    b'{"text": "a", "weight": "1"}': "weight is of type str",
+    b'{"text": "a", "time": "yesterday"}': "time is 'yesterday'",
+    b'{"text": "a\0b"}': "not JSON",
+    b'{"text": "\\ud800"}': "surrogate",
+}
+
+EVENTS = {
+    b'{"text": "a", "label": 42}': "42",
+    b'{"text": "a", "label": 1.5}': "1.5",
+    b'{"text": "a", "label": ""}': None,
+    b'{"text": "a", "label": null}': None,
+    b'{"text": ""}': None,
+    b'{"text": "a\\u0000b"}': None,
+    b'{"text": "a\xe2\x80\xa8b"}': None,
+    b'{"text": "a", "weight": 0, "label": "never learned"}': "never learned",
+}
+
+
+def test_every_record_is_an_event_or_a_dead_letter(tmp_path: Path) -> None:
+    """With the error, the position and the bytes; what comes after is read."""
+    lines = [line for pair in zip(DEAD, [*EVENTS, *[GOOD] * len(DEAD)], strict=False) for line in pair]
+    stream = write_lines(tmp_path / "stream.jsonl", lines)
+    report = tmp_path / "report.json"
+    streamlin("run", stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead", "--report", report)
+    letters = json_lines(tmp_path / "dead")
+    for (line, error), letter in zip(DEAD.items(), letters, strict=True):
+        assert error in letter["error"], letter
+        offset = stream.read_bytes().index(b"\n" + line + b"\n") + 1 if line != lines[0] else 0
+        assert letter["position"] == f"{stream}:{offset}"
+        assert ("text" in letter and letter["text"].encode() == line) or line.decode(errors="replace").count("\ufffd")
+    predictions = json_lines(tmp_path / "out")
+    assert [line.get("label") for line in predictions[: len(EVENTS)]] == list(EVENTS.values())
+    assert measured(report)["events"] == len(predictions) == len(DEAD)
+    assert measured(report)["dead_letters"] == len(letters)
+    assert measured(report)["labels"] == ["42", "1.5", "x"]
+
+
+def test_dead_letters_without_a_sink_are_counted_and_five_shown(tmp_path: Path) -> None:
+    stream = write_lines(tmp_path / "stream.jsonl", [b"bad", GOOD] * 7)
+    done = streamlin("run", stream)
+    shown = done.err.splitlines()
+    assert len(shown) == 5
+    assert all(line.startswith(f"streamlin: dead letter at {stream}:") for line in shown)
+    assert "--dead-letters" in shown[-1]
+    assert "7 dead letters" in done.out
+
+
+def test_dead_letters_are_appended(tmp_path: Path) -> None:
+    """A run that knows nothing of a file of dead letters keeps what is there, a torn line alone."""
+    stream = write_lines(tmp_path / "stream.jsonl", [b"bad", GOOD])
+    (tmp_path / "dead").write_bytes(b'{"old": 1}\n{"tor')
+    streamlin("run", stream, "--dead-letters", tmp_path / "dead")
+    old, torn, new = (tmp_path / "dead").read_bytes().splitlines()
+    assert (old, torn) == (b'{"old": 1}', b'{"tor')
+    assert json.loads(new)["text"] == "bad"
+
+
+def test_empty_files_and_empty_lines(tmp_path: Path) -> None:
+    """An empty file is no error, an empty line no record."""
+    (tmp_path / "empty.jsonl").touch()
+    lines = write_lines(tmp_path / "lines.jsonl", [b"", GOOD, b"", b"\r", GOOD, b""])
+    empty, sparse = together(
+        lambda: streamlin("run", tmp_path / "empty.jsonl", "--predictions", "-", "--checkpoint", tmp_path / "state"),
+        lambda: streamlin("run", lines),
+    )
+    assert empty.out == ""
+    assert empty.err.startswith("0 events · 0 labels · 0 dead letters")
+    assert "naive_bayes" in empty.err
+    assert sparse.out.startswith("2 events · 1 labels · 0 dead letters")
+    assert streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] == 0
+
+
+def test_a_record_of_100_megabytes(tmp_path: Path) -> None:
+    """A dead letter that shows its beginning; memory stays what it is for small records."""
+    stream = tmp_path / "stream.jsonl"
+    with stream.open("wb") as file:
+        file.write(GOOD + b'\n{"text": "')
+        for _ in range(100):
+            file.write(b"word " * 200_000)
+        file.write(b'"}\n' + GOOD + b"\n")
+    done, peak = peak_of("run", stream, "--dead-letters", tmp_path / "dead", "--predictions", tmp_path / "out")
+    assert (done.code, done.err) == (0, "")
+    (letter,) = json_lines(tmp_path / "dead")
+    assert "100000012 bytes" in letter["error"]
+    assert "max_record_bytes" in letter["error"]
+    assert letter["position"] == f"{stream}:{len(GOOD) + 1}"
+    assert letter["truncated"] is True
+    assert letter["text"].startswith('{"text": "word word')
+    assert len(letter["text"]) == 64 * 1024
+    assert len(json_lines(tmp_path / "out")) == 2
+    assert peak < 400
+
+
+@pytest.mark.parametrize("batch_size", [7, 1000])
+def test_too_many_dead_letters_in_a_row(tmp_path: Path, batch_size: int) -> None:
+    """Exit code 3 after the n-th; what came before is written and in the checkpoint, and the next run goes on."""
+    stream = write_lines(tmp_path / "stream.jsonl", [*[GOOD] * 20, *[b"bad"] * 4, GOOD, *[b"bad"] * 8, GOOD])
+    arguments = (
+        *("run", stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead"),
+        *(
+            "--checkpoint",
+            tmp_path / "state",
+            "--report",
+            tmp_path / "report",
+            "--set",
+            "learners=[{kind='perceptron'}]",
+        ),
+        *("--set", "pipeline.max_consecutive_dead_letters=5", "--set", f"pipeline.batch_size={batch_size}"),
+    )
+    line = refused(*arguments, code=3)
+    fifth = stream.read_bytes().rindex(GOOD) - 4 * len(b"bad\n")
+    assert f"5 records in a row could not be read, the last at {stream}:{fifth}" in line
+    assert "not JSON" in line
+    assert len(json_lines(tmp_path / "out")) == 21 == measured(tmp_path / "report")["events"]
+    assert len(json_lines(tmp_path / "dead")) == 9 == measured(tmp_path / "report")["dead_letters"]
+    streamlin(*arguments)
+    assert len(json_lines(tmp_path / "out")) == 22 == measured(tmp_path / "report")["events"]
+    assert len(json_lines(tmp_path / "dead")) == 12 == measured(tmp_path / "report")["dead_letters"]
+
+
+def test_a_file_that_vanishes(tmp_path: Path) -> None:
+    """Exit code 3 that names it; the files before it are written and in the checkpoint."""
+    for name in ("1.jsonl", "2.jsonl"):
+        write_lines(tmp_path / name, [GOOD] * 20)
+    places = ("--predictions", tmp_path / "out", "--checkpoint", tmp_path / "state")
+    process = start("run", f"{tmp_path}/*.jsonl?rate=40", *places, "--set", "pipeline.threads=1")
+    until(lambda: (tmp_path / "out").exists() and (tmp_path / "out").stat().st_size, process)
+    (tmp_path / "2.jsonl").unlink()
+    done = finish(process)
+    assert (done.code, done.err) == (3, f"streamlin: {tmp_path}/2.jsonl can't be read: No such file or directory\n")
+    assert len(json_lines(tmp_path / "out")) == 20
+    write_lines(tmp_path / "2.jsonl", [GOOD] * 3)
+    streamlin("run", f"{tmp_path}/*.jsonl", *places)
+    assert len(json_lines(tmp_path / "out")) == 23
+
+
+def test_a_full_disk(reference: Reference, tmp_path: Path) -> None:
+    """Exit code 3, whether the predictions or the checkpoint no longer fit; with room again nothing was lost."""
+    arguments = (
+        *("run", reference.stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead"),
+        *("--checkpoint", tmp_path / "state", "--report", tmp_path / "report", "--set", "pipeline.batch_size=50"),
+    )
+    done = with_small_files(60_000, *arguments, code=3)
+    assert done.err == f"streamlin: {tmp_path / 'out'} can't be written to: File too large\n"
+    assert (tmp_path / "out").stat().st_size == 60_000
+    assert 0 < measured(tmp_path / "report")["events"] < reference.events
+    done = with_small_files(400_000, *arguments, "--set", "checkpoint.every_events=100", code=3)
+    assert done.err == f"streamlin: can't write the checkpoint in {tmp_path / 'state'}: File too large\n"
+    assert 100 <= streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] < reference.events
+    streamlin(*arguments)
+    assert content(tmp_path / "out") == content(reference.predictions)
+    assert content(tmp_path / "dead") == content(reference.dead_letters)
+    assert_same_state(tmp_path / "state", reference.checkpoint)
+
+
+def test_no_space_left(reference: Reference) -> None:
+    for sink in ("--predictions", "--dead-letters"):
+        line = refused("run", reference.stream, sink, "/dev/full", code=3)
+        assert line == "/dev/full can't be written to: No space left on device"
+
+
+def test_permission_denied(reference: Reference, tmp_path: Path) -> None:
+    """Exit code 3 for what is to be read or written, 2 for the report; always before the first event."""
+    stream, locked = write_lines(tmp_path / "stream.jsonl", [GOOD]), tmp_path / "locked"
+    write_lines(tmp_path / "secret.jsonl", [GOOD]).chmod(0)
+    write_lines(tmp_path / "out", [b"{}"]).chmod(0o400)
+    locked.mkdir(0)
+    cases = {
+        "run secret.jsonl": (3, "secret.jsonl can't be read: Permission denied"),
+        "run *.jsonl": (3, "secret.jsonl can't be read: Permission denied"),
+        "run secret.jsonl --follow": (3, "secret.jsonl can't be read: Permission denied"),
+        "run locked": (3, "locked can't be read: Permission denied"),
+        "run locked/stream.jsonl": (3, "locked/stream.jsonl can't be read: Permission denied"),
+        "run stream.jsonl --predictions out?mode=append": (3, "out can't be written to: Permission denied"),
+        "run stream.jsonl --predictions locked/out": (3, "locked/out can't be written to: Permission denied"),
+        "run stream.jsonl --checkpoint locked/state": (3, "checkpoint in locked/state: Permission denied"),
+        "run stream.jsonl --report locked/report": (2, "--report locked/report: can't be written: Permission denied"),
+        "run stream.jsonl --report out": (2, "--report out: can't be written: Permission denied"),
+        "run stream.jsonl --config secret.jsonl": (2, "--config secret.jsonl: Permission denied"),
+        "predict locked stream.jsonl": (4, "locked/checkpoint.safetensors: Permission denied"),
+    }
+    calls = (
+        lambda case=case, code=code: with_less_rights(*case.split(), code=code, cwd=tmp_path)
+        for case, (code, _) in cases.items()
+    )
+    lines = together(*calls)
+    for (_, says), line in zip(cases.values(), lines, strict=True):
+        assert says in line
+    assert content(stream) == GOOD + b"\n"
+
+
+def test_a_reader_who_has_gone(reference: Reference) -> None:
+    """`streamlin predict … | head -1` ends quietly."""
+    command = shlex.join([*MODULE, "predict", str(reference.checkpoint), str(reference.stream)])
+    script = f"{command} 2>{{0}} | head -1; echo ${{PIPESTATUS[0]}}"
+    with tempfile.NamedTemporaryFile() as err:
+        out = subprocess.run(["bash", "-c", script.format(err.name)], capture_output=True, text=True).stdout
+        line, code = out.splitlines()
+        assert (json.loads(line)["predicted"], code) == ("ham", "3")
+        assert Path(err.name).read_text() == ""
