@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from streamlin.errors import ConfigError
 
@@ -78,12 +78,9 @@ def _parse_url(text: str) -> Address:
 
 def _options(query: str, text: str) -> dict[str, str]:
     options: dict[str, str] = {}
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
-    except ValueError:
-        pairs = [("", "")]
-    for key, value in pairs:
-        if not key:
+    for pair in query.split("&") if query else ():
+        key, sign, value = (unquote(part) for part in pair.partition("="))  # a plus is a plus: patterns have them
+        if not key or not sign:
             raise ConfigError(f"'{text}' has options that are not key=value&key=value")
         if key in options:
             raise ConfigError(f"'{text}' has the option '{key}' twice")

@@ -46,7 +46,7 @@ Learners = Annotated[list[str] | None, typer.Option("--learner", help="Repeatabl
 Predictions = Annotated[str | None, typer.Option(help="Where to: one JSON line an event.", metavar="URL")]
 DeadLetters = Annotated[str | None, typer.Option(help="Where records go that can't be read.", metavar="URL")]
 CheckpointDir = Annotated[str | None, typer.Option("--checkpoint", help="Resume from it, save to it.", metavar="DIR")]
-Report = Annotated[Path | None, typer.Option(help="The summary as JSON.", metavar="FILE")]
+Report = Annotated[Path | None, typer.Option(help="The summary as JSON.", metavar="FILE", readable=False)]
 Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", parser=_count)]
 Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends, as tail -F does.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]

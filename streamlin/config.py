@@ -226,5 +226,10 @@ class RunConfig(Strict):
         return self
 
     def fingerprint(self) -> dict[str, Any]:
-        """What must be equal for a checkpoint to be used: everything that reaches a weight or a metric."""
-        return self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
+        """What must be equal for a checkpoint to be used: everything that reaches a weight or a metric.
+
+        In the tables of a TOML file, so that a key is called what its user calls it.
+        """
+        tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
+        tables["features"] |= tables["features"].pop("views")
+        return tables

@@ -221,10 +221,10 @@ class SourceContext:
 
 
 class Source(Protocol):
-    """Where records come from. It lives on one thread.
+    """Where records come from. It is made and closed on one thread, polled on another, never at the same time.
 
-    Constructed as `cls(address, context)`: the URL without its query, and a `SourceContext`. Raises ConfigError for
-    an unknown option, ConnectorError where it can't be read.
+    Constructed as `cls(address, context)`: what stands behind `scheme://`, and a `SourceContext`. Raises ConfigError
+    for an unknown option, ConnectorError where it can't be read.
     """
 
     def poll(self, limit: int) -> "list[Records] | None":
@@ -239,8 +239,8 @@ class Source(Protocol):
 class Sink(Protocol):
     """Where lines go.
 
-    Constructed as `cls(address, options, length)`: the URL without its query, its query, and the `length` that a
-    checkpoint holds of it (what is behind it is cut off), or None on a fresh start.
+    Constructed as `cls(address, options, length)`: what stands behind `scheme://`, the URL's query, and the `length` that
+    a checkpoint holds of it (what is behind it is cut off), or None on a fresh start.
     """
 
     def write(self, lines: "bytes | memoryview") -> None:

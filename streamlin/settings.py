@@ -5,7 +5,7 @@ Every place is brought into the tables of a TOML file, so that one set of rules 
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,8 @@ def load_config(
     ConfigError : names the key, the value, and what would be right.
     """
     tables = read_toml(file) if file is not None else {}
-    for key, value in from_environment(os.environ if environment is None else environment):
+    environment = os.environ if environment is None else environment
+    for key, value in from_environment(environment):
         put(tables, key, value)
     for key, value in (flags or {}).items():
         if value is not None:
@@ -52,7 +53,12 @@ def load_config(
         if not sign or not key.strip():
             raise ConfigError(f"--set {text}: it takes KEY=VALUE, as in features.bits=22")
         _set(tables, key.strip(), parse_value(value.strip()))
-    return checked(tables)
+    try:
+        return checked(tables)
+    except ConfigError as error:
+        said = {key for key, value in (flags or {}).items() if value is not None}
+        said |= {text.partition("=")[0].strip() for text in sets}
+        raise ConfigError(_traced(str(error), said, environment)) from None
 
 
 def read_toml(path: Path) -> Tables:
@@ -73,6 +79,16 @@ def from_environment(environment: Mapping[str, str]) -> Iterable[tuple[str, Any]
             if key.split(".")[0] == "learners":
                 raise ConfigError(f"{name}: learners come from the file or from flags")
             yield key, parse_value(value)
+
+
+def _traced(message: str, said: Container[str], environment: Mapping[str, str]) -> str:
+    """The message, with the name of the variable that its key comes from, if it was not said on the command line."""
+    key = message.partition(":")[0]
+    if key in said:
+        return message
+    variable = PREFIX + key.upper().replace(".", "__")
+    names = [name for name in environment if name == variable or name.startswith(f"{variable}__")]
+    return f"{message} (from {names[0]})" if names else message
 
 
 def parse_value(text: str) -> Any:

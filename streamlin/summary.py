@@ -25,11 +25,10 @@ def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
 
 def counts_line(report: Mapping[str, Any]) -> str:
     """Events, labels, dead letters, and the pace."""
-    parts = [f"{report['events']:,} events"]
+    parts = [counted(report["events"], "event")]
     if report["unlabelled"]:
         parts.append(f"{report['unlabelled']:,} without label")
-    parts.append(f"{len(report['labels']):,} labels")
-    parts.append(f"{report['dead_letters']:,} dead letters")
+    parts += [counted(len(report["labels"]), "label"), counted(report["dead_letters"], "dead letter")]
     if report["events_per_second"] is not None:
         parts.append(f"{report['seconds']:.1f} s, {report['events_per_second']:,.0f} events/s")
     return " · ".join(parts)
@@ -39,6 +38,9 @@ def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableTy
     """A table a field: each value's events, and every learner's accuracy there; the largest slices first."""
     tables: list[RenderableType] = []
     for field, values in report["slices"].items():
+        if not values:
+            tables += ["", Text(f"no labelled event has the field {field}")]
+            continue
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column(Text(field))
         for title in ("events", *report["learners"]):
@@ -57,6 +59,11 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     return Group(counts_line(report), "", accuracy_table(report, window), *slice_tables(report))
 
 
+def counted(number: int, thing: str) -> str:
+    """1 label, 2 labels."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def percent(share: float | None) -> str:
     """98.62 %, or a dash."""
     return "–" if share is None else f"{100 * share:.2f} %"
@@ -72,8 +79,8 @@ def inspection(found: Mapping[str, Any]) -> RenderableType:
     """What `streamlin inspect` shows."""
     rows = ", ".join(f"{count:,} rows in view {view}" for view, count in found["rows"].items())
     head = (
-        f"checkpoint {found['checkpoint']} · {found['events']:,} events, {found['labelled']:,} labelled, "
-        f"{found['dead_letters']:,} dead letters · {rows} · {found['bytes'] / 1e6:.1f} MB"
+        f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
+        f"{counted(found['dead_letters'], 'dead letter')} · {rows} · {found['bytes'] / 1e6:.1f} MB"
     )
     return Group(
         Text(head),

@@ -121,3 +121,8 @@ def test_links_in_a_circle_have_a_key(empty_folder: Path) -> None:
     (empty_folder / "a").symlink_to("b")
     (empty_folder / "b").symlink_to("a")
     assert parse_address("a", "stdin").key.startswith("file:")
+
+
+def test_a_plus_is_a_plus() -> None:
+    """Patterns are full of them; a blank is written %20."""
+    assert parse_address(r"x.log?pattern=(\S+)%20(.*)", "stdin").options == {"pattern": r"(\S+) (.*)"}

@@ -347,3 +347,13 @@ def test_the_fingerprint_covers_what_reaches_a_weight_or_a_measure() -> None:
     for bound in ("features.bits=3", "fields.label=x", "evaluation.window=3", "learners.perceptron.name=x"):
         assert configured(sets=[bound]).fingerprint() != ours
     assert list(ours) == ["fields", "features", "learners", "evaluation"]
+
+
+def test_a_wrong_variable_is_named_unless_the_command_line_says_otherwise() -> None:
+    environment = {"STREAMLIN_FEATURES__BITS": "x", "STREAMLIN_EVALUATION__WINDOW": "0"}
+    with pytest.raises(ConfigError, match=r"^features\.bits: .*\(from STREAMLIN_FEATURES__BITS\)$"):
+        load_config(environment=environment)
+    with pytest.raises(ConfigError, match=r"^features\.bits: .*got 99$"):
+        load_config(environment=environment, sets=["features.bits=99"])
+    with pytest.raises(ConfigError, match=r"^feature: .*\(from STREAMLIN_FEATURE__BITS\)$"):
+        load_config(environment={"STREAMLIN_FEATURE__BITS": "3"})

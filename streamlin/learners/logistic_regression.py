@@ -101,7 +101,7 @@ class LogisticRegression(Learner):
 
     Parameters
     ----------
-    eta : step size, > 0; about 0.5 for normalised, 0.1 for raw values.
+    eta : step size, > 0; 0.45 suits normalised, 0.1 raw values.
     epsilon : > 0, keeps the first step finite.
     normalize : scale x to length 1, its bias feature aside.
     features : see `Learner`.

@@ -1,0 +1,121 @@
+"""`--follow`: a log that another process writes, rotates and stops writing while streamlin reads."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.connectors.writer import Writer
+from tests.integration.processes import finish, start, until
+from tests.integration.streams import content, json_lines
+
+
+class Follower:
+    """A run that follows `log`, and where its predictions go."""
+
+    def __init__(self, folder: Path, suffix: str = "") -> None:
+        self.log, self.state, self.out = folder / "app.jsonl", folder / "state", folder / f"out.jsonl{suffix}"
+        self.process = self.start()
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        arguments = ("--follow", "--predictions", self.out, "--checkpoint", self.state)
+        self.process = start("run", self.log, *arguments, "--set", "learners=[{kind='perceptron'}]")
+        return self.process
+
+    def ids(self) -> list[str]:
+        """Of the events whose predictions can be read."""
+        if not self.out.exists():
+            return []
+        text = self.out.read_bytes()
+        return [json.loads(line)["id"] for line in text[: text.rfind(b"\n") + 1].splitlines()]
+
+    def until(self, *numbers: int) -> None:
+        """Wait until exactly these events are predicted."""
+        expected = [str(number) for number in numbers]
+        until(lambda: self.ids() == expected, self.process)
+
+    def stop(self, notices: str = "") -> None:
+        self.process.send_signal(signal.SIGTERM)
+        done = finish(self.process)
+        assert done.code == 0
+        assert done.err.count("\n") == (1 if notices else 0), done.err
+        assert notices in done.err
+
+
+@pytest.fixture
+def follower(tmp_path: Path) -> Follower:
+    return Follower(tmp_path)
+
+
+def lines(*numbers: int) -> str:
+    """Events, a line each."""
+    return "".join(json.dumps({"id": number, "text": f"event {number}", "label": "x"}) + "\n" for number in numbers)
+
+
+def test_what_is_written_is_predicted_and_readable(follower: Follower) -> None:
+    """Also a file that is not there yet, a line that comes in pieces, a rotation, a stop and a start."""
+    with Writer() as writer:
+        until(follower.state.exists, follower.process)
+        writer.open(follower.log)
+        writer.write(lines(1, 2))
+        follower.until(1, 2)
+        writer.write(lines(3) + '{"id": 4, ')
+        follower.until(1, 2, 3)
+        writer.write('"text": "the rest"}\n')
+        follower.until(1, 2, 3, 4)
+        writer.rename(follower.log, f"{follower.log}.1")
+        writer.write(lines(5))
+        writer.open(follower.log)
+        writer.write(lines(6))
+        follower.until(1, 2, 3, 4, 5, 6)
+        follower.stop()
+        assert content(follower.out).count(b"\n") == 6
+        writer.write(lines(7))
+        writer.rename(follower.log, f"{follower.log}.2")
+        writer.open(follower.log)
+        writer.write(lines(8))
+        follower.start()
+        follower.until(1, 2, 3, 4, 5, 6, 7, 8)
+        writer.copytruncate_and_write(follower.log, f"{follower.log}.3", lines(9))
+        follower.until(1, 2, 3, 4, 5, 6, 7, 8, 9)
+        writer.delete(follower.log)
+        writer.open(follower.log)
+        writer.write(lines(10))
+        follower.until(*range(1, 11))
+    follower.process.kill()
+    finish(follower.process)
+    follower.start()
+    follower.until(*range(1, 11))
+    follower.process.send_signal(signal.SIGTERM)
+    assert finish(follower.process).code == 0
+
+
+def test_compressed_predictions_are_readable_at_once(tmp_path: Path) -> None:
+    """What was written to a gzip file is flushed when nothing more comes for a moment."""
+    log, out = tmp_path / "app.log", tmp_path / "out.jsonl.gz"
+    log.write_bytes(b"one\ntwo\n")
+    process = start("run", log, "--follow", "--predictions", out)
+    until(lambda: _readable(out) == [f"{log}:0", f"{log}:4"], process)
+    process.send_signal(signal.SIGINT)
+    assert finish(process).code == 0
+    assert len(json_lines(out)) == 2
+
+
+def test_from_the_end_and_no_further_than_a_limit(tmp_path: Path) -> None:
+    log, out = tmp_path / "app.log", tmp_path / "out.jsonl"
+    log.write_bytes(b"one\ntwo\n")
+    process = start("run", f"{log}?start=end", "--follow", "--predictions", out, "--limit", 2)
+    until(out.exists, process)
+    with log.open("ab") as file:
+        file.write(b"three\nfour\nfive\n")
+    done = finish(process)
+    assert (done.code, done.out[:8]) == (0, "2 events")
+    assert [line["position"] for line in json_lines(out)] == [f"{log}:8", f"{log}:14"]
+
+
+def _readable(out: Path) -> list[str]:
+    """Positions of the predictions that `zcat` gets out of a file which is still being written."""
+    text = subprocess.run(["gzip", "-dcq", out], capture_output=True).stdout if out.exists() else b""
+    return [json.loads(line)["position"] for line in text.splitlines()]

@@ -1,0 +1,80 @@
+"""Every format through the command: by suffix, by `format=`, with its options in the URL."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.processes import streamlin, together
+from tests.integration.streams import json_lines, measured, real_events
+
+EVENTS = 300
+
+
+def written_as(suffix: str, events: list[dict[str, Any]]) -> bytes:
+    """The events, whose texts are single words and blanks, in a format."""
+    rows: dict[str, Any] = {
+        "csv": lambda event: f'"{event["text"]}",{event["label"]},{event["id"]}',
+        "tsv": lambda event: f"{event['text']}\t{event['label']}\t{event['id']}",
+        "vw": lambda event: f"{event['label']} '{event['id']} |text {event['text']}",
+        "ft": lambda event: f"__label__{event['label']} {event['text']}",
+        "log": lambda event: f"{event['id']} <{event['label']}> {event['text']}",
+    }
+    header = "text\tlabel\tid\n" if suffix == "tsv" else ""
+    return (header + "".join(rows[suffix](event) + "\r\n" for event in events)).encode()
+
+
+def test_one_stream_in_every_format(data: Path, tmp_path: Path) -> None:
+    """The same words and labels give the same accuracy, whatever they are written in."""
+    events = real_events(data / "trec-6.jsonl.gz", EVENTS)
+    for event in events:
+        event["text"] = " ".join(word for word in event["text"].lower().split() if word.isalnum())
+    for suffix in ("csv", "tsv", "vw", "ft", "log"):
+        (tmp_path / f"stream.{suffix}").write_bytes(written_as(suffix, events))
+    pattern = "(?P<id>[^ ]+) <(?P<label>[^>]+)> (?P<text>.*)"
+    urls = {
+        "csv": f"{tmp_path}/stream.csv?columns=text,label,id",
+        "tsv": f"{tmp_path}/stream.tsv",
+        "vw": f"file://{tmp_path}/stream.vw",
+        "ft": f"{tmp_path}/stream.ft",
+        "log": f"{tmp_path}/stream.log?format=regex&pattern={pattern.replace('+', '%2B')}",
+    }
+
+    def run(suffix: str) -> dict[str, Any]:
+        report, out = tmp_path / f"{suffix}.json", tmp_path / f"{suffix}.out"
+        streamlin("run", urls[suffix], "--report", report, "--predictions", out)
+        return measured(report)
+
+    reports = together(*(lambda suffix=suffix: run(suffix) for suffix in urls))
+    assert reports[0]["events"] == reports[0]["labelled"] == EVENTS
+    assert reports[0]["dead_letters"] == 0
+    assert all(report == reports[0] for report in reports)
+    for suffix in urls:
+        lines = json_lines(tmp_path / f"{suffix}.out")
+        assert [line["label"] for line in lines] == [event["label"] for event in events]
+        assert suffix == "ft" or [line["id"] for line in lines] == [event["id"] for event in events]
+
+
+@pytest.mark.parametrize(
+    ("log", "preset", "labels"),
+    [("BGL", "bgl", ["normal", "alert"]), ("Zookeeper", "zookeeper", ["INFO", "WARN", "ERROR"])],
+)
+def test_logs(data: Path, tmp_path: Path, log: str, preset: str, labels: list[str]) -> None:
+    report = tmp_path / "report.json"
+    url = f"{data}/logs/{log}_2k.log?format=regex&preset={preset}"
+    done = streamlin("run", url, "--report", report, "--set", "features.words.masks=['ip', 'hex', 'number']")
+    found = measured(report)
+    assert (found["events"], found["labelled"], found["dead_letters"]) == (2000, 2000, 0)
+    assert sorted(found["labels"]) == sorted(labels)
+    assert done.err == ""
+
+
+def test_plain_text_and_folders(data: Path, tmp_path: Path) -> None:
+    """Lines without labels are predicted by nobody, as nobody has learned; a pattern takes all its files by name."""
+    out = tmp_path / "out"
+    done = streamlin("run", f"{data}/logs/H*_2k.log?format=text", "--predictions", out, "--limit", 2100)
+    lines = json_lines(out)
+    assert done.out.startswith("2,100 events · 2,100 without label · 0 labels")
+    assert lines[0]["position"] == f"{data}/logs/HDFS_2k.log:0"
+    assert lines[-1]["position"].startswith(f"{data}/logs/Hadoop_2k.log:")
+    assert {line["predicted"] for line in lines} == {None}
