@@ -239,7 +239,7 @@ class Source(Protocol):
 class Sink(Protocol):
     """Where lines go.
 
-    Constructed as `cls(address, options, length)`: what stands behind `scheme://`, the URL's query, and the `length` that
+    Constructed as `cls(address, options, length)`: what stands behind `scheme://`, the URL's query, the `length` that
     a checkpoint holds of it (what is behind it is cut off), or None on a fresh start.
     """
 
