@@ -35,7 +35,7 @@ from streamlin.settings import parse_value
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROSE = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
-FOLDER = "/home/ada/try"
+FOLDER = "/srv/try"
 """What the README calls the folder that it runs in."""
 _NEWS = re.compile(r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · )|bash: .*\bKilled\b")
 """What a slow machine, or bash, says more."""
