@@ -18,6 +18,7 @@ from streamlin.printing import flush_or_drop, is_read, print_news, print_result
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
     from streamlin.pipeline import Pipeline
+    from streamlin.report_file import ReportFile
 
 app = typer.Typer(
     help="Streaming text classification: test, then train, event by event.",
@@ -122,13 +123,14 @@ def predict(
     from streamlin.predictor import predict as predict_all
     from streamlin.progress import PlainProgress
     from streamlin.stopping import stopping
+    from streamlin.summary import counted
 
     stop, shown = threading.Event(), PlainProgress()
     with stopping(stop.set):
         tell_if_compiling(shown.notice)
         dead = predict_all(folder, source, predictions, dead_letters, limit, shown.notice, stop, previous)
     if dead:
-        shown.notice(f"{dead:,} dead letters")
+        shown.notice(counted(dead, "dead letter"))
 
 
 @app.command()
@@ -204,15 +206,21 @@ def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: 
 
     report_file = ReportFile(report) if report is not None else None
     stop = threading.Event()
-    with progress() as shown, stopping(stop.set):
-        tell_if_compiling(shown.notice)
-        with closing(Pipeline(config, shown, limit=limit, previous=previous, stop=stop)) as pipeline:
-            try:
-                pipeline.run()
-            finally:
-                if report_file is not None:
-                    report_file.write(pipeline.report())
-    _show(pipeline)
+    with stopping(stop.set):
+        with progress() as shown:
+            tell_if_compiling(shown.notice)
+            with closing(Pipeline(config, shown, limit=limit, previous=previous, stop=stop)) as pipeline:
+                _run_and_report(pipeline, report_file)
+        _show(pipeline)
+
+
+def _run_and_report(pipeline: "Pipeline", report_file: "ReportFile | None") -> None:
+    """The report is written whatever happens."""
+    try:
+        pipeline.run()
+    finally:
+        if report_file is not None:
+            report_file.write(pipeline.report())
 
 
 def _show(pipeline: "Pipeline") -> None:

@@ -1,11 +1,12 @@
 """One long run that many tests compare theirs with."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.integration.processes import streamlin
+from tests.integration.processes import kill_what_is_left, streamlin
 from tests.integration.streams import real_events, roughened, write_lines
 
 
@@ -19,6 +20,12 @@ class Reference(NamedTuple):
     dead_letters: Path
     report: Path
     checkpoint: Path
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_running() -> Iterator[None]:
+    yield
+    kill_what_is_left()
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ MODULE = [sys.executable, "-W", "error", "-m", "streamlin.cli"]
 PATIENCE = 60.0
 """Seconds after which something that has not happened never will."""
 
+COMPILING = re.compile(r"^streamlin: compiling the kernels.*\n", re.MULTILINE)
 _LESS_RIGHTS = "import ctypes; [ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) for capability in (1, 2)]"
 """PR_CAPBSET_DROP of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH: root may no longer pass over the rights of files."""
 _SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
@@ -21,6 +23,8 @@ _PEAK = (
     "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; "
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, file=sys.stderr); sys.exit(code)"
 )
+
+_STARTED: "list[subprocess.Popen[bytes]]" = []
 
 
 class Done(NamedTuple):
@@ -51,8 +55,9 @@ def streamlin(
     done = subprocess.run(
         _command(arguments, before), input=stdin, capture_output=True, cwd=cwd, env=_environment(env), timeout=PATIENCE
     )
-    result = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+    result = Done(done.returncode, done.stdout.decode(), _news(done.stderr))
     assert "Traceback" not in result.err, result.err
+    assert "\x1b" not in result.out + result.err, "escapes are for terminals"
     assert result.code == code, result
     return result
 
@@ -77,20 +82,30 @@ def start(*arguments: object, **how: Any) -> "subprocess.Popen[bytes]":
     """Start the command; standard output and error are pipes."""
     env = _environment(how.pop("env", None))
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
-    return subprocess.Popen(_command(arguments, ""), env=env, **how)
+    process = subprocess.Popen(_command(arguments, ""), env=env, **how)
+    _STARTED.append(process)
+    return process
 
 
-def finish(process: "subprocess.Popen[bytes]") -> Done:
-    """Wait for a process to end; there must be no traceback."""
+def finish(process: "subprocess.Popen[bytes]", news: bool = True) -> Done:
+    """Wait for a process to end; there must be no traceback. Without `news` standard error is as it came."""
     out, err = process.communicate(timeout=PATIENCE)
     assert b"Traceback" not in err, err.decode()
-    return Done(process.returncode, (out or b"").decode(), err.decode())
+    return Done(process.returncode, out.decode(), _news(err) if news else err.decode())
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
     """SIGKILL, whatever it is doing."""
     process.kill()
     process.communicate()
+
+
+def kill_what_is_left() -> None:
+    """Of the processes that a test started and, as it failed, did not end."""
+    while _STARTED:
+        process = _STARTED.pop()
+        if process.poll() is None:
+            kill(process)
 
 
 def until(condition: Callable[[], Any], process: "subprocess.Popen[bytes] | None" = None) -> None:
@@ -115,9 +130,14 @@ def with_small_files(size: int, *arguments: object, **how: Any) -> Done:
 def peak_of(*arguments: object) -> tuple[Done, int]:
     """`streamlin`, and the most MiB of memory it held."""
     command = [sys.executable, "-c", _PEAK, *_command(arguments, "")]
-    done = subprocess.run(command, capture_output=True, env=_environment(None), timeout=PATIENCE, text=True)
-    *err, peak = done.stderr.splitlines()
-    return Done(done.returncode, done.stdout, "\n".join(err)), int(peak)
+    done = subprocess.run(command, capture_output=True, env=_environment(None), timeout=PATIENCE)
+    *err, peak = _news(done.stderr).splitlines()
+    return Done(done.returncode, done.stdout.decode(), "\n".join(err)), int(peak)
+
+
+def _news(err: bytes) -> str:
+    """Standard error without the line that a process shows which is the first to need some kernel."""
+    return COMPILING.sub("", err.decode())
 
 
 def _command(arguments: Sequence[object], before: str) -> list[str]:
@@ -128,6 +148,6 @@ def _command(arguments: Sequence[object], before: str) -> list[str]:
 
 
 def _environment(more: dict[str, str] | None) -> dict[str, str]:
-    """The environment, no settings of ours from outside in it."""
+    """The environment, no settings of ours from outside in it, and a terminal that could show colours."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
-    return clean | (more or {})
+    return clean | {"TERM": "xterm-256color", "COLORTERM": "truecolor"} | (more or {})

@@ -110,12 +110,10 @@ def test_bad_places(here: Path) -> None:
         "run two.jsonl --dead-letters stdot://": "stdot://|did you mean 'stdout'",
         "run two.jsonl?format=jsn": "jsn|did you mean 'json'",
         "run two.jsonl?fromat=json": "fromat|did you mean 'format'",
-        "run two.jsonl?rate=1&speed=1": "rate=1|speed=1|one",
         "run file:///two%00.jsonl": "NUL",
         "run two.jsonl --predictions out.jsonl --dead-letters out.jsonl": "sinks.dead_letters|out.jsonl|another",
         "run two.jsonl --dead-letters two.jsonl": "sinks.dead_letters|two.jsonl|another",
         "run two.jsonl --report none/report.json": "--report|none/report.json|No such file",
-        "run two.jsonl --report .": "--report|Is a directory",
         "run two.jsonl --previous": "--previous|--checkpoint",
     }
     before = sorted(here.iterdir())

@@ -64,7 +64,7 @@ def test_predict_from_standard_input(reference: Reference) -> None:
     assert {first["predicted"], second["predicted"]} <= {"ham", "spam"}
     shown, counted = done.err.splitlines()
     assert shown.startswith("streamlin: dead letter at -:46: not JSON")
-    assert counted == "streamlin: 1 dead letters"
+    assert counted == "streamlin: 1 dead letter"
 
 
 def test_predict_with_a_sink_for_dead_letters(reference: Reference, tmp_path: Path) -> None:

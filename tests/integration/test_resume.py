@@ -93,7 +93,7 @@ def killed_again_and_again(reference: Reference, folder: Path, suffix: str, mode
         run.predictions.write_bytes(b"{}\n")
     for _ in range(2):
         process = run.slow()
-        size = run.written() + chance.randrange(1, reference.predictions.stat().st_size // (16 if suffix else 3))
+        size = run.written() + chance.randrange(1, reference.predictions.stat().st_size // (60 if suffix else 3))
         while run.written() < size and process.poll() is None:
             time.sleep(chance.random() / 100)
         kill(process)

@@ -13,9 +13,10 @@ LEARNERS = ["naive_bayes", "perceptron", "averaged_perceptron", "passive_aggress
 
 
 def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> None:
-    """The table and the JSON hold the same figures; the report replaces an older one."""
+    """The table and the JSON hold the same figures; the report replaces an older one, behind a link too."""
     report = tmp_path / "report.json"
-    report.write_text("an older one, longer than nothing")
+    report.symlink_to("older.json")
+    (tmp_path / "older.json").write_text("an older one")
     done = streamlin("run", reference.stream, "--report", report, "--predictions", "null://", "--slice-by", "label")
     whole = json.loads(report.read_text())
     assert list(whole)[:6] == ["events", "labelled", "unlabelled", "dead_letters", "seconds", "events_per_second"]
@@ -29,7 +30,17 @@ def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> Non
         for key in ("accuracy", "window_accuracy", "fading_accuracy"):
             assert f"{100 * row[key]:.2f} %" in shown
     assert measured(report) | {"slices": {}} == measured(reference.report)
-    assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
+    assert report.is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["older.json", "report.json"]
+
+
+def test_a_report_to_a_device(tmp_path: Path) -> None:
+    """A pipe or device is written to, and stays what it is."""
+    stream = write_lines(tmp_path / "in.jsonl", [{"text": "a", "label": "x"}])
+    done = streamlin("run", stream, "--report", "/dev/stdout", "--learner", "perceptron")
+    report, _, summary = done.out.partition("\n")
+    assert json.loads(report)["events"] == 1
+    assert summary.startswith("1 event ")
 
 
 def test_a_prediction_line(tmp_path: Path) -> None:
@@ -38,19 +49,16 @@ def test_a_prediction_line(tmp_path: Path) -> None:
         tmp_path / "in.jsonl",
         [{"id": 42, "text": "a", "label": "x"}, {"text": "a b", "label": None}, {"id": "", "text": "b", "label": "y"}],
     )
-    done = streamlin("run", "in.jsonl", "--learner", "perceptron", "--predictions", "-", cwd=tmp_path)
+    chosen = ("--learner", "perceptron", "--learner", "naive_bayes")
+    done = streamlin("run", "in.jsonl", *chosen, "--predictions", "-", cwd=tmp_path)
     second, third = (stream.read_bytes().index(b'{"text": "a b"'), stream.read_bytes().index(b'{"id": ""'))
+    nobody, both = {"perceptron": None, "naive_bayes": None}, {"perceptron": "x", "naive_bayes": "x"}
     assert done.lines == [
-        {"id": "42", "predicted": None, "confidence": None, "learners": {"perceptron": None}, "label": "x"},
-        {"position": f"in.jsonl:{second}", "predicted": "x", "confidence": 1.0, "learners": {"perceptron": "x"}},
-        {
-            "position": f"in.jsonl:{third}",
-            "predicted": "x",
-            "confidence": 1.0,
-            "learners": {"perceptron": "x"},
-            "label": "y",
-        },
+        {"id": "42", "predicted": None, "confidence": None, "learners": nobody, "label": "x"},
+        {"position": f"in.jsonl:{second}", "predicted": "x", "confidence": 1.0, "learners": both},
+        {"position": f"in.jsonl:{third}", "predicted": "x", "confidence": 1.0, "learners": both, "label": "y"},
     ]
+    assert done.out.startswith('{"id": "42", "predicted": null, "confidence": null, "learners": {"perceptron": null, ')
     assert done.err.startswith("3 events · 1 without label · 2 labels")
 
 
@@ -187,13 +195,6 @@ max_consecutive_dead_letters = 10
     assert not (tmp_path / "dead.jsonl").exists()
     line = refused("run", "--config", "all.toml", "--set", "features.bits=16", cwd=tmp_path, code=4)
     assert "features.words.ngrams: [1, 2] in the checkpoint, [1, 1] now" in line
-
-
-def test_learners_by_name_and_order(reference: Reference, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    chosen = ("--learner", "perceptron", "--learner", "naive_bayes")
-    streamlin("run", reference.stream, *chosen, "--report", report, "--set", "features.words.ngrams=[1, 1]")
-    assert list(measured(report)["learners"]) == ["perceptron", "naive_bayes"]
 
 
 def test_demo(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.integration.processes import MODULE, finish, start, streamlin
+from tests.integration.processes import MODULE, finish, start
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -43,25 +43,22 @@ def test_a_live_table_and_a_bar(sms: Path) -> None:
     assert "━" in live
     assert "streamlin: dead letter at" in ESCAPES.sub("", live)
     summary = ESCAPES.sub("", rest)
-    assert summary.splitlines()[0].strip("\r").startswith("1,200 events")
+    assert summary.strip().startswith("1,200 events")
     assert "no_change" in summary
     assert "ham" in summary
 
 
-def test_no_escapes_elsewhere(sms: Path) -> None:
-    done = streamlin("run", sms, env={"TERM": "xterm-256color", "COLORTERM": "truecolor"})
-    assert "\x1b" not in done.out + done.err
-
-
-def test_plain_lines_now_and_then(sms: Path) -> None:
-    """A line every few seconds: how much is read, how many events, and the best learner so far."""
-    process = start("run", f"{sms}?rate=150", "--limit", 900)
-    assert process.stderr is not None
-    lines: list[str] = []
-    for line in process.stderr:
-        lines.append(line.decode())
-        if "best" in lines[-1]:
-            break
-    process.terminate()
-    assert finish(process).code == 0
-    assert re.search(r"^streamlin: 100 % · \d+ events · .* events/s · best \w+ [\d.]+ %, last [\d.]+ %$", lines[-1])
+def test_news_where_there_is_no_terminal(sms: Path, tmp_path: Path) -> None:
+    """Who compiles says so, once; and a line every few seconds tells how far a long run is."""
+    long = start("run", f"{sms}?rate=150", "--limit", 900)
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    chosen = ("run", f"{sms}?format=text", "--learner", "perceptron", "--dead-letters", "null://")
+    first, second = (finish(start(*chosen, env=kept), news=False) for _ in range(2))
+    assert first.err.startswith("streamlin: compiling the kernels, once")
+    assert first.err.count("compiling") == 1
+    assert second.err == ""
+    assert long.stderr is not None
+    line = next(line for line in map(bytes.decode, long.stderr) if "best" in line)
+    assert re.search(r"^streamlin: 100 % · \d+ events · .* events/s · best \w+ [\d.]+ %, last [\d.]+ %$", line)
+    long.terminate()
+    assert finish(long).code == 0
