@@ -180,6 +180,7 @@ class EvaluationConfig(Strict):
 class CheckpointConfig(Strict):
     path: Annotated[str, Field(min_length=1)] | None = None
     every_events: Count = 50_000
+    every_seconds: PositiveFloat = 60.0
 
 
 class SinksConfig(Strict):

@@ -71,6 +71,7 @@ class Pipeline:
         self._positions: dict[str, dict[str, Position]] = {}
         self._dealt_with: dict[str, tuple[Records, int]] = {}
         self._number = self._since_checkpoint = self._resumed_events = 0
+        self._saved_at = time.monotonic()
         self._checkpoint: Checkpoint | None = None
         self._outputs: Outputs | None = None
         self._reader: Reader | None = None
@@ -159,6 +160,7 @@ class Pipeline:
         _, outputs = self._parts()
         if portion is None:
             outputs.flush()
+            self._save_if_due()
             return
         if len(portion.batch):
             predictions = self.model.step(portion.batch, portion.features)
@@ -169,7 +171,12 @@ class Pipeline:
             outputs.write_dead(portion.dead, portion.records)
         self._dealt_with[portion.records.key] = portion.records, portion.count
         self._since_checkpoint += len(portion.batch)
-        if self._since_checkpoint >= self.config.checkpoint.every_events:
+        self._save_if_due()
+
+    def _save_if_due(self) -> None:
+        due = self.config.checkpoint
+        late = time.monotonic() - self._saved_at >= due.every_seconds
+        if self._since_checkpoint >= due.every_events or (late and self._dealt_with):
             self._save()
 
     def _save(self) -> None:
@@ -179,7 +186,7 @@ class Pipeline:
         positions = self._positions.setdefault(self._source_key, {})
         positions |= {key: records.position(count) for key, (records, count) in self._dealt_with.items()}
         self._dealt_with.clear()
-        self._since_checkpoint = 0
+        self._since_checkpoint, self._saved_at = 0, time.monotonic()
         if self._checkpoint is not None:
             self._number += 1
             arrays, learned = self.model.state()

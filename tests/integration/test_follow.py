@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from streamlin.checkpoint import CURRENT, load
 from tests.connectors.writer import Writer
 from tests.integration.processes import finish, kill, start, until
 from tests.integration.streams import content, json_lines
@@ -115,3 +116,17 @@ def _readable(out: Path) -> list[str]:
     """Positions of the predictions that `zcat` gets out of a file which is still being written."""
     text = subprocess.run(["gzip", "-dcq", out], capture_output=True).stdout if out.exists() else b""
     return [json.loads(line)["position"] for line in text.splitlines()]
+
+
+def test_a_quiet_run_keeps_what_it_has_learned(tmp_path: Path) -> None:
+    """Few events and no end: the time alone brings a checkpoint."""
+    log, state = tmp_path / "app.jsonl", tmp_path / "state"
+    log.write_text(lines(1, 2, 3))
+    every = ("--set", "checkpoint.every_seconds=0.2")
+    process = start("run", log, "--follow", "--checkpoint", state, "--learner", "perceptron", *every)
+
+    def kept() -> bool:
+        return (state / CURRENT).exists() and load(state)[1]["evaluation"]["events"] == 3
+
+    until(kept, process)
+    kill(process)
