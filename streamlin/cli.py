@@ -4,16 +4,17 @@ What is heavy to import is imported where it is used: `--help` and a wrong optio
 """
 
 import json
+import os
 import sys
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from streamlin.errors import ConfigError, StreamlinError
-from streamlin.printing import flush_or_drop, is_read, print_news, print_result
+from streamlin.printing import is_read, print_news, print_result
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
@@ -175,8 +176,12 @@ def main() -> None:
         code = 130
     except Exception as error:
         code = _exit_code(error)
-    flush_or_drop(sys.stdout)
-    sys.exit(code)
+    for file in (sys.stdout, sys.stderr):
+        if file is not None:
+            with suppress(OSError):
+                file.flush()
+    # Everything is closed by now. To take numba and LLVM down in good order would be a quarter of a second's wait.
+    os._exit(code)
 
 
 def _exit_code(error: Exception) -> int:

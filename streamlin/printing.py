@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 import select
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -48,15 +47,3 @@ def is_read(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, 0)
     return not any(event & select.POLLERR for _, event in poll.poll(0))
-
-
-def flush_or_drop(file: TextIO | None) -> None:
-    """Let go of what could not be written, so that the interpreter does not try once more at its end."""
-    if file is None:
-        return
-    try:
-        file.flush()
-    except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, file.fileno())
-        os.close(nowhere)
