@@ -1,11 +1,11 @@
-"""Where the real streams are."""
+"""What all tests share."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from tests.locations import DATA
 
 
 @pytest.fixture(scope="session")

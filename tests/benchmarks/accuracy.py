@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.benchmarks.processes import log, reported
 from tests.benchmarks.tables import percent, table
-from tests.conftest import DATA
+from tests.locations import DATA
 
 GOALS = {
     "sms-spam": 98.0,

@@ -1,4 +1,4 @@
-"""Measure streamlin as its users run it: `python -m tests.benchmarks.bench [accuracy] [speed] [startup] [memory]`.
+"""Measure streamlin as its users run it: `make bench`, or `make bench PARTS="speed startup"`.
 
 Prints figures and asserts none. `bench/report.md` and `bench/report.json` hold the last run's. This process imports
 nothing large: what a child takes in memory is never counted as less than its parent had.

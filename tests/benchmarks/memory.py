@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.benchmarks.processes import log, streamlin, write_synthetic
 from tests.benchmarks.tables import table
-from tests.conftest import DATA
+from tests.locations import DATA
 
 
 def measure(folder: Path, repeat: int) -> dict[str, dict[str, int]]:
