@@ -13,7 +13,7 @@ def machine() -> dict[str, Any]:
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "system": f"{platform.system()} {platform.release().partition("-")[0]}",
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "load": os.getloadavg()[0],
         "python": platform.python_version(),
     } | {package: version(package) for package in ("numpy", "numba", "streamlin")}
