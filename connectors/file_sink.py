@@ -34,6 +34,8 @@ class FileSink:
         self._encoder: Encoder | None = None
         self._unflushed = False
         self._descriptor = -1
+        if length and not os.path.exists(address):
+            raise _shorter(address, "is missing", length)
         with failing(f"{address} can't be written to"):
             descriptor = _opened(address, create=not length)
         try:
@@ -98,10 +100,7 @@ class FileSink:
         """Bring the file to the length at which writing begins."""
         size = os.fstat(descriptor).st_size
         if length is not None and size < length:
-            raise ConnectorError(
-                f"{self._path} has {size} bytes, the checkpoint knows of {length}; "
-                "bring back the file, or start without the checkpoint"
-            )
+            raise _shorter(self._path, f"has {size} bytes", length)
         if length is None and mode == "fresh" and size:
             raise ConfigError(
                 f"{self._path} exists and has content; add ?mode=append to keep it or ?mode=overwrite to replace it"
@@ -111,6 +110,12 @@ class FileSink:
                 os.ftruncate(descriptor, length or 0)
             elif size and self._compression is None and _last_byte(self._path) != b"\n":
                 write_all(descriptor, b"\n", self._path)  # a line torn by a kill stays alone
+
+
+def _shorter(path: str, found: str, length: int) -> ConnectorError:
+    return ConnectorError(
+        f"{path} {found}, the checkpoint knows of {length} bytes; bring back the file, or start without the checkpoint"
+    )
 
 
 def _last_byte(path: str) -> bytes:

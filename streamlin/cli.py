@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from streamlin import __version__
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.printing import is_read, print_news, print_result
 
@@ -27,6 +28,7 @@ app = typer.Typer(
     no_args_is_help=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -42,6 +44,8 @@ def _count(text: str) -> int:
 
 
 Source = Annotated[str | None, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.", show_default=False)]
+# For Typer the source '-?format=csv' is an option '-?' with a value.
+StdinOptions = Annotated[str | None, typer.Option("-?", hidden=True)]
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a checkpoint.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file.", metavar="FILE")]
 Learners = Annotated[list[str] | None, typer.Option("--learner", help="Repeatable; all by default.", metavar="NAME")]
@@ -56,8 +60,17 @@ Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration 
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print_result(f"streamlin {__version__}", sys.stdout)
+        raise typer.Exit
+
+
 @app.callback(invoke_without_command=True)
-def command(context: typer.Context) -> None:
+def command(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show it.")] = False,
+) -> None:
     if context.invoked_subcommand is None:
         raise ConfigError("no command; there is run, demo, predict, inspect, connectors (streamlin --help)")
 
@@ -65,6 +78,7 @@ def command(context: typer.Context) -> None:
 @app.command()
 def run(
     source: Source = None,
+    stdin_options: StdinOptions = None,
     config: ConfigFile = None,
     learner: Learners = None,
     predictions: Predictions = None,
@@ -81,7 +95,7 @@ def run(
     from streamlin.settings import load_config
 
     flags = {
-        "source.url": source,
+        "source.url": _source(source, stdin_options),
         "source.follow": follow or None,
         "sinks.predictions": predictions,
         "sinks.dead_letters": dead_letters,
@@ -114,6 +128,7 @@ def demo(
 def predict(
     folder: Folder,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.")] = "-",
+    stdin_options: StdinOptions = None,
     predictions: Annotated[str, typer.Option(help="Where to; standard output by default.", metavar="URL")] = "-",
     dead_letters: DeadLetters = None,
     limit: Limit = None,
@@ -126,10 +141,11 @@ def predict(
     from streamlin.stopping import stopping
     from streamlin.summary import counted
 
+    url = _source(source, stdin_options) or "-"
     stop, shown = threading.Event(), PlainProgress()
     with stopping(stop.set):
         tell_if_compiling(shown.notice)
-        dead = predict_all(folder, source, predictions, dead_letters, limit, shown.notice, stop, previous)
+        dead = predict_all(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous)
     if dead:
         shown.notice(counted(dead, "dead letter"))
 
@@ -164,6 +180,15 @@ def connectors() -> None:
         for name, point in schemes(kind).items():
             provider = point.dist.name if point.dist is not None else "?"
             print_result(f"{kind[:-1]:<8}{name + '://':<16}{point.value} ({provider})", sys.stdout)
+
+
+def _source(source: str | None, stdin_options: str | None) -> str | None:
+    """SOURCE, whichever way it was understood."""
+    if stdin_options is None:
+        return source
+    if source not in (None, "-"):
+        raise ConfigError(f"two sources: {source} and -?{stdin_options}; there can be one")
+    return f"-?{stdin_options}"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Telling the user that the first run compiles the kernels."""
+"""Telling the user that kernels are compiled."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ class _Teller(event.Listener):
     def on_start(self, event: object) -> None:
         if not self._told:
             self._told = True
-            self._notice("compiling the kernels, once on this machine; takes some seconds")
+            self._notice("compiling kernels that are new to this machine; takes some seconds")
 
     def on_end(self, event: object) -> None:
         pass

@@ -10,7 +10,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    FiniteFloat,
     PositiveFloat,
     field_validator,
     model_validator,
@@ -91,12 +90,14 @@ class FeaturesConfig(Strict):
     def _gather_views(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "views" in data:
             return data
-        views = {key: value for key, value in data.items() if isinstance(value, dict)}
+        views = {key: value for key, value in data.items() if isinstance(value, dict) or key == "words"}
         rest = {key: value for key, value in data.items() if key not in views}
         return rest | {"views": {"words": {}} | views}
 
 
 class _Learner(Strict):
+    """A learner by name, and the view it reads; its own keys are explained at its class in `streamlin.learners`."""
+
     name: str = ""
     features: str = "words"
 
@@ -158,10 +159,18 @@ BASELINES = ("majority", "no_change")
 
 
 class EvaluationConfig(Strict):
-    """What is measured, and how far back."""
+    """What is measured, and how far back.
+
+    window : labelled events.
+    fading : α, by which each labelled event's part shrinks with the next one.
+    lead : the learner whose predictions are given out; None: the best so far.
+    slice_by : fields by whose values accuracy is measured too.
+    references : fields that hold another's predictions, measured beside the baselines.
+    confusion_labels, slice_values : labels, and values of a field, that are counted singly; the rest is one.
+    """
 
     window: Count = 1000
-    fading: Annotated[FiniteFloat, Field(gt=0, lt=1)] = 0.999
+    fading: Annotated[float, Field(gt=0, lt=1)] = 0.999
     lead: str | None = None
     slice_by: Names = ()
     references: Names = ()
@@ -178,17 +187,32 @@ class EvaluationConfig(Strict):
 
 
 class CheckpointConfig(Strict):
+    """Where and how often a run is saved: after so many events, and after so many seconds if anything is new.
+
+    path : a folder; None: nowhere.
+    """
+
     path: Annotated[str, Field(min_length=1)] | None = None
     every_events: Count = 50_000
     every_seconds: PositiveFloat = 60.0
 
 
 class SinksConfig(Strict):
+    """Where lines go: a path, `-`, or a URL; None: nowhere."""
+
     predictions: str | None = None
     dead_letters: str | None = None
 
 
 class PipelineConfig(Strict):
+    """What changes no prediction, only speed and what is put up with.
+
+    batch_size : events read, learned and written together.
+    threads : 2 read ahead on a thread of its own; 1 does one thing at a time.
+    max_record_bytes : a longer record is a dead letter.
+    max_consecutive_dead_letters : so many in a row end the run.
+    """
+
     batch_size: Annotated[Count, Field(le=100_000)] = 1000
     threads: Annotated[Count, Field(le=2)] = 2
     max_record_bytes: Count = 10_000_000
@@ -200,7 +224,7 @@ class RunConfig(Strict):
 
     source: SourceConfig = SourceConfig()
     fields: FieldsConfig = FieldsConfig()
-    features: FeaturesConfig = FeaturesConfig(views={"words": ViewConfig()})
+    features: FeaturesConfig = FeaturesConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
@@ -218,6 +242,8 @@ class RunConfig(Strict):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"learners: two are named '{name}'; give each its own name")
+        if "events" in names:  # the learners of a slice stand beside its number of events
+            raise ValueError("learners: 'events' is what a slice counts; give the learner another name")
         for learner in self.learners:
             if learner.features not in self.features.views:
                 known = ", ".join(self.features.views)

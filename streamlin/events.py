@@ -4,7 +4,7 @@ A source hands over `Records`, a format makes a `Batch` of them, and both hold c
 event on the way through. `Event` is what a person or a test writes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -217,7 +217,7 @@ class SourceContext:
     positions: Mapping[str, Position]
     follow: bool
     max_record_bytes: int
-    notice: Any
+    notice: Callable[[str], None]
 
 
 class Source(Protocol):
@@ -227,7 +227,7 @@ class Source(Protocol):
     for an unknown option, ConnectorError where it can't be read.
     """
 
-    def poll(self, limit: int) -> "list[Records] | None":
+    def poll(self, limit: int) -> list[Records] | None:
         """Up to `limit` records; [] if there are none yet, None at the end for good. Waits 100 ms at most."""
 
     def commit(self, positions: Mapping[str, Position]) -> None:
@@ -243,7 +243,7 @@ class Sink(Protocol):
     a checkpoint holds of it (what is behind it is cut off), or None on a fresh start.
     """
 
-    def write(self, lines: "bytes | memoryview") -> None:
+    def write(self, lines: bytes | memoryview) -> None:
         """Append whole lines."""
 
     def flush(self) -> None:

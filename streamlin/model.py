@@ -11,7 +11,7 @@ from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
-from streamlin.learners import Targets, from_config, no_targets, targets
+from streamlin.learners import Targets, from_config, learn_labels, no_targets
 
 Features = dict[str, Buckets]
 
@@ -40,14 +40,7 @@ class Model:
 
     def step(self, batch: Batch, features: Features) -> Predictions:
         """Test, then train, event by event: what every learner predicts of each before its label is seen."""
-        n_known = len(self.labels)
-        counted = batch.weights > 0
-        labels = (
-            batch.labels
-            if counted.all()
-            else [label if w else None for label, w in zip(batch.labels, counted, strict=True)]
-        )
-        goals = targets(self.labels.learn(labels), batch.weights, n_known)
+        goals = learn_labels(self.labels, batch.labels, batch.weights)
         learned = goals.codes >= 0
         examples = {view: rows.examples(features[view], learned) for view, rows in self.rows.items()}
         scores = self._scores(examples, goals)

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any, Protocol
 
 from streamlin.addresses import Address, parse_address
+from streamlin.ahead import Ahead
 from streamlin.checkpoint import Checkpoint, differing
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError, StreamlinError
@@ -14,7 +15,7 @@ from streamlin.events import Position, Records
 from streamlin.model import Model
 from streamlin.outputs import Outputs, one_file
 from streamlin.prediction_lines import PredictionLines
-from streamlin.reader import Ahead, Portion, Reader
+from streamlin.reader import Portion, Reader
 from streamlin.registry import connector
 from streamlin.sources import open_source
 
@@ -73,8 +74,7 @@ class Pipeline:
         self._number = self._since_checkpoint = self._resumed_events = 0
         self._saved_at = time.monotonic()
         self._checkpoint: Checkpoint | None = None
-        self._outputs: Outputs | None = None
-        self._reader: Reader | None = None
+        self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
         try:
             lengths = self._resume(previous)
             positions = dict(self._positions.get(self._source_key, {}))
@@ -82,9 +82,11 @@ class Pipeline:
             self._reader = Reader(
                 self.source, decoder, self.model.featurize, self.config.pipeline, limit, pace, self.stop
             )
+            self._open.callback(self._reader.close)
             if previous and self._checkpoint is not None:
                 self._checkpoint.go_back()
             self._outputs = Outputs(config.sinks.predictions, config.sinks.dead_letters, lengths, progress.notice)
+            self._open.callback(self._outputs.close)
             self._lines = PredictionLines(list(self.model.learners), self.model.labels)
             if self._checkpoint is not None and (self._outputs.new or self._number == 0):
                 self._save()  # so that a kill before the next one finds the sinks' lengths
@@ -101,7 +103,7 @@ class Pipeline:
         """
         begin, interval = time.perf_counter(), sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
-        portions, ahead = iter(self._parts()[0]), None
+        portions, ahead = iter(self._reader), None
         if self.config.pipeline.threads > 1:
             ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop)
             portions = iter(ahead)
@@ -140,7 +142,7 @@ class Pipeline:
     @property
     def writes_to_stdout(self) -> bool:
         """Whether events go to standard output."""
-        return self._parts()[1].to_stdout
+        return self._outputs.to_stdout
 
     @property
     def events_per_second(self) -> float | None:
@@ -151,24 +153,20 @@ class Pipeline:
     def close(self) -> None:
         """Close source, sinks and checkpoint; what is in no checkpoint by now will be learned again."""
         self.stop.set()
-        with ExitStack() as parts:  # the last one first; one that fails keeps no other open
-            for part in (self._checkpoint, self._outputs, self._reader):
-                if part is not None:
-                    parts.callback(part.close)
+        self._open.close()
 
     def _step(self, portion: Portion | None) -> None:
-        _, outputs = self._parts()
         if portion is None:
-            outputs.flush()
+            self._outputs.flush()
             self._save_if_due()
             return
         if len(portion.batch):
             predictions = self.model.step(portion.batch, portion.features)
-            if outputs.predictions is not None:
-                outputs.predictions.sink.write(self._lines.encode(portion.batch, predictions))
+            if self._outputs.predictions is not None:
+                self._outputs.predictions.sink.write(self._lines.encode(portion.batch, predictions))
         if portion.dead:
             self.model.prequential.dead_letters += len(portion.dead)
-            outputs.write_dead(portion.dead, portion.records)
+            self._outputs.write_dead(portion.dead, portion.records)
         self._dealt_with[portion.records.key] = portion.records, portion.count
         self._since_checkpoint += len(portion.batch)
         self._save_if_due()
@@ -181,8 +179,7 @@ class Pipeline:
 
     def _save(self) -> None:
         """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something."""
-        reader, outputs = self._parts()
-        lengths = outputs.sync()
+        lengths = self._outputs.sync()
         positions = self._positions.setdefault(self._source_key, {})
         positions |= {key: records.position(count) for key, (records, count) in self._dealt_with.items()}
         self._dealt_with.clear()
@@ -192,13 +189,7 @@ class Pipeline:
             arrays, learned = self.model.state()
             kept = {"number": self._number, "positions": self._positions, "sinks": lengths}
             self._checkpoint.save(arrays, {"fingerprint": self.config.fingerprint()} | kept | learned)
-        reader.commit(dict(positions))
-
-    def _parts(self) -> tuple[Reader, Outputs]:
-        """Both, once they are open; they are None only while the constructor runs."""
-        if self._reader is None or self._outputs is None:
-            raise StreamlinError("the pipeline was not opened")
-        return self._reader, self._outputs
+        self._reader.commit(dict(positions))
 
     def _resume(self, previous: bool) -> dict[str, Any]:
         """Take the checkpoint, if there is one; the lengths of the sinks it knows."""
@@ -208,6 +199,7 @@ class Pipeline:
                 raise ConfigError("--previous needs a checkpoint; name its folder with --checkpoint")
             return {}
         self._checkpoint = Checkpoint(path)
+        self._open.callback(self._checkpoint.close)
         if not self._checkpoint.exists(previous):
             return {}
         arrays, state = self._checkpoint.load(previous)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from streamlin.addresses import parse_address
@@ -43,15 +44,11 @@ def predict(
     model = Model(config)
     model.restore(arrays, state)
     source, decoder, pace = open_source(parse_address(url, "stdin"), config, {}, notice, stop)
-    reader = Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)
-    try:
-        outputs = Outputs(predictions, dead_letters, {}, notice)
-        try:
-            return _predict_all(reader, model, outputs)
-        finally:
-            outputs.close()
-    finally:
-        reader.close()
+    with (
+        closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
+        closing(Outputs(predictions, dead_letters, {}, notice)) as outputs,
+    ):
+        return _predict_all(reader, model, outputs)
 
 
 def _predict_all(reader: Reader, model: Model, outputs: Outputs) -> int:

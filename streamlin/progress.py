@@ -54,7 +54,7 @@ class LiveProgress:
         from rich.live import Live
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 
-        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+        self._live = Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True)
         self._bar = Progress(BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), auto_refresh=False)
         self._task = self._bar.add_task("", total=None)
         self._next = 0.0
@@ -83,7 +83,7 @@ class LiveProgress:
 
     def notice(self, line: str) -> None:
         """Show one line above the table."""
-        self._live.console.print(f"streamlin: {line}", markup=False, highlight=False, soft_wrap=True)
+        self._live.console.print(f"streamlin: {line}", markup=False, soft_wrap=True)
 
 
 def progress_of(run: "Pipeline") -> tuple[int, int] | None:

@@ -1,18 +1,18 @@
-"""Reading ahead: poll, decode, pace, featurize; on a thread of its own while the batch before is learned from.
+"""The source's side of the loop: poll, decode, pace, featurize.
 
-What happens here reads no state of any learner, so where it runs changes nothing.
+What happens here reads no state of any learner, so it may run ahead on a thread of its own.
 """
 
-import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from streamlin.config import PipelineConfig
 from streamlin.errors import ConnectorError
 from streamlin.events import Batch, DeadLetter, Position, Records, Source
+from streamlin.formats.base import Format
 from streamlin.pace import Pace
 
 
@@ -32,12 +32,6 @@ class Portion:
     count: int
 
 
-class Decoder(Protocol):
-    """What the reader needs of a format."""
-
-    def decode(self, records: Records) -> tuple[Batch, list[DeadLetter]]: ...
-
-
 class Reader:
     """The source's side of the loop.
 
@@ -55,7 +49,7 @@ class Reader:
     def __init__(
         self,
         source: Source,
-        decoder: Decoder,
+        decoder: Format,
         featurize: Callable[[Batch], Any],
         config: PipelineConfig,
         limit: int | None,
@@ -104,7 +98,7 @@ class Reader:
         if self._dead_in_a_row >= self._most_dead and not self._stop.is_set():
             raise ConnectorError(
                 f"{self._most_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
-                f"{dead[-1].error}; is this the right format?"
+                f"{dead[-1].error}; are the format and the fields right?"
             )
 
     def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
@@ -133,66 +127,3 @@ class Reader:
         if expected != n:
             self._dead_in_a_row = 0
         return n
-
-
-class Ahead:
-    """Runs an iterator on a thread of its own, a few items ahead; what it raises is raised where it is read.
-
-    Gives None where the next item is not there yet after `patience` seconds.
-    """
-
-    def __init__(self, items: Iterator[Any], depth: int, patience: float, stop: threading.Event) -> None:
-        self._queue: queue.Queue[Any] = queue.Queue(depth)
-        self._patience, self._stop = patience, stop
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(items,), name="streamlin-reader", daemon=True)
-        self._thread.start()
-
-    def __iter__(self) -> Iterator[Any]:
-        while True:
-            try:
-                item = self._queue.get(timeout=self._patience)
-            except queue.Empty:
-                yield None
-                continue
-            if item is _END:
-                break
-            yield item
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-    def join(self) -> None:
-        """Wait for the thread; it ends at once when `stop` is set."""
-        self._thread.join()
-
-    def _run(self, items: Iterator[Any]) -> None:
-        try:
-            for item in items:
-                if item is not None and not self._put(item):
-                    break
-        except BaseException as error:  # raised again by the thread that reads
-            self._error = error
-        self._put(_END)
-
-    def _put(self, item: Any) -> bool:
-        while not self._stop.is_set():
-            try:
-                self._queue.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                pass
-        if item is _END:
-            self._discard()
-            self._queue.put(item)
-        return False
-
-    def _discard(self) -> None:
-        while True:
-            try:
-                self._queue.get_nowait()
-            except queue.Empty:
-                return
-
-
-_END = object()

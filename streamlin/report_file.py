@@ -19,6 +19,8 @@ class ReportFile:
     """
 
     def __init__(self, path: Path) -> None:
+        if str(path) == "-":
+            raise ConfigError("--report -: needs the name of a file; standard output has the summary")
         self._path = path
         try:
             self._is_file = path.is_file() or not path.exists()

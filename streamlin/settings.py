@@ -19,7 +19,7 @@ Tables = dict[str, Any]
 
 
 def load_config(
-    file: Path | None = None,
+    file: Path | str | None = None,
     flags: Mapping[str, Any] | None = None,
     sets: Sequence[str] = (),
     learners: Sequence[str] = (),
@@ -39,7 +39,7 @@ def load_config(
     ------
     ConfigError : names the key, the value, and what would be right.
     """
-    tables = read_toml(file) if file is not None else {}
+    tables = read_toml(Path(file)) if file is not None else {}
     environment = os.environ if environment is None else environment
     for key, value in from_environment(environment):
         put(tables, key, value)
@@ -137,19 +137,20 @@ def _tables_of(learners: Any) -> list[Tables]:
 
 
 def _set(tables: Tables, key: str, value: Any) -> None:
-    """`put`, but a learner is addressed by its name."""
+    """`put`, but a learner is addressed by its name, which may have dots."""
     if not key.startswith("learners."):
         put(tables, key, value)
         return
-    _, name, *rest = key.split(".")
+    name, _, parameter = key.removeprefix("learners.").rpartition(".")
     learners = tables["learners"] = tables.get("learners") or [{"kind": kind} for kind in LEARNER_KINDS]
     names = {str(learner.get("name") or learner.get("kind")): learner for learner in _tables_of(learners)}
     if not names:
         checked(tables)
-    if name not in names or len(rest) != 1:
-        shape = "" if name not in names else "a key follows the name, as in learners.passive_aggressive.C; "
-        raise ConfigError(f"--set {key}: {shape}{nearest(name, names)}")
-    names[name][rest[0]] = value
+    if not name:
+        raise ConfigError(f"--set {key}: a key follows the name, as in learners.passive_aggressive.C")
+    if name not in names:
+        raise ConfigError(f"--set {key}: no learner '{name}'; {nearest(name, names)}")
+    names[name][parameter] = value
 
 
 def _explained(error: Mapping[str, Any], tables: Tables) -> str:

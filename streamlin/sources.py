@@ -1,5 +1,6 @@
 """From an address to a source, the format of its records, and their pace."""
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -32,7 +33,7 @@ def open_source(
     ConfigError : an option is wrong. ConnectorError : it can't be read.
     """
     options = dict(address.options)
-    name = options.pop("format", None) or format_of(address.address)
+    name = options.pop("format", None) or _format_at(address.address)
     pace = parse_pace({key: options.pop(key) for key in _PACE if key in options}, stop)
     own = {key: options.pop(key) for key in option_names(name) if key in options}
     evaluation = config.evaluation
@@ -53,8 +54,19 @@ def open_source(
         raise ConfigError(f"{error}{_meant(options)}") from None
 
 
+def _format_at(path: str) -> str:
+    """The format by suffix; of a folder, that of its files where they agree."""
+    if not os.path.isdir(path):
+        return format_of(path)
+    names = {format_of(entry.name) for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")}
+    return names.pop() if len(names) == 1 else format_of(path)
+
+
 def _meant(options: Mapping[str, str]) -> str:
-    """The option of every source or of a format that is nearly one of these."""
+    """The option of another format that one of these is, or that of every source or format that it nearly is."""
+    for key in options:
+        if formats := [name for name in FORMATS if key in option_names(name)]:
+            return f"; '{key}' is an option of format={' and format='.join(formats)}"
     known = {*_OURS, *chain.from_iterable(map(option_names, FORMATS))}
     close = [match for key in options for match in get_close_matches(key, known, n=1, cutoff=0.7)]
     return f"; or did you mean '{close[0]}'?" if close else ""

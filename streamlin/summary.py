@@ -1,19 +1,19 @@
-"""How a run stands, as tables for people: the live view and the summary at the end."""
+"""How a run stands, and what a checkpoint holds, as tables for people."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+_SIDE_BY_SIDE = 5
+"""Learners whose accuracies in a slice fit next to each other in 80 columns."""
+
 
 def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
     """A row a learner, then the baselines: running accuracy with its 95 % interval, window, fading."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("learner")
-    for title in ("accuracy", "95 % interval", f"last {window:,}", "fading"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("learner", "accuracy", "95 % interval", f"last {window:,}", "fading", right=4)
     best = max((row["accuracy"] or 0.0 for row in report["learners"].values()), default=0.0)
     for name, row in report["learners"].items():
         table.add_row(Text(name), *_cells(row), style="bold" if row["accuracy"] == best else None)
@@ -35,27 +35,36 @@ def counts_line(report: Mapping[str, Any]) -> str:
 
 
 def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableType]:
-    """A table a field: each value's events, and every learner's accuracy there; the largest slices first."""
+    """For each field a table, or several: each value's events and every learner's accuracy there; the largest first."""
     tables: list[RenderableType] = []
+    learners = list(report["learners"])
     for field, values in report["slices"].items():
         if not values:
             tables += ["", Text(f"no labelled event has the field {field}")]
             continue
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column(Text(field))
-        for title in ("events", *report["learners"]):
-            table.add_column(Text(title.replace("_", "_\n")), justify="right", no_wrap=True)
-        for value, row in sorted(values.items(), key=lambda item: -item[1]["events"])[:most]:
-            shares = (percent(row[name]["accuracy"]) for name in report["learners"])
-            table.add_row(Text(value[:40]), f"{row['events']:,}", *shares)
-        if len(values) > most:
-            table.caption = f"{len(values) - most:,} more in the report"
-        tables += ["", table]
+        for i in range(0, len(learners), _SIDE_BY_SIDE):
+            tables += ["", _slice_table(field, values, learners[i : i + _SIDE_BY_SIDE], most)]
     return tables
+
+
+def _slice_table(field: str, values: Mapping[str, Any], learners: Sequence[str], most: int) -> Table:
+    titles = [Text(title.replace("_", "_\n")) for title in ("events", *learners)]
+    table = _table(Text(field), *titles, right=len(titles))
+    for value, row in sorted(values.items(), key=lambda item: -item[1]["events"])[:most]:
+        table.add_row(
+            Text(" ".join(value.split())[:40]),
+            f"{row['events']:,}",
+            *(percent(row[name]["accuracy"]) for name in learners),
+        )
+    if len(values) > most:
+        table.caption = f"{len(values) - most:,} more in the report"
+    return table
 
 
 def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """The whole of it."""
+    if report["events"] and not report["labelled"]:
+        return Group(counts_line(report), "no event has a label: nothing to measure; fields.label names their field")
     return Group(counts_line(report), "", accuracy_table(report, window), *slice_tables(report))
 
 
@@ -93,10 +102,11 @@ def inspection(found: Mapping[str, Any]) -> RenderableType:
     )
 
 
-def _table(*titles: str, right: int = 0) -> Table:
+def _table(*titles: str | Text, right: int = 0) -> Table:
+    """An empty table; its `right` last columns are numbers."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, title in enumerate(titles):
-        table.add_column(title, justify="right" if number >= len(titles) - right else "left")
+    for number, title in enumerate(titles, right - len(titles)):
+        table.add_column(title, justify="right" if number >= 0 else "left", no_wrap=number >= 0)
     return table
 
 

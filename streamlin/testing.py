@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from streamlin.events import Position, Records, Sink, Source
 from streamlin.learners import Learner, best
 
-Check = Callable[[], None]
-
 
 def check_source(make: Callable[[Mapping[str, Position]], Source], expected: Sequence[bytes]) -> None:
     """Check a source that ends and has one part.
@@ -80,7 +78,7 @@ def check_learner(make: Callable[[], Learner]) -> None:
             p for i in range(0, len(texts), size) for p in parts.learn_many(texts[i : i + size], labels[i : i + size])
         ]
         _same(found, predicted, f"predictions in batches of {size}")
-        _same_state(parts, whole, f"its state after batches of {size}")
+        _same_arrays(_state(parts), _state(whole), f"its state after batches of {size}")
     assert len(set(predicted[len(predicted) // 2 :])) > 1, "it must learn to tell labels apart"
     for i in range(0, len(texts), 5):
         hidden = [*labels[:i], None, *labels[i + 1 :]]
@@ -136,10 +134,6 @@ def _positions_after(source: Source, count: int) -> dict[str, Position]:
 
 def _state(learner: Learner) -> dict[str, NDArray[Any]]:
     return {name: array.copy() for name, array in learner.state(learner.n_rows, len(learner.labels)).items()}
-
-
-def _same_state(one: Learner, other: Learner, what: str) -> None:
-    _same_arrays(_state(one), _state(other), what)
 
 
 def _same_arrays(found: Mapping[str, NDArray[Any]], expected: Mapping[str, NDArray[Any]], what: str) -> None:

@@ -4,8 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.locations import DATA
+
+# A kernel's first call compiles it, which takes as long as it takes.
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
 
 
 @pytest.fixture(scope="session")

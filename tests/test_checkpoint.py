@@ -46,7 +46,6 @@ def assert_same(ours: Arrays, theirs: Arrays) -> None:
         assert array.tobytes() == theirs[name].tobytes(), name
 
 
-@settings(deadline=None)
 @given(tables, st.dictionaries(st.text(), json_values, max_size=4))
 @example({"scalar": np.array(2.5), "empty": np.zeros((0, 7), np.int32)}, {"labels": ["\ud83d", "日本", '"\\']})
 def test_what_goes_in_comes_out(tmp_path_factory: pytest.TempPathFactory, table: Arrays, state: dict[str, Any]) -> None:
@@ -155,7 +154,7 @@ def test_every_truncation_and_every_addition_is_found(small: Path) -> None:
             load(small.parent)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_are_refused_not_crashed_on(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, framed: bool

@@ -36,6 +36,17 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
         assert_array_equal(checked[name], array, err_msg=name, strict=True)
 
 
+def test_no_kernel_that_reads_bytes_leaves_them(tmp_path):
+    """What is tested of tokens and of CSV, once more."""
+    files = [str(ROOT / "tests" / name) for name in ("features/test_view.py", "formats/test_csv_format.py")]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},
+        cwd=ROOT,
+        check=True,
+    )
+
+
 def test_compiled_they_do_what_their_source_says(tmp_path):
     """Interpreted, `exp` is numpy's, which may differ in the last bit; all that is no float is the same."""
     interpreted = run_apart(tmp_path, 100, "-W", "ignore:overflow", NUMBA_DISABLE_JIT="1")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamlin.errors import ConfigError, ConnectorError, UnknownScheme
@@ -38,7 +38,6 @@ def test_the_text_of_a_line() -> None:
     }
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=50))
 def test_any_record_can_be_had_back(payload: bytes) -> None:
     line = line_of(payload)

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -125,7 +125,6 @@ def test_a_wait_of_decades_or_for_ever_can_be_stopped(times: list[float]) -> Non
     assert clock.waits == 3
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(st.one_of(st.just(NAN), st.floats(0, 100)), max_size=8), max_size=5),
     st.floats(0.1, 1000),

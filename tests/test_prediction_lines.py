@@ -71,7 +71,7 @@ def cases(
     return learners, known, column(st.none() | names), predicted, lead, sure, column(label), draw(names)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(cases())
 def test_every_line_says_what_its_twin_says(case: Any) -> None:
     learners, known, ids, predicted, lead, sure, labels, part = case

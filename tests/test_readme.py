@@ -188,7 +188,7 @@ def test_commands_and_options() -> None:
         (name, f"{parameter.opts[0]} {parameter.metavar or ''}".strip())
         for name, command in typer.main.get_command(app).commands.items()  # type: ignore[attr-defined]  # a group
         for parameter in command.params
-        if parameter.param_type_name == "option" and parameter.name != "help"
+        if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden
     }
     listed = {
         (command, option)

@@ -237,11 +237,13 @@ KINDS = ", ".join(LEARNER_KINDS)
         ),
         ("learners.naive_bayes.alpha=0", "learners.naive_bayes.alpha: input should be greater than 0, got 0"),
         ("learners.naive_bayes.alpa=1", "learners.naive_bayes.alpa: unknown key; did you mean 'alpha'?"),
-        ("learners.naive_bays.alpha=1", "--set learners.naive_bays.alpha: did you mean 'naive_bayes'?"),
+        (
+            "learners.naive_bays.alpha=1",
+            "--set learners.naive_bays.alpha: no learner 'naive_bays'; did you mean 'naive_bayes'?",
+        ),
         (
             "learners.perceptron=1",
-            "--set learners.perceptron: a key follows the name, as in learners.passive_aggressive.C; "
-            "did you mean 'perceptron'?",
+            "--set learners.perceptron: a key follows the name, as in learners.passive_aggressive.C",
         ),
         ("learners.perceptron.features=chars", "learners.perceptron.features: no view 'chars' (there is words)"),
         ("learners=naive_bayes", "learners: needs [[learners]] tables, got 'naive_bayes'"),
@@ -253,12 +255,28 @@ KINDS = ", ".join(LEARNER_KINDS)
             "learners=[{kind = 'perceptron'}, {kind = 'perceptron'}]",
             "learners: two are named 'perceptron'; give each its own name",
         ),
+        (
+            "learners=[{kind = 'perceptron', name = 'events'}]",
+            "learners: 'events' is what a slice counts; give the learner another name",
+        ),
+        (
+            "learners.perceptron.C.x=1",
+            "--set learners.perceptron.C.x: no learner 'perceptron.C'; did you mean 'perceptron'?",
+        ),
+        ("features.words=3", "features.words: needs a table, got 3"),
         ("bits", "--set bits: it takes KEY=VALUE, as in features.bits=22"),
         ("=3", "--set =3: it takes KEY=VALUE, as in features.bits=22"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(sets: str, line: str) -> None:
     assert refused(sets=[sets]) == line
+
+
+def test_a_learner_whose_name_has_a_dot_is_addressed_by_it() -> None:
+    config = load_config(
+        None, {}, ["learners=[{kind = 'naive_bayes', name = 'nb.v1'}]", "learners.nb.v1.alpha=2"], (), {}
+    )
+    assert config.learners[0].parameters() == {"alpha": 2.0}
 
 
 def test_a_key_of_a_learner_is_no_help_where_the_learners_are_wrong() -> None:

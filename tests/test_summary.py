@@ -114,6 +114,15 @@ def test_the_summary_of_five_learners_with_slices_fits_80_columns(finished: tupl
     assert "8 more in the report" in rows[12]
 
 
+def test_more_learners_than_fit_80_columns_get_another_slice_table(finished: tuple[dict[str, Any], Path]) -> None:
+    report, _ = finished
+    names = [f"{kind}_{i}" for i in range(2) for kind in report["learners"]][:8]
+    values = {"a": {"events": 15} | {name: {"accuracy": 0.5} for name in names}}
+    learners = dict.fromkeys(names, report["learners"]["perceptron"])
+    lines = lines_of(summary(report | {"learners": learners, "slices": {"field": values}}, 1000))
+    assert [line.count("50.00 %") for line in lines if re.match(r"a +15 ", line)] == [5, 3]
+
+
 def test_names_are_no_markup(finished: tuple[dict[str, Any], Path]) -> None:
     """Names of learners, fields and values are a user's own; `[/x]` would be an error as rich's markup."""
     report, _ = finished
@@ -170,3 +179,12 @@ def test_what_an_inspection_says(finished: tuple[dict[str, Any], Path]) -> None:
         for features in labels.values():
             (_, first), (_, second) = features
             assert first >= second > 0
+
+
+def test_without_labels_there_is_a_hint_and_no_table_of_dashes(tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("one\ntwo\n")
+    report = run(load_config(flags={"source.url": str(tmp_path / "texts.txt")}, environment={}))
+    lines = lines_of(summary(report, 1000))
+    assert lines[0].startswith("2 events · 2 without label")
+    assert "no event has a label" in lines[1]
+    assert len(lines) == 2

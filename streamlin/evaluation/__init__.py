@@ -1,6 +1,6 @@
 """Test-then-train accuracy and what it is compared with."""
 
-from streamlin.evaluation.intervals import wilson
-from streamlin.evaluation.prequential import Predictions, Prequential
+from streamlin.evaluation.predictions import Predictions
+from streamlin.evaluation.prequential import Prequential
 
-__all__ = ["Predictions", "Prequential", "wilson"]
+__all__ = ["Predictions", "Prequential"]

@@ -3,16 +3,14 @@
 Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window and the fading factor.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.measure import Measure
 from streamlin.kernel import kernel
 
 
-class Accuracy:
+class Accuracy(Measure):
     """Weighted accuracy of M predictors; events without label or of weight 0 move nothing.
 
     For hit h (1 or 0) and weight w of an event::
@@ -81,15 +79,6 @@ class Accuracy:
     def faded(self) -> NDArray[np.float64]:
         """float64[M]; NaN while nothing was counted."""
         return _ratio(self.fading_hits, self.totals[1])
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Every array, by name."""
-        return {name: getattr(self, name) for name in self.arrays}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the arrays that `state` gave."""
-        for name in self.arrays:
-            setattr(self, name, state[name].copy())
 
 
 def _ratio(hits: NDArray[np.float64], total: float) -> NDArray[np.float64]:

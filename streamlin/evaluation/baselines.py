@@ -1,16 +1,14 @@
 """What a learner has to beat: the majority label, and the label of the event before."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import BASELINES
+from streamlin.evaluation.measure import Measure
 from streamlin.kernel import kernel
 
 
-class Baselines:
+class Baselines(Measure):
     """Two predictors that read no text; each predicts before it sees the label.
 
     majority : the label of the largest weight so far; ties go to the label seen first.
@@ -18,6 +16,7 @@ class Baselines:
     """
 
     names = BASELINES
+    arrays = ("label_weights", "last")
 
     def __init__(self) -> None:
         self.label_weights = np.zeros(0)
@@ -30,14 +29,6 @@ class Baselines:
         if self.label_weights.size < n_labels:
             self.label_weights = np.concatenate([self.label_weights, np.zeros(n_labels - self.label_weights.size)])
         predict_batch(labels, weights, self.label_weights, self.last, predicted)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Every array, by name."""
-        return {"label_weights": self.label_weights, "last": self.last}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the arrays that `state` gave."""
-        self.label_weights, self.last = state["label_weights"].copy(), state["last"].copy()
 
 
 @kernel

@@ -1,22 +1,22 @@
 """Confusion counts: how often each label was taken for which."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.measure import Measure
 from streamlin.kernel import kernel
 
 OTHER, ABSTAINED = "(other)", "(abstained)"
 
 
-class Confusion:
+class Confusion(Measure):
     """Events by true and predicted label, for L learners; labels after the first `limit` are counted together.
 
     counts : int64[L, size + 1, size + 2]; true label by predicted one, the last row and column but one stand for the
         labels beyond, the last column for abstentions.
     """
+
+    arrays = ("counts",)
 
     def __init__(self, learners: int, limit: int = 200) -> None:
         self.limit = limit
@@ -47,14 +47,6 @@ class Confusion:
             counts[:, :old, :old] = self.counts[:, :old, :old]
             counts[:, :old, -1] = self.counts[:, :old, -1]
             self.counts = counts
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """The counts."""
-        return {"counts": self.counts}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the counts that `state` gave."""
-        self.counts = state["counts"].copy()
 
 
 @kernel

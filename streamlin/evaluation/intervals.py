@@ -18,4 +18,7 @@ def wilson(correct: int, n: int, z: float = Z_95) -> tuple[float, float] | None:
     share, spread = correct / n, z * z / n
     centre = share + spread / 2
     margin = z * sqrt(share * (1 - share) / n + spread / (4 * n))
-    return max(0.0, (centre - margin) / (1 + spread)), min(1.0, (centre + margin) / (1 + spread))
+    # The ends at 0 and 1 are exact; rounding would leave 4.9e-17.
+    low = 0.0 if correct == 0 else (centre - margin) / (1 + spread)
+    high = 1.0 if correct == n else (centre + margin) / (1 + spread)
+    return low, high

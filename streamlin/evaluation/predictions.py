@@ -1,9 +1,24 @@
 """From scores to predictions and confidences."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+
+
+class Predictions(NamedTuple):
+    """What was predicted for a batch of n events, each before its label was seen.
+
+    predicted : int32[L, n], each learner's label code; -1 for an abstention.
+    lead : int32[n], the learner whose prediction is given out.
+    confidences : float64[n], the lead's; NaN for an abstention.
+    """
+
+    predicted: NDArray[np.int32]
+    lead: NDArray[np.int32]
+    confidences: NDArray[np.float64]
 
 
 @kernel
@@ -25,29 +40,24 @@ def predict(
 
 
 @kernel
-def fill_confidences(
+def confidences(
     scores: NDArray[np.float64],
     predicted: NDArray[np.int32],
     lead: NDArray[np.int32],
-    confidences: NDArray[np.float64],
-) -> None:
-    """Set confidences float64[n] to the softmax of the lead's scores at its prediction; NaN for an abstention."""
+) -> NDArray[np.float64]:
+    """float64[n] in (0, 1], the softmax of the lead's scores at its prediction; NaN for an abstention.
+
+    scores float64[L, n, n_labels], predicted int32[L, n], lead int32[n]: as above.
+    """
+    result = np.empty(lead.size)
     for i in range(lead.size):
         s = scores[lead[i], i]
         winner = predicted[lead[i], i]
         if winner < 0:
-            confidences[i] = np.nan
+            result[i] = np.nan
             continue
         total = 0.0
         for k in range(s.size):
             total += np.exp(s[k] - s[winner])
-        confidences[i] = 1.0 / total
-
-
-def confidences(
-    scores: NDArray[np.float64], predicted: NDArray[np.int32], lead: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """float64[n] in (0, 1], of the lead's prediction for each event; NaN for an abstention."""
-    result = np.empty(lead.size)
-    fill_confidences(scores, predicted, lead, result)
+        result[i] = 1.0 / total
     return result

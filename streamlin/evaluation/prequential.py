@@ -1,7 +1,7 @@
 """Test, then train, measured: everything that is counted about a stream, in one place."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +11,10 @@ from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.confusion import Confusion
 from streamlin.evaluation.intervals import wilson
-from streamlin.evaluation.predictions import confidences, predict
+from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.predictions import Predictions, confidences, predict
 from streamlin.evaluation.slices import Slices
 from streamlin.events import LabelIndex
-
-
-class Predictions(NamedTuple):
-    """What was predicted for a batch of n events, each before its label was seen.
-
-    predicted : int32[L, n], each learner's label code; -1 for an abstention.
-    lead : int32[n], the learner whose prediction is given out.
-    confidences : float64[n], the lead's; NaN for an abstention.
-    """
-
-    predicted: NDArray[np.int32]
-    lead: NDArray[np.int32]
-    confidences: NDArray[np.float64]
 
 
 class Prequential:
@@ -140,22 +128,15 @@ class Prequential:
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Take what `state` gave."""
         for part, measure in self._measures().items():
-            own = {
-                name.removeprefix(f"{part}/"): array for name, array in arrays.items() if name.startswith(f"{part}/")
-            }
-            if isinstance(measure, Slices):
-                measure.restore(own, rest["slices"][part.removeprefix("slices/")])
-            else:
-                measure.restore(own)
+            measure.restore({name: arrays[f"{part}/{name}"] for name in measure.arrays})
+        for field, values in rest["slices"].items():
+            self.slices[field].values = LabelIndex(values)
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
 
-    def _measures(self) -> dict[str, Accuracy | Baselines | Confusion | Slices]:
-        whole: dict[str, Accuracy | Baselines | Confusion | Slices] = {
-            "accuracy": self.accuracy,
-            "baselines": self.baselines,
-            "confusion": self.confusion,
-        }
-        return whole | {f"slices/{field}": slices for field, slices in self.slices.items()}
+    def _measures(self) -> dict[str, Measure]:
+        """By the name under which a checkpoint keeps its arrays."""
+        slices: dict[str, Measure] = {f"slices/{field}": slices for field, slices in self.slices.items()}
+        return {"accuracy": self.accuracy, "baselines": self.baselines, "confusion": self.confusion} | slices
 
 
 def _reference_codes(values: Sequence[str | None], labels: LabelIndex) -> NDArray[np.int32]:

@@ -1,23 +1,27 @@
 """Accuracy for each value of a field."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.confusion import OTHER
+from streamlin.evaluation.measure import Measure
 from streamlin.events import LabelIndex
 from streamlin.kernel import kernel
 
 
-class Slices:
+class Slices(Measure):
     """Weighted accuracy of L learners by the values of one field; values after the first `limit` count together.
 
     They are `(other)`, and so is a value of that name.
 
-    hit_weights float64[size + 1, L], weights float64[size + 1], events int64[size + 1]; the last row is the rest's.
+    hit_weights float64[limit + 1, L], weights float64[limit + 1], events int64[limit + 1]; the last row is the rest's.
+    values : the value of each row before it, in order of first sight; no array, so `restore` leaves it alone.
     """
+
+    arrays = ("hit_weights", "weights", "events")
 
     def __init__(self, learners: int, limit: int = 1000) -> None:
         self.limit = limit
@@ -54,16 +58,6 @@ class Slices:
             }
             for row in np.flatnonzero(self.events)
         }
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Every array, by name; the values are kept apart, as `values.names`."""
-        return {"hit_weights": self.hit_weights, "weights": self.weights, "events": self.events}
-
-    def restore(self, state: Mapping[str, NDArray[Any]], values: Sequence[str]) -> None:
-        """Take the arrays that `state` gave, and the values."""
-        self.values = LabelIndex(values)
-        self.hit_weights, self.weights = state["hit_weights"].copy(), state["weights"].copy()
-        self.events = state["events"].copy()
 
 
 @kernel

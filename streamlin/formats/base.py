@@ -8,7 +8,7 @@ import numpy as np
 
 from streamlin.config import FieldsConfig
 from streamlin.errors import RecordError
-from streamlin.events import Batch, DeadLetter, Event, Framing, Records, single_records
+from streamlin.events import Batch, DeadLetter, Event, Framing, Records
 from streamlin.formats.framing import Lines
 from streamlin.formats.utf8 import Indices, spans, texts_of, utf8
 from streamlin.formats.values import checked_weights, names
@@ -46,6 +46,12 @@ class Format(ABC):
             dead += bad
             batch = self.batch(records, np.setdiff1d(kept, [letter.record for letter in bad], assume_unique=True))
         return batch, sorted(dead)
+
+    def check_reads_back(self, records: Records, event: Event) -> None:
+        """Raise RecordError if the records, which are to hold `event`, would be read as anything else."""
+        batch, _ = self.decode(records)
+        if [plain(read) for read in batch.events()] != [plain(event)]:
+            raise RecordError(f"{self.name} can't hold this event: it would read back as another one")
 
     def _bad(self, records: Records, kept: Indices) -> Iterator[DeadLetter]:
         """Find the bad ones by halving: few bad records cost little, however long the batch."""
@@ -95,16 +101,10 @@ class LineFormat(Format):
     def encode(self, event: Event) -> bytes:
         """The event's line; RecordError where it does not read back as the same event."""
         line = utf8(self.write(event))
-        if not self._reads_back(line, event):
-            raise RecordError(f"{self.name} can't hold this event: it would read back as another one")
+        data = line + b"\n"
+        starts, ends, _ = self.framing(data, True)
+        self.check_reads_back(Records(data, starts, ends, starts, ends + 1, "-"), event)
         return line
-
-    def _reads_back(self, line: bytes, event: Event) -> bool:
-        starts, ends, _ = self.framing(line + b"\n", True)
-        if starts.tolist() != [0] or ends.tolist() != [len(line)]:
-            return False
-        batch, _ = self.decode(single_records([line]))
-        return [plain(read) for read in batch.events()] == [plain(event)]
 
 
 def plain(event: Event) -> Event:
@@ -113,7 +113,7 @@ def plain(event: Event) -> Event:
     return Event(event.text, event.label, event.id, event.weight, event.time, extra)
 
 
-def joined(columns: Sequence[Sequence[str | None]], missing: str) -> tuple[list[str], Indices | None]:
+def texts_and_pieces(columns: Sequence[Sequence[str | None]], missing: str) -> tuple[list[str], Indices | None]:
     """`texts` and `pieces` of a batch from the columns of its text fields.
 
     A None is passed over; where an event has nothing else, RecordError(missing) is raised.

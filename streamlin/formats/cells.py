@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from streamlin.config import FieldsConfig
 from streamlin.events import Batch, Records
-from streamlin.formats.base import joined
+from streamlin.formats.base import texts_and_pieces
 from streamlin.formats.utf8 import Indices
 from streamlin.formats.values import Scalar, checked_weights, is_number, names, number, unix_times
 
@@ -41,7 +41,7 @@ def batch_of_cells(
     def column(name: str) -> Cells:
         return columns.get(name, nothing)
 
-    texts, pieces = joined([columns[name] for name in fields.text], "there is no text")
+    texts, pieces = texts_and_pieces([columns[name] for name in fields.text], "there is no text")
     return Batch(
         ids=names(column(fields.id)),
         texts=texts,

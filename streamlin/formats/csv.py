@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, DecodeError, RecordError
 from streamlin.events import Batch, Event, Records, single_records
-from streamlin.formats.base import Format, plain
+from streamlin.formats.base import Format
 from streamlin.formats.cells import Cells, batch_of_cells, wanted_names
 from streamlin.formats.csv_framing import CsvFraming
 from streamlin.formats.csv_table import Table
@@ -57,9 +57,9 @@ class CsvFormat(Format):
             if name not in columns:
                 raise RecordError(f"there is no column '{name}' for {values[name]!r}; there is {', '.join(columns)}")
         row = self._row([values.get(name, "") for name in columns])
-        read, _ = self.decode(self._with_header(row))
-        if [plain(event) for event in read.events()] != [plain(event)]:
-            raise RecordError(f"{self.name} can't hold this event: it would read back as another one")
+        records = single_records([row])
+        records.header = self.encode_header()
+        self.check_reads_back(records, event)
         return row
 
     def encode_header(self) -> bytes:
@@ -121,11 +121,6 @@ class CsvFormat(Format):
     def _quoted(self, cell: str) -> str:
         special = cell.startswith("\ufeff") or any(mark in cell for mark in (self.delimiter, '"', "\r", "\n"))
         return '"' + cell.replace('"', '""') + '"' if special else cell
-
-    def _with_header(self, row: bytes) -> Records:
-        records = single_records([row])
-        records.header = self.encode_header()
-        return records
 
 
 class TsvFormat(CsvFormat):

@@ -12,10 +12,10 @@ import numpy as np
 from streamlin.config import FieldsConfig
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
-from streamlin.formats.base import Format, joined
+from streamlin.formats.base import Format, texts_and_pieces
 from streamlin.formats.json_errors import explained, malformed
 from streamlin.formats.json_fields import JsonFields
-from streamlin.formats.utf8 import Indices, check_utf8, spans
+from streamlin.formats.utf8 import Indices, check_utf8, no_utf8, spans
 from streamlin.formats.values import checked_weights, names, unix_times
 
 _OPEN, _CLOSE = b"{}"
@@ -42,7 +42,9 @@ class JsonFormat(Format):
         def column(path: str) -> list[Any]:
             return self._json.column(rows, path)
 
-        texts, pieces = joined([column(path) for path in fields.text], f"none of {', '.join(fields.text)} is there")
+        texts, pieces = texts_and_pieces(
+            [column(path) for path in fields.text], f"none of {', '.join(fields.text)} is there"
+        )
         return Batch(
             ids=names(column(fields.id)),
             texts=texts,
@@ -153,4 +155,4 @@ def _encoded(tree: dict[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(tree)
     except UnicodeEncodeError as error:
-        raise RecordError(f"no UTF-8 for {error.object[error.start]!r} at position {error.start}") from None
+        raise no_utf8(error) from None

@@ -15,7 +15,7 @@ def utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise RecordError(f"no UTF-8 for {text[error.start]!r} at position {error.start}") from None
+        raise no_utf8(error) from None
 
 
 def spans(records: Records, kept: Indices) -> tuple[Indices, Indices]:
@@ -32,20 +32,20 @@ def texts_of(data: bytes, starts: Indices, ends: Indices) -> list[str]:
     try:
         return [str(data[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     except UnicodeDecodeError as error:
-        raise not_utf8(error) from None
+        byte = error.object[error.start]
+        raise DecodeError(f"not UTF-8: byte 0x{byte:02x} at position {error.start}") from None
 
 
 def check_utf8(data: bytes, starts: Indices, ends: Indices) -> None:
     """Raises DecodeError if any of the records is not UTF-8, whatever part of it is going to be read."""
     first = np.frombuffer(data, np.uint8)[starts[starts < ends]]
     whole = data[starts[0] : ends[-1]] if starts.size else b""
-    if whole.isascii() or (is_utf8(whole) and not ((first & 0xC0) == 0x80).any()):
+    if whole.isascii() or (_is_utf8(whole) and not ((first & 0xC0) == 0x80).any()):
         return
     texts_of(data, starts, ends)
 
 
-def is_utf8(data: bytes) -> bool:
-    """Whether it is UTF-8."""
+def _is_utf8(data: bytes) -> bool:
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -53,6 +53,6 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def not_utf8(error: UnicodeDecodeError) -> DecodeError:
-    """What is to be said of it."""
-    return DecodeError(f"not UTF-8: byte 0x{error.object[error.start]:02x} at position {error.start}")
+def no_utf8(error: UnicodeEncodeError) -> RecordError:
+    """What is to be said of a text with a lone surrogate."""
+    return RecordError(f"no UTF-8 for {error.object[error.start]!r} at position {error.start}")

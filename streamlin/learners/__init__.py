@@ -2,7 +2,7 @@
 
 from streamlin.config import LearnerConfig
 from streamlin.learners.averaged_perceptron import AveragedPerceptron
-from streamlin.learners.base import Learner, Targets, best, no_targets, softmax, targets
+from streamlin.learners.base import Learner, Targets, best, learn_labels, no_targets, softmax, targets
 from streamlin.learners.logistic_regression import LogisticRegression
 from streamlin.learners.naive_bayes import NaiveBayes
 from streamlin.learners.passive_aggressive import PassiveAggressive
@@ -29,6 +29,7 @@ __all__ = [
     "Targets",
     "best",
     "from_config",
+    "learn_labels",
     "no_targets",
     "softmax",
     "targets",

@@ -1,20 +1,19 @@
-"""What all learners share: tables that grow, the scoring of linear models, and the use of one alone."""
+"""What all learners share, in a pipeline and alone."""
 
-import math
-import mmap
+import inspect
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import RecordError
+from streamlin.errors import ConfigError, RecordError
 from streamlin.events import LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
-from streamlin.kernel import kernel
+from streamlin.learners.tables import Array, grown
 
-Array = NDArray[Any]
 Text = str | Mapping[str, float]
 """A text, or a mapping of feature to value."""
 
@@ -34,11 +33,18 @@ class Targets(NamedTuple):
 
 def targets(codes: NDArray[np.int32], weights: NDArray[np.float64], n_known: int) -> Targets:
     """Targets of label codes given in order of first sight, `n_known` of them before this batch."""
-    codes = np.where(weights > 0, codes, np.int32(-1))
     known = np.empty(codes.size + 1, np.int64)
     known[0] = n_known
     np.maximum.accumulate(codes + 1, out=known[1:])
     return Targets(codes, np.maximum(known[:-1], n_known), weights)
+
+
+def learn_labels(index: LabelIndex, labels: Sequence[str | None], weights: NDArray[np.float64]) -> Targets:
+    """Targets of the labels of n events; new ones get codes, but an event of weight 0 neither has nor brings one."""
+    n_known = len(index)
+    if not weights.all():
+        labels = [label if w > 0 else None for label, w in zip(labels, weights, strict=True)]
+    return targets(index.learn(labels), weights, n_known)
 
 
 class Learner:
@@ -53,6 +59,10 @@ class Learner:
     Parameters
     ----------
     features : how texts become features; words and pairs of words in 2^20 buckets unless told otherwise.
+
+    Raises
+    ------
+    ConfigError : `features` is no view.
     """
 
     name: ClassVar[str]
@@ -60,10 +70,15 @@ class Learner:
     """The arrays that are learned: of two dimensions, [n_rows, n_labels]; of one, [n_labels]; of none, a number."""
 
     def __init__(self, features: View | None = None) -> None:
-        self.view = features
+        if not isinstance(features, View | None):
+            raise ConfigError(f"features must be a View, as in View(ViewConfig(...)), got {features!r}")
+        self.view = View() if features is None else features
         self.labels = LabelIndex()
-        self._rows: RowIndex | None = None
         self._rows_in_use = 0
+
+    def __repr__(self) -> str:
+        names = [name for name in inspect.signature(type(self)).parameters if name in vars(self)]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     # --- in a pipeline
 
@@ -78,7 +93,7 @@ class Learner:
         """Make room: rows double, labels grow by a quarter (a row of many labels is memory in use at once)."""
         for name in self.tables:
             table = getattr(self, name)
-            setattr(self, name, _grown(table, (n_rows, n_labels)[2 - table.ndim :], self._rows_in_use))
+            setattr(self, name, grown(table, (n_rows, n_labels)[2 - table.ndim :], self._rows_in_use))
         self._rows_in_use = max(self._rows_in_use, n_rows)
 
     def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.floating[Any]]:
@@ -119,15 +134,18 @@ class Learner:
 
         Raises
         ------
-        RecordError : a weight or a feature's value is not what it must be; then nothing was learned.
+        RecordError : a weight, a label, a text or a feature's value is not what it must be; then nothing was learned.
         ValueError : xs, ys and ws differ in length.
         """
         weights = _checked(np.array(ws, np.float64) if len(ws) else np.ones(len(ys)))
+        if not len(xs) == len(ys) == len(weights):
+            raise ValueError(f"xs, ys and ws must be of one length, got {len(xs)}, {len(ys)} and {len(weights)}")
+        odd = [y for y in ys if not isinstance(y, str | None)]
+        if odd:
+            raise RecordError(f"a label must be a text or None, got {odd[0]!r}")
         features = self._buckets(xs)
-        n_known = len(self.labels)
-        codes = self.labels.learn([y if w > 0 else None for _, y, w in zip(xs, ys, weights, strict=True)])
-        batch = targets(codes, weights, n_known)
-        examples = self._index().examples(features, batch.codes >= 0)
+        batch = learn_labels(self.labels, [y or None for y in ys], weights)
+        examples = self._rows.examples(features, batch.codes >= 0)
         self.grow(self.n_rows, len(self.labels))
         scores = np.empty((len(ys), len(self.labels)))
         self.score_then_learn(examples, batch, scores)
@@ -139,26 +157,27 @@ class Learner:
 
     def scores_many(self, xs: Sequence[Text]) -> NDArray[np.float64]:
         """Scores float64[n, n_labels]; nothing is learned."""
-        examples = self._index().examples(self._buckets(xs))
+        examples = self._rows.examples(self._buckets(xs))
         scores = np.empty((len(xs), len(self.labels)))
         self.score_then_learn(examples, no_targets(len(xs), len(self.labels)), scores)
         return scores
 
     def _buckets(self, xs: Sequence[Any]) -> Buckets:
-        if self.view is None:
-            self.view = View()
-        return self.view.of_texts(xs) if xs and isinstance(xs[0], str) else self.view.of_mappings(xs)
+        kind: type = str if isinstance(next(iter(xs), ""), str) else Mapping
+        odd = [x for x in xs if not isinstance(x, kind)]
+        if odd:
+            raise RecordError(f"{odd[0]!r:.80} can't be learned from; all must be texts, or all mappings")
+        return self.view.of_texts(xs) if kind is str else self.view.of_mappings(xs)
 
     @property
     def n_rows(self) -> int:
         """How many features it knows; used alone."""
-        return len(self._index())
+        return len(self._rows)
 
-    def _index(self) -> RowIndex:
-        if self._rows is None:
-            self.view = self.view or View()
-            self._rows = RowIndex(self.view.bits)
-        return self._rows
+    @cached_property
+    def _rows(self) -> RowIndex:
+        """Made once it is used alone: in a pipeline, 4 bytes a bucket for nothing."""
+        return RowIndex(self.view.bits)
 
     def _names(self, scores: NDArray[np.float64]) -> list[str | None]:
         return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
@@ -192,82 +211,3 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     powers: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
     powers /= powers.sum(axis=1, keepdims=True)
     return powers
-
-
-def _grown(table: Array, shape: tuple[int, ...], rows_in_use: int) -> Array:
-    """The table itself if it is large enough, else a larger one with its content; what is new is 0.
-
-    Rows not in use are not copied: the system gives memory for them once they are written to.
-    """
-    if all(size <= capacity for size, capacity in zip(shape, table.shape, strict=True)):
-        return table
-    capacity = [
-        old if size <= old else max(size, _SMALLEST) if old == 0 else max(size, int(old * factor))
-        for size, old, factor in zip(shape, table.shape, _FACTORS[-len(shape) :], strict=True)
-    ]
-    larger = _zeros(capacity, table.dtype)
-    if table.ndim == 2:
-        larger[:rows_in_use, : table.shape[1]] = table[:rows_in_use]
-    else:
-        larger[: table.size] = table
-    return larger
-
-
-_SMALLEST = 2
-_FACTORS = (2.0, 1.25)
-_LARGE = 1 << 20
-
-
-def _zeros(shape: Sequence[int], kind: np.dtype[Any]) -> Array:
-    """Zeros; large ones straight from the system, which has them back whole as soon as they are outgrown.
-
-    The allocator would keep what a learner outgrew: a quarter more memory in use with 151 labels.
-    """
-    size = math.prod(shape) * kind.itemsize
-    if size < _LARGE:
-        return np.zeros(shape, kind)
-    return np.frombuffer(mmap.mmap(-1, size), kind).reshape(shape)
-
-
-@kernel
-def linear_scores(
-    examples: Examples, i: int, weights: Array, bias: Array, scale: float, n_labels: int, scores: NDArray[np.float64]
-) -> None:
-    """Set scores[k] = bias_k + scale * sum_j x_j weights_jk for event i's n_labels candidates, -inf for the rest."""
-    scores[:n_labels] = 0.0
-    scores[n_labels:] = -np.inf
-    for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        row = examples.rows[j]
-        if 0 <= row < examples.rows_before[i]:
-            x = np.float64(examples.values[j])
-            for k in range(n_labels):
-                scores[k] += x * weights[row, k]
-    for k in range(n_labels):
-        scores[k] = bias[k] + scale * scores[k]
-
-
-@kernel
-def best_other(scores: NDArray[np.float64], y: int) -> int:
-    """The best scored candidate but y; -1 if there is no other. Ties go to the label seen first."""
-    best = -1
-    for k in range(scores.size):
-        if k != y and scores[k] > -np.inf and (best < 0 or scores[k] > scores[best]):
-            best = k
-    return best
-
-
-@kernel
-def squared_length(examples: Examples, i: int) -> float:
-    """The sum of event i's squared values, those without a row among them."""
-    total = 0.0
-    for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        total += np.float64(examples.values[j]) * np.float64(examples.values[j])
-    return total
-
-
-@kernel
-def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Array, k: int) -> None:
-    """weights_jk += step * x_j for every feature j of event i, its bias feature included."""
-    for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        weights[examples.rows[j], k] += step * examples.values[j]
-    bias[k] += step

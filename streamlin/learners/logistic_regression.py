@@ -11,7 +11,8 @@ from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets, best_other, linear_scores, squared_length
+from streamlin.learners.base import Learner, Targets
+from streamlin.learners.linear import best_other, linear_scores, squared_length
 
 
 @kernel

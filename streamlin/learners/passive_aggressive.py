@@ -10,7 +10,8 @@ from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets, add_scaled, best_other, linear_scores, squared_length
+from streamlin.learners.base import Learner, Targets
+from streamlin.learners.linear import add_scaled, best_other, linear_scores, squared_length
 
 
 @kernel

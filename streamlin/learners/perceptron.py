@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets, add_scaled, best_other, linear_scores
+from streamlin.learners.base import Learner, Targets
+from streamlin.learners.linear import add_scaled, best_other, linear_scores
 
 
 @kernel

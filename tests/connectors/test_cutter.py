@@ -4,7 +4,7 @@ import re
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.cutter import Cutter
@@ -49,13 +49,11 @@ def summary(found):
     ]
 
 
-@settings(deadline=None)
 @given(content, cuts)
 def test_lines_are_those_of_split(data, sizes):
     assert payloads(cut(data, sizes, Lines())) == expected_lines(data)
 
 
-@settings(deadline=None)
 @given(
     content,
     cuts,
@@ -67,7 +65,6 @@ def test_records_do_not_depend_on_the_blocks(data, sizes, longest, framing):
     assert summary(cut(data, sizes, framing, longest)) == summary(cut(data, [len(data) + 1], framing, longest))
 
 
-@settings(deadline=None)
 @given(content, cuts, st.sampled_from([3, 10, LONG]))
 def test_offsets_and_the_bytes_before_a_position_are_the_datas(data, sizes, longest):
     for records in cut(data, sizes, Lines(), longest):
@@ -81,7 +78,6 @@ def test_offsets_and_the_bytes_before_a_position_are_the_datas(data, sizes, long
             assert {"device": 1, "inode": 2}.items() <= position.items()
 
 
-@settings(deadline=None)
 @given(content, cuts, cuts, st.data(), st.sampled_from([3, 10, LONG]))
 def test_going_on_at_a_position_gives_exactly_the_rest(data, sizes, other_sizes, draw, longest):
     whole = [

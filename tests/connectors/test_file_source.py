@@ -118,7 +118,7 @@ def test_an_empty_file_has_no_records(tmp_path):
 lines = st.lists(st.sampled_from([b"", b"a", b"bc\r", b"\xc3\xa9", b"\x00", b"long" * 9])).map(b"\n".join)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(lines, st.integers(1, 50), st.integers(1, 9), st.integers(1, 9), st.data())
 def test_stopped_anywhere_it_goes_on_with_exactly_the_rest(content, block, limit, other_limit, draw):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

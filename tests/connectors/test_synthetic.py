@@ -55,7 +55,7 @@ WHOLE = lines(polled(source(**SMALL), 2500))
 # The stream: records and positions
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 1500), min_size=1, max_size=5), st.integers(0, 2500))
 def test_events_are_the_same_for_all_limits_and_resumes(limits: list[int], offset: int) -> None:
     assert lines(polled(source(offset, **SMALL), *limits)) == WHOLE[offset:]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from river import metrics
@@ -67,7 +67,6 @@ def test_three_events_by_hand() -> None:
     assert accuracy.correct.tolist() == [2]
 
 
-@settings(deadline=None)
 @given(scored_streams(), cuts, st.integers(1, 7))
 def test_equals_its_twin(stream: Scored, at: list[int], window: int) -> None:
     accuracy, lead = measured(stream, at, window)
@@ -114,7 +113,6 @@ def test_weights_equal_rivers(data: Path) -> None:
     assert_allclose(accuracy.running()[0], running.get(), rtol=1e-12)
 
 
-@settings(deadline=None)
 @given(scored_streams(), cuts, st.integers(1, 7))
 def test_batches_change_no_bit(stream: Scored, at: list[int], window: int) -> None:
     whole, lead = measured(stream, [], window)
@@ -124,7 +122,6 @@ def test_batches_change_no_bit(stream: Scored, at: list[int], window: int) -> No
         assert array.tobytes() == parts.state()[name].tobytes(), name
 
 
-@settings(deadline=None)
 @given(scored_streams(), st.integers(0, 30))
 def test_a_restored_one_goes_on_as_if_nothing_had_been(stream: Scored, at: int) -> None:
     whole, _ = measured(stream, [])

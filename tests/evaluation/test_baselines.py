@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from river import dummy
 
@@ -42,7 +42,6 @@ def test_the_majority_is_by_weight() -> None:
     assert predicted(stream, [])[0] == [None, 0, 0, 1]
 
 
-@settings(deadline=None)
 @given(scored_streams(), cuts)
 def test_equal_their_twins(stream: Scored, at: list[int]) -> None:
     labels, weights, _ = stream.plain()
@@ -64,7 +63,6 @@ def test_equal_their_twins_and_rivers_on_real_labels(data: Path, name: str) -> N
             last.learn_one({}, label)
 
 
-@settings(deadline=None)
 @given(scored_streams(), st.integers(0, 29), st.integers(0, LABELS))
 def test_an_events_label_does_not_reach_its_own_prediction(stream: Scored, at: int, other: int) -> None:
     if at >= stream.labels.size:
@@ -75,7 +73,6 @@ def test_an_events_label_does_not_reach_its_own_prediction(stream: Scored, at: i
         assert ours[: at + 1] == theirs[: at + 1]
 
 
-@settings(deadline=None)
 @given(scored_streams(), cuts, st.integers(0, 30))
 def test_batches_and_a_restore_change_no_bit(stream: Scored, at: list[int], cut: int) -> None:
     whole, parts, resumed = Baselines(), Baselines(), Baselines()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamlin.evaluation.confusion import Confusion
@@ -35,7 +35,6 @@ def test_five_events_by_hand() -> None:
     assert table.of(0, ["a", "b"]) == {"a": {"a": 1, "b": 1}, "b": {"(abstained)": 1, "b": 1}}
 
 
-@settings(deadline=None)
 @given(scored_streams(), cuts, st.integers(1, LABELS + 1))
 def test_equals_its_twin(stream: Scored, at: list[int], limit: int) -> None:
     names = ["a", "b", "c", "d"]
@@ -70,7 +69,6 @@ def test_labels_that_are_called_like_the_rest_lose_no_event() -> None:
     assert table.of(0, ["(other)", "(abstained)", "c"]) == {"(other)": {"(other)": 2, "(abstained)": 2}}
 
 
-@settings(deadline=None)
 @given(scored_streams(), cuts, st.integers(0, 30))
 def test_batches_and_a_restore_change_nothing(stream: Scored, at: list[int], cut: int) -> None:
     names = ["a", "b", "c", "d"]

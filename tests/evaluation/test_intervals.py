@@ -45,6 +45,11 @@ def test_right_and_wrong_are_mirrored(counts: tuple[int, int]) -> None:
     assert_allclose(wilson(n - correct, n), (1 - high, 1 - low), atol=1e-12)
 
 
+def test_the_ends_are_exact() -> None:
+    assert wilson(0, 7)[0] == 0.0  # type: ignore[index]
+    assert wilson(7, 7)[1] == 1.0  # type: ignore[index]
+
+
 def test_nothing_counted_is_no_interval() -> None:
     assert wilson(0, 0) is None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -126,7 +126,6 @@ def assert_rows_equal(ours: dict[str, Any], twins: dict[str, Any]) -> None:
             assert ours[key] == value, key
 
 
-@settings(deadline=None)
 @given(rows, cuts)
 def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -> None:
     run, (predicted, lead, sure) = run_in_parts(stream, at)
@@ -159,7 +158,6 @@ def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -
     json.dumps(report, allow_nan=False)
 
 
-@settings(deadline=None)
 @given(rows, cuts, st.integers(0, 25))
 def test_batches_and_a_restore_change_no_bit(stream: list[Row], at: list[int], cut: int) -> None:
     whole, seen = run_in_parts(stream, [])

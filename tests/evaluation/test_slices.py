@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamlin.evaluation.slices import Slices
+from streamlin.events import LabelIndex
 from tests.evaluation.scored import PREDICTORS, REAL, Scored, cuts, real_stream, scored_streams
 from tests.naive_metrics import slices
 
@@ -48,7 +49,6 @@ def test_four_events_by_hand() -> None:
     }
 
 
-@settings(deadline=None)
 @given(scored_streams(), values_of_thirty, cuts, st.integers(1, 6))
 def test_equals_its_twin(stream: Scored, values: Values, at: list[int], limit: int) -> None:
     assert counted(stream, values, at, limit).report(NAMES) == reported(stream, values, limit)
@@ -79,7 +79,6 @@ def test_a_value_without_a_labelled_event_is_not_shown() -> None:
     assert list(measure.report(["nb"])) == ["b"]
 
 
-@settings(deadline=None)
 @given(scored_streams(), values_of_thirty, cuts, st.integers(0, 30))
 def test_batches_and_a_restore_change_no_bit(stream: Scored, values: Values, at: list[int], cut: int) -> None:
     whole = counted(stream, values, [], 2)
@@ -87,7 +86,8 @@ def test_batches_and_a_restore_change_no_bit(stream: Scored, values: Values, at:
     before, after = stream.parts([cut])
     first = counted(before, values, at, 2)
     resumed = Slices(PREDICTORS, 2)
-    resumed.restore(first.state(), first.values.names)
+    resumed.restore(first.state())
+    resumed.values = LabelIndex(first.values.names)
     resumed.update(values[cut : stream.labels.size], after.predicted, after.labels, after.weights)
     parts = counted(stream, values, at, 2)
     assert whole.values.names == resumed.values.names == parts.values.names

@@ -1,5 +1,7 @@
+"""Which row each bucket gets."""
+
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamlin.features import Buckets
@@ -77,7 +79,6 @@ def test_an_empty_index_can_be_restored():
     assert index.examples(buckets([3]), np.array([True])).rows.tolist() == [0]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.lists(st.integers(0, 31), max_size=6, unique=True), st.booleans()), max_size=30),
     st.integers(1, 10),

@@ -18,14 +18,13 @@ EVENTS = st.lists(st.lists(texts, max_size=3), max_size=5)
 BITS = st.integers(1, 31)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(st.lists(texts, max_size=5), configs, BITS)
 def test_texts_equal_the_twin(some: list[str], config: ViewConfig, bits: int) -> None:
     expected = [list(naive.features([text], config, bits).items()) for text in some]
     assert listed(View(config, bits).of_texts(some)) == expected
 
 
-@settings(deadline=None)
 @given(EVENTS, configs, BITS, st.data())
 def test_batches_equal_the_twin(events: list[list[str]], config: ViewConfig, bits: int, draw: st.DataObject) -> None:
     """n-grams stay inside a piece, and each category is a feature more."""
@@ -40,7 +39,6 @@ def test_batches_equal_the_twin(events: list[list[str]], config: ViewConfig, bit
     assert listed(View(config, bits, list(columns)).buckets(batch_of(events, columns))) == expected
 
 
-@settings(deadline=None)
 @given(EVENTS, configs, st.tuples(st.integers(0, 6), st.integers(0, 6)).map(sorted))
 def test_a_text_has_its_features_whoever_comes_with_it(
     events: list[list[str]], config: ViewConfig, part: list[int]
@@ -144,7 +142,6 @@ def named(mapping: dict[str, float], bits: int) -> Buckets:
     return View(bits=bits).of_mappings([mapping])
 
 
-@settings(deadline=None)
 @given(st.lists(st.dictionaries(texts, st.integers(-1000, 1000), max_size=8), max_size=4), BITS)
 def test_mappings_equal_the_twin(mappings: list[dict[str, float]], bits: int) -> None:
     """Whole values, so that sums are exact in any order."""

@@ -15,7 +15,7 @@ MODULE = [sys.executable, "-W", "error", "-m", "streamlin.cli"]
 PATIENCE = 60.0
 """Seconds after which something that has not happened never will."""
 
-COMPILING = re.compile(r"^streamlin: compiling the kernels.*\n", re.MULTILINE)
+COMPILING = re.compile(r"^streamlin: compiling kernels.*\n", re.MULTILINE)
 _LESS_RIGHTS = "import ctypes; [ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) for capability in (1, 2)]"
 """PR_CAPBSET_DROP of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH: root may no longer pass over the rights of files."""
 _SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"

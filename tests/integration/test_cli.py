@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from streamlin import __version__ as streamlin_version
 from tests.integration.processes import MODULE, refused, streamlin, together
 from tests.integration.streams import write_lines
 
@@ -27,6 +28,11 @@ def test_help_names_every_command() -> None:
     script = Path(sys.executable).with_name("streamlin")
     out = subprocess.run([script, "--help"], capture_output=True, text=True, check=True).stdout
     assert all(f"\n  {verb} " in out for verb in VERBS)
+
+
+def test_version() -> None:
+    assert streamlin("--version").out == f"streamlin {streamlin_version}\n"
+    assert streamlin("-h").out == streamlin("--help").out
 
 
 def test_help_of_every_command() -> None:
@@ -62,6 +68,7 @@ def test_usage(here: Path) -> None:
         "run two.jsonl --limit -1": "--limit|whole number|-1",
         "run two.jsonl --limit few": "--limit|whole number|few",
         "run two.jsonl another.jsonl": "another.jsonl",
+        "run two.jsonl -?format=csv": "two sources|two.jsonl|-?format=csv",
         "run two.jsonl --set features.bits=18 --bogus": "--bogus",
         "predict": "DIR",
         "inspect": "DIR",
@@ -85,7 +92,7 @@ def test_bad_configuration(here: Path) -> None:
         "run two.jsonl --set features.bits=few": "features.bits|integer|'few'",
         "run two.jsonl --set features.words.tokens=word": "features.words.tokens|'words'|'word'",
         "run two.jsonl --set evaluation.lead=nobody": "evaluation.lead|nobody|perceptron",
-        "run two.jsonl --set learners.passive_agressive.C=1": "passive_agressive|'passive_aggressive'",
+        "run two.jsonl --set learners.passive_agressive.C=1": "no learner 'passive_agressive'|'passive_aggressive'",
         "run two.jsonl --set learners.passive_aggressive.C=-1": "learners.passive_aggressive.C|greater than 0|-1",
         "run two.jsonl --set learners.perceptron.C=1": "learners.perceptron.C|unknown key",
         "run two.jsonl --learner perceptrn": "perceptrn|did you mean 'perceptron'",
@@ -107,10 +114,12 @@ def test_bad_places(here: Path) -> None:
         "run two.jsonl --dead-letters stdot://": "stdot://|did you mean 'stdout'",
         "run two.jsonl?format=jsn": "jsn|did you mean 'json'",
         "run two.jsonl?fromat=json": "fromat|did you mean 'format'",
+        "run two.jsonl?preset=bgl": "no option 'preset'|'preset' is an option of format=regex",
         "run file:///two%00.jsonl": "NUL",
         "run two.jsonl --predictions out.jsonl --dead-letters out.jsonl": "sinks.dead_letters|out.jsonl|another",
         "run two.jsonl --dead-letters two.jsonl": "sinks.dead_letters|two.jsonl|another",
         "run two.jsonl --report none/report.json": "--report|none/report.json|No such file",
+        "run two.jsonl --report -": "--report -|file",
         "run two.jsonl --previous": "--previous|--checkpoint",
     }
     before = sorted(here.iterdir())

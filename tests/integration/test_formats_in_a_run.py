@@ -76,3 +76,9 @@ def test_plain_text_and_folders(data: Path, tmp_path: Path) -> None:
     assert lines[0]["position"] == f"{data}/logs/HDFS_2k.log:0"
     assert lines[-1]["position"].startswith(f"{data}/logs/Hadoop_2k.log:")
     assert {line["predicted"] for line in lines} == {None}
+
+
+def test_a_folder_has_the_format_of_its_files(tmp_path: Path) -> None:
+    for name, text in (("a.csv", "one"), ("b.csv", "two"), (".hidden.jsonl", "no")):
+        (tmp_path / name).write_text(f"text,label\n{text},x\n")
+    assert streamlin("run", tmp_path, "--learner", "perceptron").out.startswith("2 events · 1 label · 0 dead letters")

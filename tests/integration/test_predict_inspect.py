@@ -54,6 +54,15 @@ def test_predict_is_the_run_s_next_prediction(
     assert going_on.err.startswith("1,201 events")
 
 
+def test_standard_input_with_options(reference: Reference) -> None:
+    """What looks like an option `-?` of the command is the source, for `run` and `predict`."""
+    table = b"text,label\nfree prize,spam\n"
+    predicted = streamlin("predict", reference.checkpoint, "-?format=csv", stdin=table)
+    run = streamlin("run", "-?format=csv", "--predictions", "-", "--learner", "perceptron", stdin=table)
+    assert [line["position"] for line in (*predicted.lines, *run.lines)] == ["-:11", "-:11"]
+    assert run.err.startswith("1 event · 1 label ")
+
+
 def test_predict_from_standard_input(reference: Reference) -> None:
     """Labels that were never learned are shown, bad records counted and shown; no id: the position."""
     lines = [b'{"text": "free prize", "label": "never seen"}', b"bad", b'{"id": 7, "text": ""}']

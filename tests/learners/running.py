@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamlin.events import LabelIndex
 from streamlin.features.rows import RowIndex
-from streamlin.learners import Learner, best, targets
+from streamlin.learners import Learner, best, learn_labels
 from tests import naive
 from tests.streams import BITS, Example, buckets_of
 
@@ -29,10 +29,8 @@ class Run:
 
     def step(self, examples: Sequence[Example]) -> NDArray[np.float64]:
         """Learn a batch; the scores float64[n, n_labels] made before each of its examples was learned."""
-        n_known = len(self.labels)
         weights = np.array([example.weight for example in examples])
-        codes = self.labels.learn([example.label if example.weight > 0 else None for example in examples])
-        batch = targets(codes, weights, n_known)
+        batch = learn_labels(self.labels, [example.label for example in examples], weights)
         rows = self.rows.examples(buckets_of(examples), batch.codes >= 0)
         self.learner.grow(len(self.rows), len(self.labels))
         scores = np.empty((len(examples), len(self.labels)))

@@ -1,6 +1,8 @@
+"""The averaged perceptron, by hand and beside its twin."""
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
 from streamlin.learners import AveragedPerceptron
@@ -36,7 +38,6 @@ def test_mistakes_are_judged_by_the_current_weights():
     assert_array_equal(learner.scores_many([{}]), [[-0.5, 0.5]])
 
 
-@settings(deadline=None)
 @given(streams())
 def test_predicts_by_the_mean_of_the_weights_over_all_learned_events(stream):
     run, snapshots = Run(AveragedPerceptron()), []
@@ -58,7 +59,6 @@ def test_a_real_stream_as_the_twin(data, name, n):
     check_against_twin(AveragedPerceptron(), NaiveAveragedPerceptron(), real_examples(data / name, n), bits=20)
 
 
-@settings(deadline=None)
 @given(streams())
 def test_any_stream_as_the_twin(stream):
     check_against_twin(AveragedPerceptron(), NaiveAveragedPerceptron(), stream)

@@ -1,9 +1,10 @@
+"""What all learners share."""
+
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from streamlin.learners import Perceptron, best, no_targets, softmax, targets
-from streamlin.learners.base import best_other
+from streamlin.events import LabelIndex
+from streamlin.learners import Perceptron, best, learn_labels, no_targets, softmax, targets
 
 
 def test_labels_are_candidates_only_after_the_event_that_brought_them():
@@ -13,8 +14,11 @@ def test_labels_are_candidates_only_after_the_event_that_brought_them():
     assert batch.codes.tolist() == [0, 2, -1, 3, 1]
 
 
-def test_weight_0_has_no_target():
-    assert targets(np.array([0, 0], np.int32), np.array([0.0, 0.5]), 0).codes.tolist() == [-1, 0]
+def test_weight_0_has_no_target_and_brings_no_label():
+    index = LabelIndex(["a"])
+    batch = learn_labels(index, ["a", "b", "a", "c", None], np.array([0.0, 0.0, 0.5, 1.0, 1.0]))
+    assert (batch.codes.tolist(), batch.known.tolist()) == ([-1, -1, 0, 1, -1], [1, 1, 1, 1, 2])
+    assert index.names == ["a", "c"]
 
 
 def test_without_targets_all_labels_are_candidates():
@@ -26,16 +30,6 @@ def test_the_best_is_the_highest_and_of_several_the_first():
     scores = [[1.0, 3.0, 3.0], [-5.0, -7.0, -np.inf], [-np.inf] * 3]
     assert best(np.array(scores)).tolist() == [1, 0, -1]
     assert best(np.empty((2, 0))).tolist() == [-1, -1]
-
-
-@pytest.mark.parametrize(("y", "other"), [(-1, 1), (1, 2), (0, 1), (2, 1), (5, 1)])
-def test_the_best_other_is_the_best_without_y(y, other):
-    assert best_other(np.array([1.0, 3.0, 3.0, -np.inf]), y) == other
-
-
-def test_there_is_no_other_without_a_candidate():
-    assert best_other(np.array([2.0, -np.inf]), 0) == -1
-    assert best_other(np.empty(0), -1) == -1
 
 
 def test_softmax_of_large_scores():

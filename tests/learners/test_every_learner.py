@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from streamlin.config import LEARNER_KINDS, RunConfig
-from streamlin.errors import RecordError
-from streamlin.learners import KINDS, LogisticRegression, NaiveBayes, from_config
+from streamlin.errors import ConfigError, RecordError
+from streamlin.learners import KINDS, LogisticRegression, NaiveBayes, Perceptron, from_config
 from tests.learners.running import Run
 from tests.streams import Example, read_events, real_examples, thinned
 
@@ -219,10 +219,35 @@ def test_a_value_that_is_no_number_is_refused(kind):
 
 
 @EVERY
+@pytest.mark.parametrize(
+    ("texts", "odd"), [([5], "5"), (["a", None], "None"), ([{"a": 1}, "b"], "'b'"), ([["a", "b"]], r"\['a', 'b'\]")]
+)
+def test_what_is_neither_text_nor_mapping_is_refused(kind, texts, odd):
+    learner = kind()
+    with pytest.raises(RecordError, match=f"^{odd} can't be learned from; all must be texts, or all mappings$"):
+        learner.learn_many(texts, ["x"] * len(texts))
+    assert learner.labels.names == []
+
+
+@EVERY
+def test_columns_may_be_arrays(kind):
+    learner, lists = kind(), kind()
+    columns = (["a b", "b c", "a"], ["x", "y", "x"], [1.0, 2.0, 1.0])
+    assert learner.learn_many(*map(np.array, columns)) == lists.learn_many(*columns)
+    assert_same(tables(learner), tables(lists))
+
+
+@EVERY
+def test_features_that_are_no_view_are_refused(kind):
+    with pytest.raises(ConfigError, match=r"features must be a View, as in View\(ViewConfig\(...\)\), got 'char_wb'"):
+        kind(features="char_wb")
+
+
+@EVERY
 @pytest.mark.parametrize("columns", [(["a"], ["x", "y"]), (["a", "b"], ["x"]), (["a"], ["x"], [1.0, 1.0])])
 def test_columns_of_different_lengths_are_refused(kind, columns):
     learner = kind()
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="must be of one length"):
         learner.learn_many(*columns)
     assert learner.labels.names == []
 
@@ -250,3 +275,16 @@ def test_a_configured_parameter_arrives():
 def vars_of(learner):
     """A learner's parameters."""
     return {name: value for name, value in vars(learner).items() if isinstance(value, float | bool)}
+
+
+def test_a_learner_shows_its_parameters():
+    assert repr(LogisticRegression(eta=0.1)) == "LogisticRegression(eta=0.1, epsilon=1e-10, normalize=True)"
+    assert repr(Perceptron()) == "Perceptron()"
+
+
+@pytest.mark.parametrize("label", [3, True, ["a"]])
+def test_a_label_is_a_text(label):
+    learner = Perceptron()
+    with pytest.raises(RecordError, match="a label must be a text or None"):
+        learner.learn_one("a", label)
+    assert learner.learn_one("a", "").labels.names == [], "an empty one is none"

@@ -1,8 +1,10 @@
+"""Logistic regression, by hand and beside its twin."""
+
 from math import exp, inf, log, nan, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -58,7 +60,6 @@ def log_loss(bias, weights, x, y):
     return log(np.exp(scores - scores[y]).sum())
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(-2, 2, width=32).filter(lambda v: abs(v) > 0.05), max_size=3),
     st.integers(0, 2),
@@ -103,7 +104,6 @@ def test_a_real_stream_as_the_twin(data, name, n):
     check_against_twin(LogisticRegression(), NaiveLogisticRegression(), real_examples(data / name, n), bits=20)
 
 
-@settings(deadline=None)
 @given(streams(), st.booleans(), st.sampled_from([1e-10, 1e-2]))
 def test_any_stream_as_the_twin(stream, normalize, epsilon):
     parameters = {"eta": 0.3, "normalize": normalize, "epsilon": epsilon}

@@ -1,9 +1,11 @@
+"""Naive Bayes, by hand and beside its twin."""
+
 from collections import Counter, defaultdict
 from math import inf, log, nan, prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -53,7 +55,6 @@ def test_refuses_a_negative_count_and_learns_nothing_of_it():
     assert learner.n == 1
 
 
-@settings(deadline=None)
 @given(streams(), st.sampled_from([0.3, 1.0]))
 def test_the_probabilities_are_those_of_the_counts(stream, alpha):
     """prod_j theta_kj^x_j P(k), normalised, with counts kept in the plainest way."""
@@ -86,7 +87,6 @@ def test_a_real_stream_as_the_twin(data, name, n):
     check_against_twin(NaiveBayes(), NaiveNaiveBayes(), real_examples(data / name, n), bits=20)
 
 
-@settings(deadline=None)
 @given(streams(), st.sampled_from([0.3, 1.0]))
 def test_any_stream_as_the_twin(stream, alpha):
     check_against_twin(NaiveBayes(alpha), NaiveNaiveBayes(alpha), stream)

@@ -1,8 +1,10 @@
+"""Passive-aggressive learning, by hand and beside its twin."""
+
 from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -53,7 +55,6 @@ def rival_of(scores, y):
     return max((k for k in range(scores.size) if k != y), key=lambda k: scores[k])
 
 
-@settings(deadline=None)
 @given(streams(labelled=True), streams(labelled=True).filter(bool))
 def test_an_unclipped_step_of_weight_one_reaches_margin_one(stream, others):
     """With C = inf no loss is left on the example just seen, against the rival it was learned from."""
@@ -69,7 +70,6 @@ def test_an_unclipped_step_of_weight_one_reaches_margin_one(stream, others):
     assert_allclose(after[y] - after[rival], max(was, 1.0), rtol=1e-4, atol=1e-4)
 
 
-@settings(deadline=None)
 @given(streams(), st.sampled_from([0.05, 0.5]))
 def test_no_step_is_longer_than_c_times_the_weight_and_without_loss_there_is_none(stream, C):
     run = Run(PassiveAggressive(C))
@@ -98,7 +98,6 @@ def test_a_real_stream_as_the_twin(data, name, n):
     check_against_twin(PassiveAggressive(), NaivePassiveAggressive(), real_examples(data / name, n), bits=20)
 
 
-@settings(deadline=None)
 @given(streams(), st.sampled_from([0.1, 1.0, inf]))
 def test_any_stream_as_the_twin(stream, C):
     check_against_twin(PassiveAggressive(C), NaivePassiveAggressive(C), stream)

@@ -1,6 +1,8 @@
+"""The perceptron, by hand and beside its twin."""
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.testing import assert_array_equal
 
 from streamlin.learners import Perceptron
@@ -35,7 +37,6 @@ def test_a_label_that_the_event_brings_was_not_predicted_however_low_the_others_
     assert_array_equal(learner.scores_many([{}]), [[-2, 1, 1]])
 
 
-@settings(deadline=None)
 @given(streams())
 def test_a_mistake_moves_two_labels_by_x_and_nothing_else_moves(stream):
     run = Run(Perceptron())
@@ -63,7 +64,6 @@ def test_a_real_stream_as_the_twin(data, name, n):
     check_against_twin(Perceptron(), NaivePerceptron(), real_examples(data / name, n), bits=20)
 
 
-@settings(deadline=None)
 @given(streams())
 def test_any_stream_as_the_twin(stream):
     check_against_twin(Perceptron(), NaivePerceptron(), stream)

@@ -1,0 +1,68 @@
+"""Working ahead: an iterator on a thread of its own, while what it gave before is dealt with."""
+
+import queue
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+_END = object()
+
+
+class Ahead:
+    """Runs an iterator on a thread of its own, a few items ahead; what it raises is raised where it is read.
+
+    Gives None where the next item is not there yet after `patience` seconds.
+    """
+
+    def __init__(self, items: Iterator[Any], depth: int, patience: float, stop: threading.Event) -> None:
+        self._queue: queue.Queue[Any] = queue.Queue(depth)
+        self._patience, self._stop = patience, stop
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(items,), name="streamlin-reader", daemon=True)
+        self._thread.start()
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            try:
+                item = self._queue.get(timeout=self._patience)
+            except queue.Empty:
+                yield None
+                continue
+            if item is _END:
+                break
+            yield item
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def join(self) -> None:
+        """Wait for the thread; it ends at once when `stop` is set."""
+        self._thread.join()
+
+    def _run(self, items: Iterator[Any]) -> None:
+        try:
+            for item in items:
+                if item is not None and not self._put(item):
+                    break
+        except BaseException as error:  # raised again by the thread that reads
+            self._error = error
+        self._put(_END)
+
+    def _put(self, item: Any) -> bool:
+        while not self._stop.is_set():
+            try:
+                self._queue.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                pass
+        if item is _END:
+            self._discard()
+            self._queue.put(item)
+        return False
+
+    def _discard(self) -> None:
+        while True:
+            try:
+                self._queue.get_nowait()
+            except queue.Empty:
+                return

@@ -1,0 +1,52 @@
+"""What linear learners share: a score for each label, the rival of a label, and steps along an example."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.features.rows import Examples
+from streamlin.kernel import kernel
+from streamlin.learners.tables import Array
+
+
+@kernel
+def linear_scores(
+    examples: Examples, i: int, weights: Array, bias: Array, scale: float, n_labels: int, scores: NDArray[np.float64]
+) -> None:
+    """Set scores[k] = bias_k + scale * sum_j x_j weights_jk for event i's n_labels candidates, -inf for the rest."""
+    scores[:n_labels] = 0.0
+    scores[n_labels:] = -np.inf
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        row = examples.rows[j]
+        if 0 <= row < examples.rows_before[i]:
+            x = np.float64(examples.values[j])
+            for k in range(n_labels):
+                scores[k] += x * weights[row, k]
+    for k in range(n_labels):
+        scores[k] = bias[k] + scale * scores[k]
+
+
+@kernel
+def best_other(scores: NDArray[np.float64], y: int) -> int:
+    """The best scored candidate but y; -1 if there is no other. Ties go to the label seen first."""
+    best = -1
+    for k in range(scores.size):
+        if k != y and scores[k] > -np.inf and (best < 0 or scores[k] > scores[best]):
+            best = k
+    return best
+
+
+@kernel
+def squared_length(examples: Examples, i: int) -> float:
+    """The sum of event i's squared values, those without a row among them."""
+    total = 0.0
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        total += np.float64(examples.values[j]) * np.float64(examples.values[j])
+    return total
+
+
+@kernel
+def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Array, k: int) -> None:
+    """weights_jk += step * x_j for every feature j of event i, its bias feature included."""
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        weights[examples.rows[j], k] += step * examples.values[j]
+    bias[k] += step
