@@ -217,6 +217,7 @@ class PipelineConfig(Strict):
     threads: Annotated[Count, Field(le=2)] = 2
     max_record_bytes: Count = 10_000_000
     max_consecutive_dead_letters: Count = 1000
+    max_labels: Count = 1000
 
 
 class RunConfig(Strict):

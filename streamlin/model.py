@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
+from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex
 from streamlin.features import Buckets, View
@@ -24,6 +25,7 @@ class Model:
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
+        self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
         self.learners = {learner.name: from_config(learner) for learner in config.learners}
         self.view_of = {learner.name: learner.features for learner in config.learners}
         bits, categories = config.features.bits, config.fields.categories
@@ -33,6 +35,18 @@ class Model:
         }
         self.rows = {name: RowIndex(bits) for name in self.views}
         self.prequential = Prequential(list(self.learners), config.evaluation)
+
+    def admit(self, batch: Batch) -> None:
+        """Raise ConfigError, and learn nothing, if the batch brings the labels to more than `pipeline.max_labels`.
+
+        Every label is a column of every table. Where a label is what an id should be, memory would end without a word.
+        """
+        new = {label for label in set(batch.labels) if label is not None and self.labels.code(label) < 0}
+        if len(self.labels) + len(new) > self._max_labels:
+            raise ConfigError(
+                f"pipeline.max_labels: there are more than {self._max_labels:,} labels, {min(new)!r:.60} among them; "
+                f"is fields.label = '{self._label_field}' the label? if so, allow more"
+            )
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view."""

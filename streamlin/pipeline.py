@@ -99,7 +99,8 @@ class Pipeline:
 
         Raises
         ------
-        StreamlinError : the source or a sink failed for good. Of a source, what came before is in the checkpoint.
+        StreamlinError : the source or a sink failed for good, or there are too many labels. What came before is in the
+            checkpoint, unless a sink failed.
         """
         begin, interval = time.perf_counter(), sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
@@ -112,9 +113,11 @@ class Pipeline:
             while not self.stop.is_set():
                 try:
                     portion = next(portions)
+                    if portion is not None:
+                        self.model.admit(portion.batch)
                 except StopIteration:
                     break
-                except StreamlinError as error:  # the source's; a sink's is raised below
+                except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
                     failure = error
                     break
                 self._step(portion)

@@ -164,6 +164,22 @@ def test_too_many_dead_letters_in_a_row(tmp_path: Path) -> None:
     together(*(lambda size=size: too_many_dead_letters(tmp_path / str(size), size) for size in (7, 1000)))
 
 
+def test_labels_that_should_be_ids(tmp_path: Path) -> None:
+    """A new label with each event ends the run before memory does; with more allowed, or another field, it goes on."""
+    events = [{"text": "a b", "label": f"n{i}"} for i in range(60)]
+    stream, out = write_lines(tmp_path / "stream.jsonl", events), tmp_path / "out"
+    arguments = (
+        *("run", stream, "--predictions", out, "--checkpoint", tmp_path / "state", "--learner", "perceptron"),
+        *("--set", "pipeline.batch_size=20"),
+    )
+    line = refused(*arguments, "--set", "pipeline.max_labels=50")
+    assert "pipeline.max_labels: there are more than 50 labels" in line
+    assert "is fields.label = 'label' the label?" in line
+    assert len(json_lines(out)) == 40
+    streamlin(*arguments, "--set", "pipeline.max_labels=60")
+    assert len(json_lines(out)) == 60
+
+
 def test_a_file_that_vanishes(tmp_path: Path) -> None:
     """Exit code 3 that names it; the files before it are written and in the checkpoint."""
     for name in ("1.jsonl", "2.jsonl"):
