@@ -42,4 +42,5 @@ def _zeros(shape: Sequence[int], kind: np.dtype[Any]) -> Array:
     size = math.prod(shape) * kind.itemsize
     if size < _LARGE:
         return np.zeros(shape, kind)
-    return np.frombuffer(mmap.mmap(-1, size), kind).reshape(shape)
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(memory, kind).reshape(shape)
