@@ -103,8 +103,7 @@ def run(
         "evaluation.slice_by": slice_by or None,
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
-    if run_config.source.url is None:
-        raise ConfigError("no source; give a path, '-' or a URL, or source.url in the configuration")
+    run_config.source.needed_url()  # before anything large is imported
     _run(run_config, report, limit, previous)
 
 

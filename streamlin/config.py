@@ -15,6 +15,8 @@ from pydantic import (
     model_validator,
 )
 
+from streamlin.errors import ConfigError
+
 
 class Strict(BaseModel):
     """Unknown keys are errors, and nothing changes once it is made."""
@@ -38,6 +40,12 @@ class SourceConfig(Strict):
 
     url: str | None = None
     follow: bool = False
+
+    def needed_url(self) -> str:
+        """The URL; raises ConfigError where there is none."""
+        if self.url is None:
+            raise ConfigError("no source; give a path, '-' or a URL, or source.url in the configuration")
+        return self.url
 
 
 class FieldsConfig(Strict):

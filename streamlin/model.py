@@ -41,8 +41,11 @@ class Model:
 
         Every label is a column of every table. Where a label is what an id should be, memory would end without a word.
         """
+        room = self._max_labels - len(self.labels)
         new = {label for label in set(batch.labels) if label is not None and self.labels.code(label) < 0}
-        if len(self.labels) + len(new) > self._max_labels:
+        if len(new) > room:  # rarely: then once more without the labels of weight 0, which are none
+            new &= {label for label, weight in zip(batch.labels, batch.weights, strict=True) if weight > 0}
+        if len(new) > room:
             raise ConfigError(
                 f"pipeline.max_labels: there are more than {self._max_labels:,} labels, {min(new)!r:.60} among them; "
                 f"is fields.label = '{self._label_field}' the label? if so, allow more"

@@ -64,7 +64,7 @@ class Pipeline:
     ) -> None:
         self.stop = stop if stop is not None else threading.Event()
         self.progress, self.seconds = progress, 0.0
-        address = parse_address(_url(config), "stdin")
+        address = parse_address(config.source.needed_url(), "stdin")
         self.config = _with_references(config, connector("sources", address.scheme))
         self.model = Model(self.config)
         self._source_key = address.key
@@ -214,12 +214,6 @@ class Pipeline:
         self._resumed_events = self.model.prequential.events
         lengths: dict[str, Any] = state["sinks"]
         return lengths
-
-
-def _url(config: RunConfig) -> str:
-    if config.source.url is None:
-        raise ConfigError("source.url: no source; give a path, '-' or a URL")
-    return config.source.url
 
 
 def _check_apart(source: Address, config: RunConfig) -> None:

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from streamlin.config import RunConfig
+from streamlin.errors import ConfigError
 from streamlin.events import Event
 from streamlin.model import Model
 from tests.streams import batch_of, batches, read_events, thinned
@@ -237,3 +238,15 @@ def test_batches_may_be_empty(data):
         assert step(gappy, batch[0:0]).predicted.shape == (5, 0)
         step(gappy, batch)
     assert_same_state(kept(gappy), kept(plain))
+
+
+def test_labels_beyond_the_limit_are_refused_and_those_of_weight_0_are_none():
+    model = Model(config_of(pipeline={"max_labels": 2}))
+    events = labelled(("a", "x"), ("b", "y"), ("c", "z"))
+    ignored = batch_of([*events[:2], replace(events[2], weight=0.0)])
+    model.admit(ignored)
+    step(model, ignored)
+    model.admit(batch_of(events[:2]))
+    with pytest.raises(ConfigError, match=r"more than 2 labels, 'z' among them; is fields\.label = 'label' the label"):
+        model.admit(batch_of(events))
+    assert model.labels.names == ["x", "y"]
