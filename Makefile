@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench kafka kafka-stop clean
 
 demo: .venv/installed
 	$(BIN)/streamlin demo
@@ -23,6 +23,13 @@ bench: .venv/installed-test bench/venv/installed
 	bench/venv/bin/python -m tests.benchmarks.bench $(PARTS)
 	$(BIN)/pytest tests/benchmarks -q -p benchmark -o python_files='bench_*.py' -o python_functions='bench_*'
 
+# A real broker on this machine; it goes on until it is stopped, and its data with it.
+kafka: | .venv/bin/python
+	@$(BIN)/python deploy/kafka/broker.py start
+
+kafka-stop: | .venv/bin/python
+	@$(BIN)/python deploy/kafka/broker.py stop
+
 clean:
 	rm -rf .venv build dist *.egg-info bench
 
@@ -40,7 +47,7 @@ clean:
 
 bench/venv/installed: pyproject.toml $(shell find streamlin connectors -name '*.py')
 	test -x bench/venv/bin/python || $(PYTHON) -m venv bench/venv
-	bench/venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall .
+	bench/venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall '.[kafka,confluent]'
 	@touch $@
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python

@@ -50,7 +50,7 @@ class FileSource(PolledSource):
         """Bytes on disk, read so far and in all; None when following. May be called on any thread."""
         return self._reader.progress()
 
-    def commit(self, positions: Mapping[str, Position]) -> None:
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """A file forgets nothing."""
 
     def close(self) -> None:

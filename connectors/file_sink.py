@@ -2,13 +2,13 @@
 
 import os
 import stat
-from collections.abc import Mapping
 
 from connectors.compression import Encoder, compression
 from connectors.failures import failing
 from connectors.options import check_options
 from connectors.writing import write_all
 from streamlin.errors import ConfigError, ConnectorError
+from streamlin.events import SinkContext
 
 
 class FileSink:
@@ -28,7 +28,8 @@ class FileSink:
     ConnectorError : the file can't be opened, or is shorter than `length`.
     """
 
-    def __init__(self, address: str, options: Mapping[str, str], length: int | None) -> None:
+    def __init__(self, address: str, context: SinkContext) -> None:
+        options, length = context.options, context.length
         check_options("file sink", options, {"mode": ("fresh", "append", "overwrite")})
         self._path, self._compression = address, compression(address)
         self._encoder: Encoder | None = None

@@ -11,7 +11,7 @@ from connectors.options import check_options
 from connectors.polling import PAUSE, PolledSource
 from connectors.records import Origin, PartRecords
 from connectors.writing import write_all
-from streamlin.events import Position, SourceContext
+from streamlin.events import Position, SinkContext, SourceContext
 
 BLOCK = 512 * 1024
 _STDIN, _STDOUT = 0, 1
@@ -45,7 +45,7 @@ class StdinSource(PolledSource):
             block = self._gathered()
         return self._cutter.feed(block, final=self._ended)
 
-    def commit(self, positions: Mapping[str, Position]) -> None:
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """A stream has forgotten already."""
 
     def close(self) -> None:
@@ -72,8 +72,8 @@ def _readable(seconds: float) -> bool:
 class StdoutSink:
     """Lines to standard output, at once."""
 
-    def __init__(self, address: str, options: Mapping[str, str], length: int | None) -> None:
-        check_options("stdout sink", options, {"mode": ("append",)})
+    def __init__(self, address: str, context: SinkContext) -> None:
+        check_options("stdout sink", context.options, {"mode": ("append",)})
 
     def write(self, lines: bytes | memoryview) -> None:
         """Raises ConnectorError, also where whoever reads it has gone."""
@@ -92,8 +92,8 @@ class StdoutSink:
 class NullSink:
     """Keeps nothing."""
 
-    def __init__(self, address: str, options: Mapping[str, str], length: int | None) -> None:
-        check_options("null sink", options, {"mode": ("append",)})
+    def __init__(self, address: str, context: SinkContext) -> None:
+        check_options("null sink", context.options, {"mode": ("append",)})
 
     def write(self, lines: bytes | memoryview) -> None:
         """Nothing."""

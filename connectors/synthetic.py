@@ -90,7 +90,7 @@ class SyntheticSource:
         self._next = end
         return [Records(data[:-1], nexts - lengths, nexts - 1, numbers, numbers + 1, _PART)]
 
-    def commit(self, positions: Mapping[str, Position]) -> None:
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """Nothing to forget: every event can be made again."""
 
     def close(self) -> None: ...

@@ -10,6 +10,7 @@ from streamlin.errors import ConfigError
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+:(//|$)", re.ASCII)
 _QUERY = re.compile(r"\?(?=[\w.]+=)")
+_SECRET = re.compile(r"(?<=//)[^/?@]*(?=@)|(?<=password=)[^&]*|(?<=secret=)[^&]*|(?<=token=)[^&]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ def parse_address(text: str, dash: str) -> Address:
     return _file(path, _options(query, text))
 
 
+def shown(text: str) -> str:
+    """An address for people, without what looks like a secret."""
+    return _SECRET.sub("…", text)
+
+
 def _split(text: str) -> tuple[str, str]:
     """Path and query. A `?` may be part of either: the path is the shortest that exists, else the shortest."""
     cuts = [] if os.path.exists(text) else [found.start() for found in _QUERY.finditer(text)]
@@ -67,7 +73,7 @@ def _parse_url(text: str) -> Address:
     try:
         parts = urlsplit(text, allow_fragments=False)  # a `#` is a part of a path or pattern
     except ValueError as error:
-        raise ConfigError(f"'{text}' is no URL: {error}") from None
+        raise ConfigError(f"'{shown(text)}' is no URL: {error}") from None
     options = _options(parts.query, text)
     if parts.scheme == "file":
         if parts.netloc not in ("", "localhost"):
@@ -78,6 +84,7 @@ def _parse_url(text: str) -> Address:
 
 def _options(query: str, text: str) -> dict[str, str]:
     options: dict[str, str] = {}
+    text = shown(text)
     for pair in query.split("&") if query else ():
         key, sign, value = (unquote(part) for part in pair.partition("="))  # a plus is a plus: patterns have them
         if not key or not sign:

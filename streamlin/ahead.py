@@ -35,9 +35,10 @@ class Ahead:
         if self._error is not None:
             raise self._error
 
-    def join(self) -> None:
-        """Wait for the thread; it ends at once when `stop` is set."""
-        self._thread.join()
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait for the thread, which ends at once when `stop` is set; whether it has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def _run(self, items: Iterator[Any]) -> None:
         try:

@@ -3,6 +3,7 @@
 What is heavy to import is imported where it is used: `--help` and a wrong option answer at once.
 """
 
+import gc
 import json
 import os
 import sys
@@ -72,7 +73,7 @@ def command(
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show it.")] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        raise ConfigError("no command; there is run, demo, predict, inspect, connectors (streamlin --help)")
+        raise ConfigError("no command; there is run, demo, predict, produce, inspect, connectors (streamlin --help)")
 
 
 @app.command()
@@ -147,6 +148,30 @@ def predict(
         dead = predict_all(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous)
     if dead:
         shown.notice(counted(dead, "dead letter"))
+
+
+@app.command()
+def produce(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.")],
+    sink: Annotated[str, typer.Argument(metavar="SINK", help="A URL, as kafka://host:port/topic, or a path.")],
+    stdin_options: StdinOptions = None,
+    config: ConfigFile = None,
+    limit: Limit = None,
+    set_: Set = None,
+) -> None:
+    """Put a source's events into a topic, as JSON messages."""
+    from streamlin.produce import produce as produce_all
+    from streamlin.progress import PlainProgress
+    from streamlin.settings import load_config
+    from streamlin.stopping import stopping
+    from streamlin.summary import counted
+
+    run_config = load_config(config, {"source.url": _source(source, stdin_options)}, set_ or ())
+    stop = threading.Event()
+    with stopping(stop.set):
+        sent = produce_all(run_config, sink, limit, PlainProgress().notice, stop)
+    dead = f", {counted(sent.dead_letters, 'dead letter')}" if sent.dead_letters else ""
+    print_result(f"{counted(sent.messages, 'message')}{dead}", sys.stderr if sink.startswith("-") else sys.stdout)
 
 
 @app.command()
@@ -239,6 +264,7 @@ def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: 
         with progress() as shown:
             tell_if_compiling(shown.notice)
             with closing(Pipeline(config, shown, limit=limit, previous=previous, stop=stop)) as pipeline:
+                gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
                 _run_and_report(pipeline, report_file)
         _show(pipeline)
 

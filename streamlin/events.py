@@ -4,7 +4,7 @@ A source hands over `Records`, a format makes a `Batch` of them, and both hold c
 event on the way through. `Event` is what a person or a test writes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -44,6 +44,8 @@ class Records:
     part : the part's name: a path, `-`, `topic/3`.
     header : the part's first line, where the format has one (CSV).
     errors : what is wrong with record i as the source already knows (too long, cut off).
+    tombstones : numbers of the records that only say that something is gone; no events, and no mistakes either.
+    lost : how many records before the first one were there once, and can't be had any more.
     """
 
     data: bytes
@@ -54,6 +56,8 @@ class Records:
     part: str
     header: bytes | None = None
     errors: Mapping[int, str] = field(default_factory=dict)
+    tombstones: Collection[int] = ()
+    lost: int = 0
 
     def __len__(self) -> int:
         return self.starts.size
@@ -74,6 +78,14 @@ class Records:
     def position(self, count: int) -> Position:
         """Where `part` goes on once its first `count` >= 1 records are dealt with."""
         return {"offset": int(self.nexts[count - 1])}
+
+    def envelope(self, name: str, kept: NDArray[np.int64]) -> list[Any] | None:
+        """What the source itself says of the records `kept` under a name (a message's `key`); None: nothing."""
+        return None
+
+    def default_ids(self, kept: NDArray[np.int64]) -> list[str] | None:
+        """Ids for events that bring none, where the source has names for records that last; None: it has not."""
+        return None
 
 
 def single_records(payloads: Sequence[bytes], part: str = "-") -> Records:
@@ -210,6 +222,9 @@ class SourceContext:
     follow : go on at the end, as `tail -F` does.
     max_record_bytes : a longer record is handed over cut to 64 KiB, with an error.
     notice : shows the user one line.
+    settings : the configuration's table for the scheme, `[kafka]` for `kafka://`; empty where there is none.
+    checkpoint : called from `poll`, returns once all that was handed over is learned, in a checkpoint, and committed to
+        the source, with the positions by key of a part; for a source that must let go of a part.
     """
 
     options: Mapping[str, str]
@@ -218,6 +233,8 @@ class SourceContext:
     follow: bool
     max_record_bytes: int
     notice: Callable[[str], None]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    checkpoint: Callable[[], Mapping[str, Position]] = dict
 
 
 class Source(Protocol):
@@ -225,23 +242,39 @@ class Source(Protocol):
 
     Constructed as `cls(address, context)`: what stands behind `scheme://`, and a `SourceContext`. Raises ConfigError
     for an unknown option, ConnectorError where it can't be read.
+
+    It may have more: `progress()`, how many bytes of how many are read; `extent()`, key of a part -> offsets, where
+    reading began and behind the last record there is, from which the lag is told; `reference_field`, see
+    `connectors.synthetic`; `key(address)`, a static method, what a checkpoint calls the source where that is not the
+    address.
     """
 
     def poll(self, limit: int) -> list[Records] | None:
         """Up to `limit` records; [] if there are none yet, None at the end for good. Waits 100 ms at most."""
 
-    def commit(self, positions: Mapping[str, Position]) -> None:
-        """Everything before `positions` is in a checkpoint; the source may forget it."""
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
+        """Everything before `positions` is in checkpoint `number` (0: there is none); the source may forget it."""
 
     def close(self) -> None: ...
 
 
-class Sink(Protocol):
-    """Where lines go.
+@dataclass(frozen=True)
+class SinkContext:
+    """What the pipeline tells a sink when it opens it.
 
-    Constructed as `cls(address, options, length)`: what stands behind `scheme://`, the URL's query, the `length` that
-    a checkpoint holds of it (what is behind it is cut off), or None on a fresh start.
+    options : the URL's query.
+    length : what a checkpoint holds of the sink, behind which all is cut off; None on a fresh start.
+    settings, notice : as a source's.
     """
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    length: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notice: Callable[[str], None] = print
+
+
+class Sink(Protocol):
+    """Where lines go. Constructed as `cls(address, context)`: what stands behind `scheme://`, and a `SinkContext`."""
 
     def write(self, lines: bytes | memoryview) -> None:
         """Append whole lines."""
@@ -253,3 +286,24 @@ class Sink(Protocol):
         """Make what was written durable; the length to go back to, None where there is none."""
 
     def close(self) -> None: ...
+
+
+class MessageSink(Sink, Protocol):
+    """A sink of messages with keys and headers instead of lines; `write` is never called.
+
+    commits : whether `sync_with` commits the positions for the source.
+    """
+
+    commits: bool
+
+    def write_messages(self, lines: memoryview, bounds: NDArray[np.int64], keys: Sequence[str]) -> None:
+        """Send n lines, line i being `lines[bounds[i]:bounds[i + 1]]` with its line feed, each under its key."""
+
+    def write_dead_letter(self, error: str, records: Records, number: int) -> None:
+        """Send record `number` as it came."""
+
+    def sync_with(self, positions: Mapping[str, Position]) -> None:
+        """`sync`, in one step with keeping where the source goes on behind it, if the sink can."""
+
+    def written(self) -> Mapping[str, int]:
+        """Key of a part -> offset before which every record's line was sent for good before this start."""

@@ -7,26 +7,29 @@ from contextlib import ExitStack
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from streamlin.addresses import Address, parse_address
 from streamlin.errors import ConfigError
-from streamlin.events import DeadLetter, Records, Sink
+from streamlin.events import Batch, DeadLetter, Position, Records, SinkContext
+from streamlin.prediction_lines import Lines
 from streamlin.registry import connector
 
 DEAD_LETTER_BYTES = 64 * 1024
 _SHOWN = 5
 
 
+def _no_settings(scheme: str) -> Mapping[str, Any]:
+    return {}
+
+
 class Output:
     """One sink and its place in a checkpoint."""
 
-    def __init__(self, address: Address, lengths: Mapping[str, Any], defaults: Mapping[str, str]) -> None:
-        self.scheme, self.key = address.scheme, address.key
-        self.length = lengths.get(self.key)
-        self.known = self.key in lengths
-        self.sink: Sink = connector("sinks", address.scheme)(
-            address.address, {**defaults, **address.options}, self.length
-        )
+    def __init__(self, address: Address, context: SinkContext, known: bool) -> None:
+        self.scheme, self.key, self.known = address.scheme, address.key, known
+        self.sink: Any = connector("sinks", address.scheme)(address.address, context)
+        self.has_messages = hasattr(self.sink, "write_messages")
 
 
 class Outputs:
@@ -37,6 +40,7 @@ class Outputs:
     predictions, dead_letters : where to; None: nowhere.
     lengths : key of a sink -> length, from a checkpoint.
     notice : shows the user a line.
+    settings : scheme -> its table in the configuration.
 
     Raises
     ------
@@ -49,17 +53,23 @@ class Outputs:
         dead_letters: str | None,
         lengths: Mapping[str, Any],
         notice: Callable[[str], None],
+        settings: Callable[[str], Mapping[str, Any]] = _no_settings,
     ) -> None:
         self._notice, self._shown = notice, 0
+        self._lengths, self._settings = lengths, settings
         self.predictions = self.dead_letters = None
         ours, dead = (None if url is None else parse_address(url, "stdout") for url in (predictions, dead_letters))
         if ours is not None and dead is not None and one_file(ours, dead):  # each would cut off the other's lines
             raise ConfigError(f"sinks.dead_letters: {dead_letters} is where the predictions go; give it another file")
         if ours is not None:
-            self.predictions = Output(ours, lengths, {})
+            self.predictions = self._opened(ours, {})
         try:
             if dead is not None:
-                self.dead_letters = Output(dead, lengths, {"mode": "append"})
+                appended = {"mode": "append"} if dead.scheme == "file" else {}
+                self.dead_letters = self._opened(dead, appended)
+            self._written: Mapping[str, int] = {}
+            if self.predictions is not None and self.predictions.has_messages:
+                self._written = self.predictions.sink.written()
         except BaseException:
             self.close()
             raise
@@ -74,10 +84,46 @@ class Outputs:
         """Whether a sink is open that the checkpoint doesn't know."""
         return any(not output.known for output in self._open())
 
+    @property
+    def commit(self) -> bool:
+        """Whether a sink commits the source's positions, in `sync`."""
+        return any(output.has_messages and output.sink.commits for output in self._open())
+
+    def _opened(self, address: Address, defaults: Mapping[str, str]) -> Output:
+        context = SinkContext(
+            options={**defaults, **address.options},
+            length=self._lengths.get(address.key),
+            settings=self._settings(address.scheme),
+            notice=self._notice,
+        )
+        return Output(address, context, address.key in self._lengths)
+
+    def write(self, lines: Lines, batch: Batch) -> None:
+        """Append the lines of a batch; of those that were sent for good before this start, none again."""
+        output = self.predictions
+        if output is None:
+            return
+        if not output.has_messages:
+            output.sink.write(lines.text)
+            return
+        begin = 0
+        if (sent := self._written.get(batch.records.key)) is not None:
+            begin = int(np.searchsorted(batch.records.offsets[batch.kept], sent))
+        keys: list[Any] = batch.ids
+        if None in keys:
+            keys = [batch.records.name(batch.kept[i]) if key is None else key for i, key in enumerate(keys)]
+        if begin < len(keys):
+            output.sink.write_messages(lines.text, lines.bounds[begin:], keys[begin:])
+
     def write_dead(self, letters: list[DeadLetter], records: Records) -> None:
         """Append to the dead letters, or show the first few where they go nowhere."""
-        if self.dead_letters is not None and letters:
-            self.dead_letters.sink.write(b"".join(dead_letter_line(letter, records) for letter in letters))
+        output = self.dead_letters
+        if output is not None and output.has_messages:
+            for letter in letters:
+                output.sink.write_dead_letter(letter.error, records, letter.record)
+            return
+        if output is not None and letters:
+            output.sink.write(b"".join(dead_letter_line(letter, records) for letter in letters))
             return
         for letter in letters[: _SHOWN - self._shown]:
             self._shown += 1
@@ -89,9 +135,12 @@ class Outputs:
         for output in self._open():
             output.sink.flush()
 
-    def sync(self) -> dict[str, int | None]:
-        """Make what was written durable; each sink's length by its key."""
-        return {output.key: output.sink.sync() for output in self._open()}
+    def sync(self, positions: Mapping[str, Position]) -> dict[str, int | None]:
+        """Make what was written durable, up to where the source goes on; each sink's length by its key."""
+        return {
+            output.key: output.sink.sync_with(positions) if output.has_messages else output.sink.sync()
+            for output in self._open()
+        }
 
     def close(self) -> None:
         """Close what is open; one that fails keeps no other open."""

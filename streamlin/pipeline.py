@@ -1,8 +1,10 @@
 """The one loop: poll, decode, featurize, score, learn, measure, write, checkpoint, commit."""
 
+import queue
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, Protocol
 
@@ -12,11 +14,13 @@ from streamlin.checkpoint import Checkpoint, differing
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError, StreamlinError
 from streamlin.events import Position, Records
+from streamlin.lag import LagWatch, lags
 from streamlin.model import Model
 from streamlin.outputs import Outputs, one_file
 from streamlin.prediction_lines import PredictionLines
 from streamlin.reader import Portion, Reader
 from streamlin.registry import connector
+from streamlin.saver import Saver
 from streamlin.sources import open_source
 
 _AHEAD = 3
@@ -65,31 +69,43 @@ class Pipeline:
         self.stop = stop if stop is not None else threading.Event()
         self.progress, self.seconds = progress, 0.0
         address = parse_address(config.source.needed_url(), "stdin")
-        self.config = _with_references(config, connector("sources", address.scheme))
+        source_class = connector("sources", address.scheme)
+        self.config = _with_references(config, source_class)
         self.model = Model(self.config)
-        self._source_key = address.key
+        own_key = getattr(source_class, "key", None)
+        self._source_key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
         _check_apart(address, config)
         self._positions: dict[str, dict[str, Position]] = {}
         self._dealt_with: dict[str, tuple[Records, int]] = {}
         self._number = self._since_checkpoint = self._resumed_events = 0
+        self._beginnings = False
+        """Whether the source has said where parts begin that are in no checkpoint yet. They have to be before anything
+        is learned: what a sink commits, or the source itself the next time, may tell otherwise."""
         self._saved_at = time.monotonic()
         self._checkpoint: Checkpoint | None = None
+        self._saver: Saver | None = None
+        self._wanted: queue.SimpleQueue[threading.Event] = queue.SimpleQueue()
+        self._over = threading.Event()
+        self._lag_watch = LagWatch()
         self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
         try:
             lengths = self._resume(previous)
             positions = dict(self._positions.get(self._source_key, {}))
-            self.source, decoder, pace = open_source(address, self.config, positions, progress.notice, self.stop)
+            self.source, decoder, pace = open_source(
+                address, self.config, positions, progress.notice, self.stop, self._checkpoint_for_source
+            )
             self._reader = Reader(
                 self.source, decoder, self.model.featurize, self.config.pipeline, limit, pace, self.stop
             )
             self._open.callback(self._reader.close)
             if previous and self._checkpoint is not None:
                 self._checkpoint.go_back()
-            self._outputs = Outputs(config.sinks.predictions, config.sinks.dead_letters, lengths, progress.notice)
+            sinks = config.sinks
+            self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, progress.notice, config.settings_of)
             self._open.callback(self._outputs.close)
             self._lines = PredictionLines(list(self.model.learners), self.model.labels)
             if self._checkpoint is not None and (self._outputs.new or self._number == 0):
-                self._save()  # so that a kill before the next one finds the sinks' lengths
+                self._save(wait=True)  # so that a kill before the next one finds the sinks' lengths
         except BaseException:
             self.close()
             raise
@@ -112,6 +128,7 @@ class Pipeline:
         try:
             while not self.stop.is_set():
                 try:
+                    wanted = not self._wanted.empty()  # before the look: what was given before that is found by it
                     portion = next(portions)
                     if portion is not None:
                         self.model.admit(portion.batch)
@@ -121,15 +138,23 @@ class Pipeline:
                     failure = error
                     break
                 self._step(portion)
+                if portion is None and wanted:
+                    self._save_as_wanted()
                 self.seconds = time.perf_counter() - begin
                 self.progress.update(self)
+            self.stop.set()
+            while ahead is not None and not ahead.join(_PATIENCE):
+                self._save_as_wanted()  # nothing more is learned, and the source waits
         finally:
             self.stop.set()
+            self._over.set()
             if ahead is not None:
                 ahead.join()
             sys.setswitchinterval(interval)
         if self._dealt_with:
-            self._save()
+            self._save(wait=True)
+        elif self._saver is not None:
+            self._saver.wait()
         self.seconds = time.perf_counter() - begin
         if failure is not None:
             raise failure
@@ -140,7 +165,13 @@ class Pipeline:
         report = self.model.prequential.report(self.model.labels)
         pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
         counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
-        return counts | pace | report
+        lag = self.lag()
+        return counts | pace | ({} if lag is None else {"lag": lag}) | report
+
+    def lag(self) -> dict[str, int] | None:
+        """Events that wait in each part of the source; None where it can't know."""
+        extent = getattr(self.source, "extent", None)
+        return None if extent is None else lags(extent(), self._positions_now())
 
     @property
     def writes_to_stdout(self) -> bool:
@@ -163,36 +194,80 @@ class Pipeline:
             self._outputs.flush()
             self._save_if_due()
             return
+        if portion.count and self._beginnings:
+            self._save(wait=True)
         if len(portion.batch):
             predictions = self.model.step(portion.batch, portion.features)
             if self._outputs.predictions is not None:
-                self._outputs.predictions.sink.write(self._lines.encode(portion.batch, predictions))
+                self._outputs.write(self._lines.encode(portion.batch, predictions), portion.batch)
         if portion.dead:
-            self.model.prequential.dead_letters += len(portion.dead)
             self._outputs.write_dead(portion.dead, portion.records)
+        self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
         self._dealt_with[portion.records.key] = portion.records, portion.count
+        self._beginnings |= not portion.count and portion.records.key not in self._positions.get(self._source_key, {})
         self._since_checkpoint += len(portion.batch)
         self._save_if_due()
 
     def _save_if_due(self) -> None:
-        due = self.config.checkpoint
-        late = time.monotonic() - self._saved_at >= due.every_seconds
+        due, now = self.config.checkpoint, time.monotonic()
+        late = now - self._saved_at >= due.every_seconds
         if self._since_checkpoint >= due.every_events or (late and self._dealt_with):
             self._save()
+        if self._saver is not None:
+            self._saver.check()
+        if self._lag_watch.due(now):
+            line = self._lag_watch.look(now, sum((self.lag() or {}).values()))
+            if line is not None:
+                self.progress.notice(line)
 
-    def _save(self) -> None:
-        """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something."""
-        lengths = self._outputs.sync()
-        positions = self._positions.setdefault(self._source_key, {})
-        positions |= {key: records.position(count) for key, (records, count) in self._dealt_with.items()}
+    def _save(self, wait: bool = False) -> None:
+        """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something.
+
+        wait : until that is done; else the writing goes on beside the run.
+        """
+        positions = self._positions[self._source_key] = self._positions_now()
+        lengths = self._outputs.sync(positions)
         self._dealt_with.clear()
+        self._beginnings = False
         self._since_checkpoint, self._saved_at = 0, time.monotonic()
-        if self._checkpoint is not None:
-            self._number += 1
-            arrays, learned = self.model.state()
-            kept = {"number": self._number, "positions": self._positions, "sinks": lengths}
-            self._checkpoint.save(arrays, {"fingerprint": self.config.fingerprint()} | kept | learned)
-        self._reader.commit(dict(positions))
+        if self._saver is None:
+            self._commit(positions, 0)
+            return
+        self._number = number = self._number + 1
+        arrays, learned = self.model.state()
+        kept = {"number": number, "positions": dict(self._positions), "sinks": lengths}
+        state = {"fingerprint": self.config.fingerprint()} | kept | learned
+        self._saver.save(arrays, state, lambda: self._commit(positions, number), wait)
+
+    def _commit(self, positions: Mapping[str, Position], number: int) -> None:
+        """Tell the source, but where a sink commits for it: late as it is, this one would undo the sink's next one."""
+        if not self._outputs.commit:
+            self._reader.commit(positions, number)
+
+    def _positions_now(self) -> dict[str, Position]:
+        """Where each part of the source goes on behind what was dealt with."""
+        dealt_with = {key: records.position(count) for key, (records, count) in self._dealt_with.items()}
+        return self._positions.get(self._source_key, {}) | dealt_with
+
+    def _checkpoint_for_source(self) -> Mapping[str, Position]:
+        """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""
+        if self.config.pipeline.threads == 1:
+            self._save(wait=True)
+        else:
+            done = threading.Event()
+            self._wanted.put(done)
+            while not done.wait(0.1):
+                if self._over.is_set():
+                    return {}
+        self._reader.tell_source()
+        return self._positions_now()
+
+    def _save_as_wanted(self) -> None:
+        """By the source, which hands over nothing while it waits: everything it gave is dealt with by now."""
+        while not self._wanted.empty():
+            done = self._wanted.get()
+            self._save(wait=True)
+            done.set()
 
     def _resume(self, previous: bool) -> dict[str, Any]:
         """Take the checkpoint, if there is one; the lengths of the sinks it knows."""
@@ -203,6 +278,8 @@ class Pipeline:
             return {}
         self._checkpoint = Checkpoint(path)
         self._open.callback(self._checkpoint.close)
+        self._saver = Saver(self._checkpoint)
+        self._open.callback(self._saver.close)
         if not self._checkpoint.exists(previous):
             return {}
         arrays, state = self._checkpoint.load(previous)
@@ -217,10 +294,19 @@ class Pipeline:
 
 
 def _check_apart(source: Address, config: RunConfig) -> None:
-    """Raise ConfigError where a sink is the file that is read."""
+    """Raise ConfigError where a sink is the file or topic that is read."""
     for name, sink in config.sinks:
-        if sink is not None and one_file(source, parse_address(sink, "stdout")):
+        target = None if sink is None else parse_address(sink, "stdout")
+        if target is not None and one_file(source, target):
             raise ConfigError(f"sinks.{name}: {sink} is the file that is read; give another one")
+        if target is not None and _same_topic(source, target):
+            raise ConfigError(f"sinks.{name}: {sink} is the topic that is read; give another one")
+
+
+def _same_topic(source: Address, sink: Address) -> bool:
+    """Whether a sink's `host/topic` is among a source's `host/topic,topic`: it would read what it writes for ever."""
+    (hosts, _, topics), (host, _, topic) = source.address.partition("/"), sink.address.partition("/")
+    return source.scheme == sink.scheme != "file" and hosts == host and topic in topics.split(",") and topic != ""
 
 
 def _with_references(config: RunConfig, source_class: Any) -> RunConfig:

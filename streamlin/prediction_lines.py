@@ -1,6 +1,7 @@
 """Predictions as JSON lines, written as columns: one kernel fills one buffer a batch."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -9,6 +10,13 @@ from numpy.typing import NDArray
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.kernel import kernel
+
+
+class Lines(NamedTuple):
+    """Lines end to end: line i is `text[bounds[i]:bounds[i + 1]]`, its line feed with it; bounds int64[n + 1]."""
+
+    text: memoryview
+    bounds: NDArray[np.int64]
 
 
 class PredictionLines:
@@ -25,7 +33,7 @@ class PredictionLines:
         names = [head + msgspec.json.encode(name) + b": " for head, name in zip(heads, learners, strict=True)]
         self._texts, self._text_bounds = _joined([*_PUNCTUATION, *names])
 
-    def encode(self, batch: Batch, predictions: Predictions) -> memoryview:
+    def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
         predicted, lead, confidences = predictions
         labels, shown = self._shown(batch.labels)
@@ -35,8 +43,8 @@ class PredictionLines:
         given_out = predicted[lead, np.arange(lead.size)]
         size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
         size += len(keys) + lead.size * (self._texts.size + _SHARE_SIZE)
-        out = np.empty(size, np.uint8)
-        used = fill_lines(
+        out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
+        fill_lines(
             np.frombuffer(keys, np.uint8),
             has_id,
             predicted,
@@ -48,8 +56,10 @@ class PredictionLines:
             self._texts,
             self._text_bounds,
             out,
+            line_bounds,
         )
-        return memoryview(out[:used])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
+        text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
+        return Lines(text, line_bounds)
 
     def _shown(self, labels: Sequence[str | None]) -> tuple[NDArray[np.int32], list[bytes]]:
         """Codes of the labels, and the JSON of what codes -1, 0, … stand for; labels not learned come last."""
@@ -105,8 +115,9 @@ def fill_lines(
     texts: NDArray[np.uint8],
     text_bounds: NDArray[np.int64],
     out: NDArray[np.uint8],
-) -> int:
-    """Write the lines of n events to `out`, which has room; returns the bytes used.
+    line_bounds: NDArray[np.int64],
+) -> None:
+    """Write the lines of n events to `out`, which has room, and where each begins and ends to `line_bounds` [n + 1].
 
     keys : a JSON list of n strings.
     confidences [n] : 0 to 1, or NaN.
@@ -114,6 +125,7 @@ def fill_lines(
     texts, text_bounds : likewise, `_PUNCTUATION`, then what comes before each learner's prediction.
     """
     at, key = 0, 1
+    line_bounds[0] = 0
     for i in range(lead.size):
         at = put(out, at, texts, text_bounds, _ID if has_id[i] else _POSITION)
         end = string_end(keys, key)
@@ -135,7 +147,7 @@ def fill_lines(
             at = put(out, at, texts, text_bounds, _LABEL)
             at = put(out, at, fragments, bounds, labels[i] + 1)
             at = put(out, at, texts, text_bounds, _LABELLED_END)
-    return at
+        line_bounds[i + 1] = at
 
 
 @kernel

@@ -46,7 +46,7 @@ def predict(
     source, decoder, pace = open_source(parse_address(url, "stdin"), config, {}, notice, stop)
     with (
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
-        closing(Outputs(predictions, dead_letters, {}, notice)) as outputs,
+        closing(Outputs(predictions, dead_letters, {}, notice, config.settings_of)) as outputs,
     ):
         return _predict_all(reader, model, outputs)
 
@@ -59,8 +59,8 @@ def _predict_all(reader: Reader, model: Model, outputs: Outputs) -> int:
             continue
         if len(portion.batch):
             predictions = model.predict(portion.batch, portion.features)
-            outputs.predictions.sink.write(lines.encode(portion.batch, predictions))  # type: ignore[union-attr]
+            outputs.write(lines.encode(portion.batch, predictions), portion.batch)
         outputs.write_dead(portion.dead, portion.records)
         dead += len(portion.dead)
-    outputs.sync()
+    outputs.sync({})
     return dead

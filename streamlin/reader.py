@@ -22,14 +22,26 @@ class Portion:
 
     batch, features : their events.
     dead : those that are none.
-    records, count : what they were read from; `records` is dealt with up to record `count` once this portion is.
+    records, begin, count : what they were read from; `records` is dealt with from record `begin` up to record `count`
+        once this portion is.
     """
 
     batch: Batch
     features: Any
     dead: list[DeadLetter]
     records: Records
+    begin: int
     count: int
+
+    @property
+    def tombstones(self) -> int:
+        """How many of the records are tombstones."""
+        return sum(1 for record in self.records.tombstones if self.begin <= record < self.count)
+
+    @property
+    def lost(self) -> int:
+        """How many records before the first one are gone."""
+        return self.records.lost if self.begin == 0 else 0
 
 
 class Reader:
@@ -60,11 +72,11 @@ class Reader:
         self._batch_size, self._most_dead = config.batch_size, config.max_consecutive_dead_letters
         self._left, self._pace, self._stop = limit, pace, stop
         self._dead_in_a_row = 0
-        self._commits: deque[Mapping[str, Position]] = deque()
+        self._commits: deque[tuple[Mapping[str, Position], int]] = deque()
 
     def __iter__(self) -> Iterator[Portion | None]:
         while not self._stop.is_set() and self._left != 0:
-            self._commit()
+            self.tell_source()
             size = self._batch_size if self._left is None else min(self._batch_size, self._left)
             polled = self._source.poll(size)
             if polled is None:
@@ -74,18 +86,19 @@ class Reader:
             for records in polled:
                 yield from self._portions(records)
 
-    def commit(self, positions: Mapping[str, Position]) -> None:
-        """Have the source told, on its own thread, that everything before `positions` is kept."""
-        self._commits.append(positions)
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
+        """Have the source told, on its own thread, that everything before `positions` is in checkpoint `number`."""
+        self._commits.append((positions, number))
 
     def close(self) -> None:
         """Hand over the last commits and close the source; once iteration has ended."""
-        self._commit()
+        self.tell_source()
         self._source.close()
 
-    def _commit(self) -> None:
+    def tell_source(self) -> None:
+        """Pass on the commits; on the thread that polls."""
         while self._commits:
-            self._source.commit(self._commits.popleft())
+            self._source.commit(*self._commits.popleft())
 
     def _portions(self, records: Records) -> Iterator[Portion]:
         batch, dead = self._decoder.decode(records)
@@ -103,16 +116,17 @@ class Reader:
 
     def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
         if self._pace is None:
-            yield Portion(batch, self._featurize(batch), dead, records, count)
+            yield Portion(batch, self._featurize(batch), dead, records, 0, count)
             return
         done, sent = 0, 0
         for part in self._pace.release(batch):
             done += len(part)
             upto = count if done == len(batch) else int(part.kept[-1]) + 1
-            yield Portion(part, self._featurize(part), [d for d in dead if sent <= d.record < upto], records, upto)
+            letters = [letter for letter in dead if sent <= letter.record < upto]
+            yield Portion(part, self._featurize(part), letters, records, sent, upto)
             sent = upto
-        if sent < count and done == len(batch):
-            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, count)
+        if done == len(batch) and (sent < count or not len(records)):
+            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count)
 
     def _tolerable(self, n: int, dead: list[DeadLetter]) -> int:
         """How many of n records come before too many dead letters in a row; counts on from the records before."""

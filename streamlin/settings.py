@@ -15,6 +15,8 @@ from streamlin.config import LEARNER_KINDS, LEARNER_MODELS, RunConfig, ViewConfi
 from streamlin.errors import ConfigError, nearest
 
 PREFIX = "STREAMLIN_"
+SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password")
+"""Keys that only the environment may give: files are shown around, command lines are seen by everyone."""
 Tables = dict[str, Any]
 
 
@@ -40,6 +42,7 @@ def load_config(
     ConfigError : names the key, the value, and what would be right.
     """
     tables = read_toml(Path(file)) if file is not None else {}
+    _refuse_secrets(tables)
     environment = os.environ if environment is None else environment
     for key, value in from_environment(environment):
         put(tables, key, value)
@@ -52,13 +55,25 @@ def load_config(
         key, sign, value = text.partition("=")
         if not sign or not key.strip():
             raise ConfigError(f"--set {text}: it takes KEY=VALUE, as in features.bits=22")
-        _set(tables, key.strip(), parse_value(value.strip()))
+        parsed, alone = parse_value(value.strip()), Tables()
+        put(alone, key.strip(), parsed)
+        _refuse_secrets(alone)
+        _set(tables, key.strip(), parsed)
     try:
         return checked(tables)
     except ConfigError as error:
         said = {key for key, value in (flags or {}).items() if value is not None}
         said |= {text.partition("=")[0].strip() for text in sets}
         raise ConfigError(_traced(str(error), said, environment)) from None
+
+
+def _refuse_secrets(tables: Tables) -> None:
+    """Raise ConfigError, which does not show it, for a secret in tables that come from elsewhere."""
+    for secret in SECRETS:
+        name, _, key = secret.partition(".")
+        if isinstance(tables.get(name), dict) and key in tables[name]:
+            variable = PREFIX + secret.upper().replace(".", "__")
+            raise ConfigError(f"{secret}: a secret comes from {variable} in the environment, or from {secret}_file")
 
 
 def read_toml(path: Path) -> Tables:
@@ -78,7 +93,7 @@ def from_environment(environment: Mapping[str, str]) -> Iterable[tuple[str, Any]
             key = name.removeprefix(PREFIX).lower().replace("__", ".")
             if key.split(".")[0] == "learners":
                 raise ConfigError(f"{name}: learners come from the file or from flags")
-            yield key, parse_value(value)
+            yield key, value if key in SECRETS else parse_value(value)
 
 
 def _traced(message: str, said: Container[str], environment: Mapping[str, str]) -> str:
@@ -159,7 +174,7 @@ def _explained(error: Mapping[str, Any], tables: Tables) -> str:
     key = _dotted(loc, tables)
     if error["type"] == "value_error":
         text = str(error["ctx"]["error"])
-        return f"{key}: {text}, got {found!r}" if key else text
+        return text if not key or isinstance(found, Mapping) else f"{key}: {text}, got {found!r}"
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1]))}"
     if error["type"] == "union_tag_invalid":

@@ -25,6 +25,7 @@ def open_source(
     positions: Mapping[str, Position],
     notice: Callable[[str], None],
     stop: threading.Event,
+    checkpoint: Callable[[], Mapping[str, Position]] = dict,
 ) -> tuple[Source, Format, Pace | None]:
     """Open a source. Of the URL's options `format`, `rate`, `speed` and those of the format are not the source's.
 
@@ -46,6 +47,8 @@ def open_source(
         follow=config.source.follow,
         max_record_bytes=config.pipeline.max_record_bytes,
         notice=notice,
+        settings=config.settings_of(address.scheme),
+        checkpoint=checkpoint,
     )
     opens: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
     try:

@@ -29,6 +29,12 @@ def counts_line(report: Mapping[str, Any]) -> str:
     if report["unlabelled"]:
         parts.append(f"{report['unlabelled']:,} without label")
     parts += [counted(len(report["labels"]), "label"), counted(report["dead_letters"], "dead letter")]
+    if report["tombstones"]:
+        parts.append(counted(report["tombstones"], "tombstone"))
+    if report["lost"]:
+        parts.append(f"{report['lost']:,} lost")
+    if "lag" in report:
+        parts.append(f"lag {sum(report['lag'].values()):,}")
     if report["events_per_second"] is not None:
         parts.append(f"{report['seconds']:.1f} s, {report['events_per_second']:,.0f} events/s")
     return " · ".join(parts)

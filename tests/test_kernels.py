@@ -37,8 +37,9 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
 
 
 def test_no_kernel_that_reads_bytes_leaves_them(tmp_path):
-    """What is tested of tokens and of CSV, once more."""
-    files = [str(ROOT / "tests" / name) for name in ("features/test_view.py", "formats/test_csv_format.py")]
+    """What is tested of tokens, of CSV and of Kafka's batches, once more."""
+    tests = ("features/test_view.py", "formats/test_csv_format.py", "connectors/kafka/test_record_batches.py")
+    files = [str(ROOT / "tests" / name) for name in (*tests, "connectors/kafka/test_produced_batches.py")]
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},

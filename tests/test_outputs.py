@@ -113,7 +113,7 @@ def test_without_a_sink_the_first_five_are_shown() -> None:
     assert last.startswith("dead letter at in:0: error 0; ")
     assert "--dead-letters" in last
     assert not outputs.new
-    assert outputs.sync() == {}
+    assert outputs.sync({}) == {}
     outputs.close()
 
 
@@ -146,7 +146,7 @@ def test_a_resume_cuts_back_to_the_lengths_of_the_checkpoint(tmp_path: Path) -> 
     assert outputs.predictions is not None
     outputs.predictions.sink.write(b"one\n")
     outputs.write_dead(*letters(1))
-    lengths = outputs.sync()
+    lengths = outputs.sync({})
     outputs.predictions.sink.write(b"two\n")
     outputs.write_dead(*letters(4))
     outputs.close()
@@ -175,7 +175,7 @@ def test_one_device_for_both_is_fine(tmp_path: Path) -> None:
     for both in (os.devnull, "null://"):
         outputs = Outputs(both, both, {}, print)
         outputs.write_dead(*letters(2))
-        assert set(outputs.sync().values()) == {None}
+        assert set(outputs.sync({}).values()) == {None}
         outputs.close()
 
 

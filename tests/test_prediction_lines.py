@@ -36,13 +36,12 @@ def batch(ids: Sequence[str | None], labels: Sequence[str | None], part: str = "
 
 
 def encoded(lines: PredictionLines, events: Batch, predicted: Any, lead: Any, sure: Any) -> list[bytes]:
-    data = bytes(
-        lines.encode(
-            events, Predictions(np.array(predicted, np.int32), np.array(lead, np.int32), np.array(sure, np.float64))
-        )
+    text, bounds = lines.encode(
+        events, Predictions(np.array(predicted, np.int32), np.array(lead, np.int32), np.array(sure, np.float64))
     )
-    *rows, end = data.split(b"\n")
+    *rows, end = bytes(text).split(b"\n")
     assert end == b""
+    assert [bytes(text[bounds[i] : bounds[i + 1]]) for i in range(len(events))] == [row + b"\n" for row in rows]
     return rows
 
 

@@ -41,7 +41,7 @@ class MemorySource:
         self._polls = list(polls)
         self._offsets: dict[str, int] = {}
         self.limits: list[int] = []
-        self.commits: list[Mapping[str, Position]] = []
+        self.commits: list[tuple[Mapping[str, Position], int]] = []
         self.threads: set[str] = set()
         self.closed = False
 
@@ -64,9 +64,9 @@ class MemorySource:
             self._polls.insert(0, rest)
         return taken
 
-    def commit(self, positions: Mapping[str, Position]) -> None:
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
         self.threads.add(threading.current_thread().name)
-        self.commits.append(positions)
+        self.commits.append((positions, number))
 
     def close(self) -> None:
         self.closed = True
@@ -295,14 +295,14 @@ def test_what_is_kept_is_told_to_the_source_before_its_next_poll_or_at_the_end()
     reader = reader_of(source)
     portions = iter(reader)
     next(portions)
-    reader.commit({"a": {"offset": 3}})
+    reader.commit({"a": {"offset": 3}}, 1)
     assert source.commits == []
     next(portions)
-    assert source.commits == [{"a": {"offset": 3}}]
+    assert source.commits == [({"a": {"offset": 3}}, 1)]
     assert list(portions) == []
-    reader.commit({"a": {"offset": 5}})
+    reader.commit({"a": {"offset": 5}}, 2)
     reader.close()
-    assert source.commits == [{"a": {"offset": 3}}, {"a": {"offset": 5}}]
+    assert source.commits == [({"a": {"offset": 3}}, 1), ({"a": {"offset": 5}}, 2)]
     assert source.closed
 
 

@@ -91,6 +91,8 @@ def test_the_counts() -> None:
         "unlabelled": 0,
         "labels": ["ham", "spam"],
         "dead_letters": 3,
+        "tombstones": 0,
+        "lost": 0,
         "seconds": 1.25,
         "events_per_second": 4459.2,
     }

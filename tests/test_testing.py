@@ -13,7 +13,7 @@ from streamlin import (
     PassiveAggressive,
     Perceptron,
 )
-from streamlin.events import SourceContext
+from streamlin.events import SinkContext, SourceContext
 from streamlin.formats.framing import Lines
 from streamlin.testing import check_learner, check_sink, check_source
 
@@ -42,13 +42,13 @@ def test_a_source_that_gives_a_record_twice_is_found(tmp_path):
 
 def test_our_file_sink_keeps_the_contract(tmp_path):
     path = tmp_path / "out.jsonl"
-    check_sink(lambda length: FileSink(str(path), {}, length), path.read_bytes)
+    check_sink(lambda length: FileSink(str(path), SinkContext({}, length)), path.read_bytes)
 
 
 def test_a_sink_that_cuts_nothing_off_is_found(tmp_path):
     path = tmp_path / "out.jsonl"
     with pytest.raises(AssertionError, match="cut off"):
-        check_sink(lambda length: FileSink(str(path), {"mode": "append"}, None), path.read_bytes)
+        check_sink(lambda length: FileSink(str(path), SinkContext({"mode": "append"}, None)), path.read_bytes)
 
 
 class Peeking(Perceptron):

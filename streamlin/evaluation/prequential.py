@@ -33,12 +33,30 @@ class Prequential:
         self.accuracy = Accuracy(len(learners) + len(self.baseline_names), config.window, config.fading)
         self.confusion = Confusion(len(learners), config.confusion_labels)
         self.slices = {field: Slices(len(learners), config.slice_values) for field in config.slice_by}
-        self.events = self.labelled = self.dead_letters = 0
+        self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
 
     @property
     def baseline_names(self) -> list[str]:
         """Those that read no text, then the references."""
         return [*Baselines.names, *self.references]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was read, by name: `tombstones` are records without a value, `lost` ones were gone before."""
+        return {
+            "events": self.events,
+            "labelled": self.labelled,
+            "unlabelled": self.events - self.labelled,
+            "dead_letters": self.dead_letters,
+            "tombstones": self.tombstones,
+            "lost": self.lost,
+        }
+
+    def count(self, dead_letters: int, tombstones: int, lost: int) -> None:
+        """Count records that became no event."""
+        self.dead_letters += dead_letters
+        self.tombstones += tombstones
+        self.lost += lost
 
     def measure(
         self,
@@ -79,10 +97,7 @@ class Prequential:
         for number, row in enumerate(learners.values()):
             row["confusion"] = self.confusion.of(number, labels.names)
         return {
-            "events": self.events,
-            "labelled": self.labelled,
-            "unlabelled": self.events - self.labelled,
-            "dead_letters": self.dead_letters,
+            **self.counts,
             "labels": labels.names,
             "learners": learners,
             "baselines": dict(zip(self.baseline_names, rows[n:], strict=True)),
@@ -122,8 +137,7 @@ class Prequential:
         arrays: dict[str, NDArray[Any]] = {}
         for part, measure in self._measures().items():
             arrays |= {f"{part}/{name}": array for name, array in measure.state().items()}
-        counts = {"events": self.events, "labelled": self.labelled, "dead_letters": self.dead_letters}
-        return arrays, counts | {"slices": {field: slices.values.names for field, slices in self.slices.items()}}
+        return arrays, self.counts | {"slices": {field: slices.values.names for field, slices in self.slices.items()}}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Take what `state` gave."""
@@ -132,6 +146,7 @@ class Prequential:
         for field, values in rest["slices"].items():
             self.slices[field].values = LabelIndex(values)
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
+        self.tombstones, self.lost = rest["tombstones"], rest["lost"]
 
     def _measures(self) -> dict[str, Measure]:
         """By the name under which a checkpoint keeps its arrays."""

@@ -65,8 +65,11 @@ def open_format(name: str, options: Mapping[str, str], fields: FieldsConfig, ext
     for key in options:
         if key not in entry.options:
             raise ConfigError(f"format {name} has no option '{key}'; {nearest(key, sorted(entry.options))}")
+    from streamlin.formats.envelope import Envelope
+
     cls = getattr(import_module(f"streamlin.formats.{entry.module}"), entry.cls)
     opened: Format = cls(options, fields, extra)
+    opened.envelope = Envelope(fields, extra)
     return opened
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from streamlin.config import FieldsConfig
 from streamlin.errors import RecordError
 from streamlin.events import Batch, DeadLetter, Event, Framing, Records
+from streamlin.formats.envelope import Envelope
 from streamlin.formats.framing import Lines
 from streamlin.formats.utf8 import Indices, spans, texts_of, utf8
 from streamlin.formats.values import checked_weights, names
@@ -22,10 +23,12 @@ class Format(ABC):
 
     name : what `format=` calls it.
     framing : how a stream of bytes falls into its records.
+    envelope : looks outside the record for what an event lacks.
     """
 
     name: ClassVar[str]
     framing: Framing = Lines()
+    envelope: Envelope | None = None
 
     @abstractmethod
     def batch(self, records: Records, kept: Indices) -> Batch:
@@ -36,16 +39,20 @@ class Format(ABC):
         """One record without its line end. Raises RecordError if it would not read back as this event."""
 
     def decode(self, records: Records) -> tuple[Batch, list[DeadLetter]]:
-        """One event or one dead letter for each record, in order."""
+        """One event or one dead letter for each record that is no tombstone, in order."""
         dead = [DeadLetter(i, error) for i, error in records.errors.items()]
-        kept = np.delete(np.arange(len(records)), [letter.record for letter in dead])
+        kept = np.delete(np.arange(len(records)), [*records.errors, *records.tombstones])
         try:
-            batch = self.batch(records, kept)
+            batch = self._complete(records, kept)
         except RecordError:
             bad = list(self._bad(records, kept))
             dead += bad
-            batch = self.batch(records, np.setdiff1d(kept, [letter.record for letter in bad], assume_unique=True))
+            batch = self._complete(records, np.setdiff1d(kept, [letter.record for letter in bad], assume_unique=True))
         return batch, sorted(dead)
+
+    def _complete(self, records: Records, kept: Indices) -> Batch:
+        batch = self.batch(records, kept)
+        return batch if self.envelope is None else self.envelope.complete(batch)
 
     def check_reads_back(self, records: Records, event: Event) -> None:
         """Raise RecordError if the records, which are to hold `event`, would be read as anything else."""
@@ -56,7 +63,7 @@ class Format(ABC):
     def _bad(self, records: Records, kept: Indices) -> Iterator[DeadLetter]:
         """Find the bad ones by halving: few bad records cost little, however long the batch."""
         try:
-            self.batch(records, kept)
+            self._complete(records, kept)
         except RecordError as error:
             if kept.size == 1:
                 yield DeadLetter(int(kept[0]), str(error))

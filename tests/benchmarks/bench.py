@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks import accuracy, memory, speed, startup
+from tests.benchmarks import accuracy, kafka, memory, speed, startup
 from tests.benchmarks.machine import machine, sentence
 
 REPORT = Path(__file__).resolve().parents[2] / "bench"
@@ -29,6 +29,7 @@ PARTS = {
     "speed": Part(speed.measure, speed.text),
     "startup": Part(startup.measure, startup.text),
     "memory": Part(memory.measure, memory.text),
+    "kafka": Part(kafka.measure, kafka.text),
 }
 
 

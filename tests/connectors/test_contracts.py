@@ -7,6 +7,7 @@ import pytest
 import zstandard
 
 from connectors.file import FileSink, FileSource
+from streamlin.events import SinkContext
 from streamlin.testing import check_sink, check_source
 from tests.connectors.reading import context
 
@@ -36,4 +37,4 @@ def gunzipped(data: bytes) -> bytes:
 @pytest.mark.parametrize(("suffix", "decompress"), [("", bytes), (".gz", gunzipped)])
 def test_file_sink(tmp_path, suffix, decompress):
     path = tmp_path / f"out{suffix}"
-    check_sink(lambda length: FileSink(str(path), {}, length), lambda: decompress(path.read_bytes()))
+    check_sink(lambda length: FileSink(str(path), SinkContext({}, length)), lambda: decompress(path.read_bytes()))

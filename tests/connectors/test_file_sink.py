@@ -10,6 +10,7 @@ import zstandard
 
 from connectors.file import FileSink
 from streamlin.errors import ConfigError, ConnectorError
+from streamlin.events import SinkContext
 from tests.connectors.reading import errors, payloads, read_file
 
 
@@ -30,7 +31,7 @@ def path(request, tmp_path):
 
 def write(path, *lines: bytes, options=None, length=None) -> list[int | None]:
     """Write lines with a `sync` after each; the lengths."""
-    sink = FileSink(str(path), options or {}, length)
+    sink = FileSink(str(path), SinkContext(options or {}, length))
     lengths = []
     for line in lines:
         sink.write(memoryview(line))
@@ -60,7 +61,7 @@ def test_length_0_is_an_empty_or_a_new_file(path):
 
 
 def test_a_sync_without_lines_adds_nothing(path):
-    sink = FileSink(str(path), {}, None)
+    sink = FileSink(str(path), SinkContext({}, None))
     assert sink.sync() == 0
     sink.write(b"one\n")
     assert sink.sync() == sink.sync() == path.stat().st_size
@@ -68,7 +69,7 @@ def test_a_sync_without_lines_adds_nothing(path):
 
 
 def test_what_was_flushed_is_readable(path):
-    sink = FileSink(str(path), {}, None)
+    sink = FileSink(str(path), SinkContext({}, None))
     for count in (1, 2):
         sink.write(b"a line\n")
         sink.flush()
@@ -81,7 +82,7 @@ def test_what_was_flushed_is_readable(path):
 
 
 def test_closing_twice_is_closing_once(path):
-    sink = FileSink(str(path), {}, None)
+    sink = FileSink(str(path), SinkContext({}, None))
     sink.write(b"one\n")
     sink.close()
     sink.close()
@@ -92,7 +93,7 @@ def test_a_fresh_start_does_not_touch_what_is_there(path):
     write(path, b"old\n")
     before = path.read_bytes()
     with pytest.raises(ConfigError, match=r"has content; add \?mode=append to keep it or \?mode=overwrite"):
-        FileSink(str(path), {}, None)
+        FileSink(str(path), SinkContext({}, None))
     assert path.read_bytes() == before
 
 
@@ -125,12 +126,12 @@ def test_a_file_shorter_than_the_checkpoint_knows(path):
     (length,) = write(path, b"one\n")
     assert length
     with pytest.raises(ConnectorError, match=f"has {length} bytes, the checkpoint knows of {length + 1}"):
-        FileSink(str(path), {}, length + 1)
+        FileSink(str(path), SinkContext({}, length + 1))
     path.unlink()
     with pytest.raises(
         ConnectorError, match=f"is missing, the checkpoint knows of {length} bytes; bring back the file"
     ):
-        FileSink(str(path), {}, length)
+        FileSink(str(path), SinkContext({}, length))
     assert not path.exists()
 
 
@@ -140,14 +141,14 @@ def test_a_file_shorter_than_the_checkpoint_knows(path):
 )
 def test_options_that_are_wrong(tmp_path, options, said):
     with pytest.raises(ConfigError, match=said):
-        FileSink(str(tmp_path / "out"), options, None)
+        FileSink(str(tmp_path / "out"), SinkContext(options, None))
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("name", "said"), [("none/out", "No such file"), (".", "Is a directory")])
 def test_a_path_that_can_not_be_opened(tmp_path, name, said):
     with pytest.raises(ConnectorError, match=f"can't be written to: {said}"):
-        FileSink(str(tmp_path / name), {}, None)
+        FileSink(str(tmp_path / name), SinkContext({}, None))
 
 
 def test_a_folder_without_permission(tmp_path):
@@ -155,8 +156,9 @@ def test_a_folder_without_permission(tmp_path):
         "import os, sys\n"
         "from connectors.file import FileSink\n"
         "from streamlin.errors import ConnectorError\n"
+        "from streamlin.events import SinkContext\n"
         "if os.getuid() == 0: os.setuid(65534)\n"
-        "try: FileSink(sys.argv[1], {}, None)\n"
+        "try: FileSink(sys.argv[1], SinkContext({}, None))\n"
         "except ConnectorError as error: print(error)\n"
     )
     tmp_path.chmod(0o500)
@@ -166,7 +168,7 @@ def test_a_folder_without_permission(tmp_path):
 
 
 def test_a_full_disk():
-    sink = FileSink("/dev/full", {}, None)
+    sink = FileSink("/dev/full", SinkContext({}, None))
     with pytest.raises(ConnectorError, match="/dev/full can't be written to: No space left on device"):
         sink.write(b"line\n")
     sink.close()
@@ -179,8 +181,9 @@ def test_a_disk_that_becomes_full_takes_what_fits(tmp_path, suffix):
         "import os, resource, sys\n"
         "from connectors.file import FileSink\n"
         "from streamlin.errors import ConnectorError\n"
+        "from streamlin.events import SinkContext\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "sink = FileSink(sys.argv[1], {}, None)\n"
+        "sink = FileSink(sys.argv[1], SinkContext({}, None))\n"
         "sink.write(os.urandom(60_000))\n"
         "print(sink.sync())\n"
         "try:\n"

@@ -8,6 +8,7 @@ import pytest
 
 from connectors.stdio import NullSink, StdinSource, StdoutSink
 from streamlin.errors import ConfigError
+from streamlin.events import SinkContext
 from tests.connectors.reading import context, expected_lines
 
 READ = """
@@ -31,7 +32,8 @@ WRITE = """
 import sys
 from connectors.stdio import StdoutSink
 from streamlin.errors import ConnectorError
-sink = StdoutSink("-", {}, 100)
+from streamlin.events import SinkContext
+sink = StdoutSink("-", SinkContext({}, 100))
 try:
     for _ in range(100):
         sink.write(b"x" * 9_999 + bytes([10]))
@@ -122,7 +124,7 @@ def test_a_pipe_that_does_not_block_is_waited_for():
 
 
 def test_null_keeps_nothing():
-    sink = NullSink("", {}, None)
+    sink = NullSink("", SinkContext({}, None))
     sink.write(b"line\n")
     sink.flush()
     assert sink.sync() is None
@@ -131,11 +133,11 @@ def test_null_keeps_nothing():
 
 @pytest.mark.parametrize("sink", [StdoutSink, NullSink])
 def test_sinks_that_can_only_append(sink):
-    sink("", {"mode": "append"}, None)
+    sink("", SinkContext({"mode": "append"}))
     with pytest.raises(ConfigError, match="mode=overwrite needs to be append"):
-        sink("", {"mode": "overwrite"}, None)
+        sink("", SinkContext({"mode": "overwrite"}))
     with pytest.raises(ConfigError, match="no option 'mdoe'; did you mean 'mode'"):
-        sink("", {"mdoe": "append"}, None)
+        sink("", SinkContext({"mdoe": "append"}))
 
 
 def test_standard_input_has_no_options():

@@ -1,0 +1,50 @@
+"""What stands behind `kafka://`: `host:port[,host:port]/topic[,topic]`."""
+
+import re
+from dataclasses import dataclass
+
+from streamlin.errors import ConfigError
+
+_SERVER = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[\w-]{1,63}(?:\.[\w-]{1,63})*\.?)(?::(?P<port>\d{1,5}))?", re.ASCII)
+_TOPIC = re.compile(r"[\w.-]{1,249}", re.ASCII)
+_PORT = 9092
+
+
+@dataclass(frozen=True)
+class KafkaAddress:
+    """Bootstrap servers, `host:port` each, and topics."""
+
+    servers: tuple[str, ...]
+    topics: tuple[str, ...]
+
+    @property
+    def cluster(self) -> str:
+        """The servers for people."""
+        return ",".join(self.servers)
+
+
+def parse_address(text: str) -> KafkaAddress:
+    """Raises ConfigError for what is no address, and for a user or password in it, without showing them."""
+    servers, _, topics = text.partition("/")
+    if "@" in text:  # in the topics too: a password may have a slash
+        raise ConfigError("kafka: a URL holds no user and no password; [kafka] in the configuration has keys for them")
+    brokers = [_server(server) for server in servers.split(",") if server]
+    listed = dict.fromkeys(_topic(topic) for topic in topics.split(",") if topic)
+    for found, what in ((brokers, "broker"), (listed, "topic")):
+        if not found:
+            raise ConfigError(f"kafka://{text}: no {what}; it reads kafka://host:port/topic")
+    return KafkaAddress(tuple(brokers), tuple(listed))
+
+
+def _server(text: str) -> str:
+    """`host:port`; 9092 where it has none."""
+    found = _SERVER.fullmatch(text)
+    if found is None or not 0 < int(found["port"] or _PORT) < 65536:
+        raise ConfigError(f"kafka: '{text}' is no broker's host:port, as in kafka://localhost:9092/topic")
+    return text if found["port"] else f"{text}:{_PORT}"
+
+
+def _topic(text: str) -> str:
+    if not _TOPIC.fullmatch(text) or text in (".", ".."):
+        raise ConfigError(f"kafka: '{text}' is no topic's name: letters, digits, '.', '_' and '-', at most 249")
+    return text

@@ -1,0 +1,64 @@
+"""`client.` options: settings of a client, by its own names."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import Any
+
+from connectors.kafka.options import CLIENT
+from streamlin.errors import ConfigError
+
+_DECIDED_PYTHON = {
+    *("acks", "auto_offset_reset", "bootstrap_servers", "enable_auto_commit", "enable_idempotence", "group_id"),
+    *("group_instance_id", "isolation_level", "partitioner", "partition_assignment_strategy", "transactional_id"),
+    *("key_deserializer", "key_serializer", "value_deserializer", "value_serializer"),
+}
+_DECIDED_CONFLUENT = (
+    *("acks", "auto.commit", "auto.offset.reset", "bootstrap.", "enable.auto", "enable.idempotence"),
+    *("enable.partition.eof", "enable.ssl", "group.id", "group.instance", "isolation.", "metadata.broker"),
+    *("partition.assignment", "partitioner", "request.required.acks", "transactional.id"),
+)
+"""Settings that learning exactly once rests on, or that have keys of their own."""
+
+
+def for_kafka_python(own: Mapping[str, str], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """With values of the types that the client's defaults have. Raises ConfigError."""
+    settings = {}
+    for name, text in own.items():
+        if name in _DECIDED_PYTHON or name.startswith(("sasl_", "ssl_", "security_")):
+            raise _decided(name)
+        if name not in defaults:
+            close = get_close_matches(name, defaults, n=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            raise ConfigError(f"kafka: {CLIENT}{name}: kafka-python has no such setting{hint}")
+        settings[name] = _typed(name, text, defaults[name])
+    return settings
+
+
+def for_confluent(own: Mapping[str, str]) -> dict[str, str]:
+    """librdkafka's properties; it checks names and values itself. Raises ConfigError."""
+    for name in own:
+        if name.startswith((*_DECIDED_CONFLUENT, "sasl.", "ssl.", "security.")):
+            raise _decided(name)
+    return dict(own)
+
+
+def _decided(name: str) -> ConfigError:
+    return ConfigError(f"kafka: {CLIENT}{name} can't be set: streamlin's own options, and [kafka], decide it")
+
+
+def _typed(name: str, text: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if text not in ("true", "false"):
+            raise ConfigError(f"kafka: {CLIENT}{name}={text} needs to be true or false")
+        return text == "true"
+    if isinstance(default, str):
+        return text
+    if default is not None and not isinstance(default, (int, float)):
+        raise ConfigError(f"kafka: {CLIENT}{name} is nothing that a URL could say")
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    if default is not None:
+        raise ConfigError(f"kafka: {CLIENT}{name}={text} needs to be a number")
+    return text

@@ -1,0 +1,96 @@
+"""`[kafka]` of the configuration in the words of either client."""
+
+import ssl
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from streamlin.errors import ConfigError, nearest
+
+TokenProvider = Callable[[], tuple[str, float]]
+TOKENS = "streamlin.kafka_tokens"
+
+
+def for_kafka_python(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of KafkaConsumer and KafkaProducer. Raises ConfigError for a file that can't be used."""
+    arguments: dict[str, Any] = {"security_protocol": settings.get("security_protocol", "PLAINTEXT")}
+    if arguments["security_protocol"].endswith("SSL"):
+        arguments["ssl_context"] = ssl_context(settings)
+    mechanism = settings.get("sasl_mechanism")
+    if mechanism is None:
+        return arguments
+    arguments["sasl_mechanism"] = mechanism
+    if mechanism == "OAUTHBEARER":
+        from kafka.net.sasl.oauth import AbstractTokenProvider
+
+        provider = token_provider(settings["sasl_token_provider"])
+
+        class Provider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python has no types
+            def token(self) -> str:
+                return provider()[0]
+
+        return arguments | {"sasl_oauth_token_provider": Provider()}
+    return arguments | {
+        "sasl_plain_username": settings["sasl_username"],
+        "sasl_plain_password": settings["sasl_password"],
+    }
+
+
+def for_confluent(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """librdkafka's properties."""
+    properties: dict[str, Any] = {"security.protocol": settings.get("security_protocol", "PLAINTEXT")}
+    if properties["security.protocol"].endswith("SSL"):
+        ssl_context(settings)  # whose messages about wrong files are better
+        files = {
+            "ssl.ca.location": settings.get("ssl_ca_file"),
+            "ssl.certificate.location": settings.get("ssl_certificate_file"),
+            "ssl.key.location": settings.get("ssl_key_file"),
+            "ssl.key.password": settings.get("ssl_key_password"),
+        }
+        properties |= {name: value for name, value in files.items() if value is not None}
+        properties["enable.ssl.certificate.verification"] = settings.get("ssl_verify", True)
+    mechanism = settings.get("sasl_mechanism")
+    if mechanism is None:
+        return properties
+    properties["sasl.mechanism"] = mechanism
+    if mechanism == "OAUTHBEARER":
+        provider = token_provider(settings["sasl_token_provider"])
+        return properties | {"oauth_cb": lambda _: provider()}
+    return properties | {"sasl.username": settings["sasl_username"], "sasl.password": settings["sasl_password"]}
+
+
+def ssl_context(settings: Mapping[str, Any]) -> ssl.SSLContext:
+    """Raises ConfigError that names the key whose file is wrong."""
+    ca_file, certificate = settings.get("ssl_ca_file"), settings.get("ssl_certificate_file")
+    try:
+        context = ssl.create_default_context(cafile=ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"kafka.ssl_ca_file: {ca_file} can't be used: {_reason(error)}") from None
+    if not settings.get("ssl_verify", True):
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if certificate is not None:
+        try:
+            # A password is always given: without one OpenSSL would ask for it on the terminal.
+            context.load_cert_chain(
+                certificate, settings.get("ssl_key_file"), password=settings.get("ssl_key_password") or ""
+            )
+        except (OSError, ssl.SSLError, ValueError) as error:
+            raise ConfigError(f"kafka.ssl_certificate_file: {certificate} can't be used: {_reason(error)}") from None
+    return context
+
+
+def token_provider(name: str) -> TokenProvider:
+    """The function behind an entry point. Raises ConfigError."""
+    points = {point.name: point for point in entry_points(group=TOKENS)}
+    if name not in points:
+        known = nearest(name, points) if points else f"there is no entry point in the group {TOKENS}"
+        raise ConfigError(f"kafka.sasl_token_provider: no provider '{name}'; {known}")
+    try:
+        provider: TokenProvider = points[name].load()
+    except Exception as error:  # whatever a foreign module raises
+        raise ConfigError(f"kafka.sasl_token_provider: {points[name].value} can't be loaded: {error}") from None
+    return provider
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "reason", None) or getattr(error, "strerror", None) or error)

@@ -1,0 +1,322 @@
+"""`kafka://host:port/topic`: a topic, or several, as a source."""
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from connectors.kafka.address import parse_address
+from connectors.kafka.client import (
+    Connection,
+    Consumer,
+    OffsetGoneError,
+    Part,
+    RebalancingError,
+    UnreachableError,
+    open_consumer,
+)
+from connectors.kafka.contact import Contact
+from connectors.kafka.messages import Messages, beginning, joined
+from connectors.kafka.options import source_options
+from connectors.kafka.starting import Starting, name
+from connectors.kafka.steadiness import Steadiness
+from streamlin.errors import ConnectorError
+from streamlin.events import Position, Records, SourceContext
+
+_PAUSE = 0.05
+"""Seconds that a poll waits for something to come."""
+_LOOK_EVERY = 0.5
+"""Seconds between two looks at where the partitions end, and whether a broker still answers."""
+_QUIET = 2.0
+"""Seconds without a message after which a broker is asked whether it is there."""
+_NEW_PARTITIONS_EVERY = 15.0
+_SETTLE = 5.0
+"""Seconds in which a group that changes should be one again that takes commits."""
+
+
+class KafkaSource:
+    """Messages of topics, live. It connects while it is polled, so that a stop is heard meanwhile.
+
+    Each partition is a part, `topic/3`; positions are `offset`, `topic_id` and `leader_epoch`. Options: see
+    `connectors.kafka.options.SourceOptions` and the README.
+
+    Raises
+    ------
+    ConfigError : an option; no package for the client. ConnectorError, from `poll` : no broker, topic, or such offset.
+    """
+
+    def __init__(self, address: str, context: SourceContext) -> None:
+        self._address, self._options = parse_address(address), source_options(context.options)
+        settings = context.settings
+        self._connection = Connection(self._address.servers, settings, context.notice, context.max_record_bytes)
+        if not settings.get("ssl_verify", True):
+            context.notice("kafka.ssl_verify is false: whoever answers is taken for the broker")
+        self._context = context
+        self._contact = Contact(
+            self._connection.name,
+            settings.get("connect_timeout", 30.0),
+            settings.get("give_up_after", 300.0),
+            context.notice,
+        )
+        self._consumer: Consumer | None = None
+        self._starting = Starting(
+            self._address.topics,
+            self._options,
+            context.positions,
+            settings.get("connect_timeout", 30.0),
+            context.notice,
+        )
+        self._steadiness = Steadiness(self._options.max_poll_interval_ms / 1000)
+        self._waiting: deque[Messages] = deque()
+        self._started = False
+        self._owned: set[Part] = set()
+        self._ids: dict[str, str | None] = {}
+        self._begun: dict[Part, int] = {}
+        self._committed: tuple[dict[Part, Position], str] = {}, ""
+        self._ends: dict[Part, int] = {}
+        self._highs: dict[Part, int] = {}
+        self._handed: dict[Part, int] = {}
+        self._extent: dict[str, tuple[int, int]] = {}
+        self._next_look = self._next_partitions = self._heard = self._gather_until = 0.0
+
+    @staticmethod
+    def key(address: str) -> str:
+        """The brokers: parts name the topics, so that one more leaves the others' positions as they are."""
+        return ",".join(sorted(parse_address(address).servers))
+
+    def poll(self, limit: int) -> list[Records] | None:
+        """See `streamlin.events.Source`."""
+        limit = self._steadiness.limit(limit)
+        try:
+            if not self._ready():
+                time.sleep(_PAUSE)
+                return []
+            if not self._waiting:
+                self._fill(limit)
+            elif self._consumer is not None:
+                self._consumer.tend()
+            self._look()
+        except UnreachableError as error:
+            self._contact.lost(error)
+            time.sleep(_PAUSE)
+            return []
+        taken = self._taken(limit)
+        if not taken and self._finished():
+            if self._consumer is not None:
+                self._measure(self._consumer)
+            return None
+        self._steadiness.gave(sum(map(len, taken)))
+        return taken
+
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
+        """Commit for the group, if there is one; a failure is no harm, since the checkpoint has them too."""
+        if self._options.group is None:
+            return
+        owned = {part: positions[name(part)] for part in self._owned if name(part) in positions}
+        # What this process knows of a partition from before another one had it is older than what is committed.
+        owned = {part: known for part, known in owned.items() if known["offset"] >= self._begun[part]}
+        self._committed = owned, str(number) if number else ""
+        if self._consumer is not None and owned:
+            with suppress(ConnectorError):
+                self._consumer.commit_soon(*self._committed)
+
+    def extent(self) -> dict[str, tuple[int, int]]:
+        """See `streamlin.events.Source`."""
+        return self._extent
+
+    def close(self) -> None:
+        """Leave the group, close the connections."""
+        if self._consumer is not None:
+            self._commit_surely()
+            consumer, self._consumer = self._consumer, None
+            consumer.close()
+
+    # The group's changes, told while the client is polled.
+
+    def assigned(self, parts: Sequence[Part]) -> Mapping[Part, int]:
+        """See `connectors.kafka.client.Rebalance`."""
+        if self._consumer is None or not parts:
+            return {}
+        offsets, lost = self._starting.offsets(self._consumer, parts)
+        self._owned |= offsets.keys()
+        self._began(offsets, lost)
+        self._context.notice(f"partitions from the group: {', '.join(map(name, parts))}")
+        return offsets
+
+    def revoked(self, parts: Sequence[Part]) -> None:
+        """What was handed over of them is in a checkpoint, and committed, before they are let go."""
+        self._drop(parts)
+        self._starting.learned(self._context.checkpoint())
+        self._owned -= set(parts)
+        self._context.notice(f"partitions given to another member of the group: {', '.join(map(name, parts))}")
+
+    def lost(self, parts: Sequence[Part]) -> None:
+        """Nothing is committed: another member may be further by now. What was handed over stays learned."""
+        self._drop(parts)
+        self._owned -= set(parts)
+        self._starting.learned(self._context.checkpoint())
+        self._context.notice(f"partitions lost, the group has thrown this member out: {', '.join(map(name, parts))}")
+
+    def _commit_surely(self) -> None:
+        """Have acknowledged what was committed last: there another member begins."""
+        owned, metadata = self._committed
+        owned = {part: position for part, position in owned.items() if part in self._owned}
+        deadline = time.monotonic() + _SETTLE
+        while owned and self._consumer is not None and time.monotonic() < deadline:
+            try:
+                self._consumer.commit(owned, metadata)
+                return
+            except RebalancingError:
+                time.sleep(_PAUSE)
+            except ConnectorError:
+                return
+
+    def _drop(self, parts: Sequence[Part]) -> None:
+        """Hand over nothing more of these partitions."""
+        gone = set(parts)
+        self._waiting = deque(piece for piece in self._waiting if (piece.topic, piece.partition) not in gone)
+        self._extent = {key: extent for key, extent in self._extent.items() if key not in set(map(name, parts))}
+
+    def _ready(self) -> bool:
+        """Connect and begin, step by step."""
+        if self._consumer is None:
+            self._consumer = open_consumer(self._connection, self._options, self._contact.patience())
+            self._contact.made()
+        if not self._started:
+            if not self._starting.all_exist(self._consumer):
+                return False
+            self._ids = {topic: self._consumer.topic_id(topic) for topic in self._address.topics}
+            if self._options.shared:
+                self._consumer.subscribe(self._address.topics, self)
+            else:
+                self._take_all(self._consumer)
+            self._started = True
+            self._heard = time.monotonic()
+        return True
+
+    def _take_all(self, consumer: Consumer) -> None:
+        """Read all partitions, those that are new too."""
+        parts = [(topic, number) for topic in self._address.topics for number in consumer.partitions(topic)]
+        new = [part for part in parts if part not in self._owned]
+        if not new:
+            return
+        offsets, lost = self._starting.offsets(consumer, new, late=self._started)
+        ends = {part: extent.high for part, extent in consumer.extents(new).items()}
+        self._highs |= ends
+        if self._started:
+            offsets = consumer.positions(sorted(self._owned)) | offsets
+        elif self._options.stop_at_end:
+            self._ends = ends
+        consumer.assign(offsets)
+        self._owned |= set(new)
+        self._began({part: offsets[part] for part in new}, lost)
+        self._next_partitions = time.monotonic() + _NEW_PARTITIONS_EVERY
+
+    def _began(self, offsets: Mapping[Part, int], lost: Mapping[Part, int]) -> None:
+        """Hand over word of what is lost, and of beginnings that the checkpoint doesn't know."""
+        self._begun |= offsets
+        for part, offset in offsets.items():
+            if part in lost or name(part) not in self._context.positions:
+                word = beginning(*part, offset, lost.get(part, 0))
+                word.topic_id = self._ids.get(part[0])
+                self._waiting.append(word)
+
+    def _fill(self, limit: int) -> None:
+        """Take what has come. Where little comes at a time, a pause lets it gather: asking costs more than learning."""
+        consumer = self._consumer
+        assert consumer is not None
+        rest = self._gather_until - time.monotonic()
+        if rest > 0:
+            time.sleep(rest)
+        try:
+            pieces = consumer.poll(limit, _PAUSE)
+            few = 0 < sum(map(len, pieces)) < limit
+            self._gather_until = time.monotonic() + self._options.batch_wait if few else 0.0
+        except OffsetGoneError:
+            self._fall_behind(consumer)
+            return
+        if pieces:
+            self._heard = time.monotonic()
+            self._contact.made()
+        for piece in joined(pieces):
+            piece.topic_id = self._ids.get(piece.topic)
+            self._waiting += self._until_end(piece)
+
+    def _until_end(self, piece: Messages) -> list[Messages]:
+        """With stop=end, what of a piece comes before the end that its partition had at the start."""
+        if not self._options.stop_at_end:
+            return [piece]
+        count = int(np.searchsorted(piece.offsets, self._ends[piece.topic, piece.partition]))
+        return [piece.between(0, count)] if count else []
+
+    def _fall_behind(self, consumer: Consumer) -> None:
+        """Some position can't be read any more: begin anew where there is something, if gaps are no harm."""
+        self._check_ids(consumer)
+        owned = sorted(self._owned)
+        offsets, lost = self._starting.after_gap(consumer, consumer.positions(owned))
+        consumer.assign(offsets)
+        self._began({part: offsets[part] for part in lost}, lost)
+
+    def _look(self) -> None:
+        """Now and then: where partitions end, whether there are new ones, whether a broker still answers."""
+        now, consumer = time.monotonic(), self._consumer
+        if now < self._next_look or consumer is None:
+            return
+        self._next_look = now + _LOOK_EVERY
+        if now - self._heard >= _QUIET and self._owned:
+            self._heard = now
+            self._highs |= {part: extent.high for part, extent in consumer.extents(sorted(self._owned)).items()}
+            self._contact.made()
+            self._check_ids(consumer)
+        else:
+            self._highs |= consumer.highs()
+        self._measure(consumer)
+        if not self._options.shared and not self._options.stop_at_end and now >= self._next_partitions:
+            self._next_partitions = now + _NEW_PARTITIONS_EVERY
+            self._take_all(consumer)
+
+    def _measure(self, consumer: Consumer) -> None:
+        """Where partitions began and end. At the end there may be what is no message: nothing that waits."""
+        parts, at_end = sorted(self._owned), set()
+        if not self._options.shared and not self._waiting:
+            at_end = {part for part, at in consumer.positions(parts).items() if at >= self._highs.get(part, 0)}
+        begins = {part: self._begun.get(part, 0) for part in parts}
+        self._extent = {
+            name(part): (begin, max(begin, (self._handed if part in at_end else self._highs).get(part, 0)))
+            for part, begin in begins.items()
+        }
+
+    def _check_ids(self, consumer: Consumer) -> None:
+        """Notice a topic that was deleted and made anew."""
+        for topic, before in self._ids.items():
+            now = consumer.topic_id(topic)
+            if None in (before, now) or before == now:
+                continue
+            self._starting.recreated(topic)
+            self._ids[topic] = now
+            offsets = dict(consumer.positions(sorted(self._owned)))
+            own = [part for part in self._owned if part[0] == topic]
+            lows = {part: extent.low for part, extent in consumer.extents(own).items()}
+            consumer.assign(offsets | lows)
+            self._began(lows, dict.fromkeys(lows, 0))
+
+    def _finished(self) -> bool:
+        """With stop=end: whether every partition is read to where it ended at the start."""
+        if not self._options.stop_at_end or not self._started or self._consumer is None or self._waiting:
+            return False
+        positions = self._consumer.positions(list(self._ends))
+        return all(positions[part] >= end for part, end in self._ends.items())
+
+    def _taken(self, limit: int) -> list[Records]:
+        taken: list[Records] = []
+        while self._waiting and limit > 0:
+            piece = self._waiting.popleft()
+            if limit < len(piece):
+                self._waiting.appendleft(piece.between(limit, len(piece)))
+                piece = piece.between(0, limit)
+            taken.append(piece)
+            self._handed[piece.topic, piece.partition] = piece.position(len(piece))["offset"]
+            limit -= len(piece)
+        return taken

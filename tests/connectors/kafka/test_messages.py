@@ -1,0 +1,156 @@
+"""Messages as records: sliced, joined, and what they say beside their values."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from connectors.kafka.messages import CUT, Messages, beginning, from_lists, joined
+
+LONGEST = 20
+values = st.lists(st.none() | st.binary(max_size=25), max_size=12)
+
+
+def messages(payloads, first=0, part=3, step=1):
+    """One message for each value, with a key and so on by which it is known again."""
+    offsets = [first + step * i for i in range(len(payloads))]
+    found = from_lists("topic", part, offsets, payloads, LONGEST)
+    found.keys = [b"key %d" % offset for offset in offsets]
+    found.headers = [[("h", b"%d" % offset)] for offset in offsets]
+    found.times = [1000 * offset for offset in offsets]
+    return found
+
+
+def seen(records):
+    """All that is known of each message."""
+    kept = np.arange(len(records))
+    envelope = [records.envelope(name, kept) for name in ("key", "headers.h", "timestamp", "offset")]
+    return [
+        (*(column[i] for column in envelope), *records.raw(i), records.errors.get(i), i in records.tombstones)
+        for i in range(len(records))
+    ]
+
+
+@given(values)
+def test_messages_of_lists(payloads):
+    found = messages(payloads, 100, step=2)
+    for i, payload in enumerate(payloads):
+        assert found.raw(i)[1] == payload
+        assert found[i] == (payload or b"")
+        assert (i in found.tombstones) == (payload is None)
+        assert (i in found.errors) == (payload is not None and not 0 < len(payload) <= LONGEST)
+        assert found.name(i) == f"topic/3/{100 + 2 * i}"
+        assert found.position(i + 1) == {"offset": 101 + 2 * i}
+    assert found.position(0) == {"offset": 100 if payloads else 0}
+
+
+def test_what_is_too_long_is_cut():
+    found = from_lists("t", 0, [0, 1, 2], [b"x" * (CUT + 1), b"", b"fine"], CUT)
+    assert found.errors == {
+        0: f"record of {CUT + 1} bytes is over max_record_bytes = {CUT}",
+        1: "the message is empty",
+    }
+    assert [len(found[i]) for i in range(3)] == [CUT, 0, 4]
+
+
+@given(values, st.data())
+def test_a_slice_is_what_it_was(payloads, data):
+    """Of a slice, too."""
+    whole = messages(payloads)
+    begin = data.draw(st.integers(0, len(payloads)))
+    end = data.draw(st.integers(begin, len(payloads) + 2))
+    part = whole.between(begin, end)
+    assert seen(part) == seen(whole)[begin:end]
+    inner = data.draw(st.integers(0, len(part)))
+    assert seen(part.between(inner, len(part))) == seen(whole)[begin:end][inner:]
+    assert part.position(0)["offset"] == begin if begin else part.begin == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), values), max_size=8), st.data())
+def test_pieces_of_a_partition_become_one(pieces, data):
+    """In their order, whatever they were sliced from; partitions in the order of their first pieces."""
+    nexts, parts, slices = [0, 0, 0], {}, []
+    for part, payloads in pieces:
+        whole = messages(payloads, nexts[part], part)
+        piece = whole.between(data.draw(st.integers(0, len(whole))), len(whole))
+        nexts[part] += len(payloads)
+        parts.setdefault(part, []).append(piece)
+        slices.append(piece)
+    found = joined(slices)
+    assert [one.partition for one in found] == list(parts)
+    for one in found:
+        assert seen(one) == [each for piece in parts[one.partition] for each in seen(piece)]
+        assert one.begin == parts[one.partition][0].begin
+        cut = data.draw(st.integers(0, len(one)))
+        assert seen(one.between(cut, len(one))) == seen(one)[cut:]
+
+
+def test_a_position_has_what_is_known_of_the_topic():
+    found = messages([b"a", b"b"], 5)
+    found.topic_id, found.leader_epoch = "id", 0
+    assert found.position(1) == {"offset": 6, "topic_id": "id", "leader_epoch": 0}
+    assert found.position(0) == {"offset": 5, "topic_id": "id", "leader_epoch": 0}
+    assert json.loads(json.dumps(found.position(2))) == found.position(2)
+    later = messages([b"c"], 7)
+    later.topic_id, later.leader_epoch = "id", 4
+    assert joined([found, later])[0].position(3) == {"offset": 8, "topic_id": "id", "leader_epoch": 4}
+
+
+def test_word_of_where_reading_begins():
+    """No record, but a position, and how many there were before."""
+    word = beginning("topic", 3, 40, 25)
+    assert (len(word), word.lost, word.position(0)) == (0, 25, {"offset": 40})
+    assert word.between(0, 0).lost == 25
+
+
+def envelope(name, **columns):
+    found = messages([b"a", b"b", b"c"], 7)
+    for column, content in columns.items():
+        setattr(found, column, content)
+    return found.envelope(name, np.array([0, 2]))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("key", ["key 7", "key 9"]),
+        ("headers.h", ["7", "9"]),
+        ("headers.x", [None, None]),
+        ("timestamp", [7.0, 9.0]),
+        ("offset", [7, 9]),
+        ("topic", ["topic", "topic"]),
+        ("partition", [3, 3]),
+        ("headers", None),
+        ("label", None),
+    ],
+)
+def test_what_messages_say_beside_their_values(name, expected):
+    assert envelope(name) == expected
+
+
+def test_bytes_that_are_no_text():
+    """Shown as Python writes them."""
+    assert envelope("key", keys=[b"\xff\x00", b"", "é".encode()]) == ["\\xff\x00", "é"]
+    assert envelope("key", keys=[None, b"", b""]) == [None, ""]
+
+
+def test_headers_of_one_name():
+    """The last counts; one without a value has none."""
+    headers = [[("h", b"1"), ("h", b"2")], [], [("g", b"3"), ("h", None)]]
+    assert envelope("headers.h", headers=headers) == ["2", None]
+
+
+def test_a_message_without_a_time():
+    assert envelope("timestamp", times=np.array([-1, 0, 1500])) == [None, 1.5]
+
+
+def test_ids_of_events_that_bring_none():
+    assert messages([b"a", b"b", b"c"], 7).default_ids(np.array([0, 2])) == ["topic/3/7", "topic/3/9"]
+
+
+def test_empty_pieces():
+    assert joined([]) == []
+    assert [len(one) for one in joined([messages([]), messages([], 9)])] == [0]
+    assert isinstance(messages([]).between(0, 5), Messages)

@@ -1,0 +1,24 @@
+"""Runs of the command with one quick learner."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.integration.processes import Done, streamlin
+
+CLIENTS = ("kafka-python", "confluent")
+QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
+
+
+def url(address: str, topic: str, client: str, **options: object) -> str:
+    """Of a topic; for sources and sinks."""
+    query = "&".join(f"{name}={value}" for name, value in {"client": client, **options}.items())
+    return f"kafka://{address}/{topic}?{query}"
+
+
+def ran(folder: Path, source: object, *arguments: object, code: int = 0, **env: str) -> tuple[dict[str, Any], Done]:
+    """Run over a source to its end; the report, and what the process said."""
+    report = folder / "report.json"
+    done = streamlin("run", source, *QUICK, "--report", report, *arguments, code=code, env=env)
+    found: dict[str, Any] = json.loads(report.read_text())
+    return found, done

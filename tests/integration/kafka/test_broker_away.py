@@ -1,0 +1,178 @@
+"""A broker that is killed, stopped, late, or gone for good: a run waits for it, says so, and loses nothing."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from deploy.kafka.broker import Broker
+from streamlin.checkpoint import CURRENT, load
+from tests.integration.kafka.broker import create_topic, produce, read_all
+from tests.integration.processes import PATIENCE, start, streamlin, together, until
+from tests.integration.streams import assert_same_state, content, measured
+
+CLIENTS = ("kafka-python", "confluent")
+QUICK = ("--set", "features.words.ngrams=[1, 1]", "--learner", "naive_bayes", "--learner", "logistic_regression")
+OFTEN = ("--set", "pipeline.batch_size=20", "--set", "checkpoint.every_events=100")
+EVENTS = 4000
+TOPIC = "events"
+LITTLE = {
+    "kafka-python": "&max_partition_fetch_bytes=1",
+    "confluent": "&max_partition_fetch_bytes=1&client.queued.min.messages=1&client.fetch.queue.backoff.ms=1",
+}
+"""Options with which little is fetched ahead."""
+
+
+class Mortal(NamedTuple):
+    """A broker that may be killed, with EVENTS in TOPIC, and what a run leaves that has all of them in one go."""
+
+    broker: Broker
+    predictions: bytes
+    report: Path
+    state: Path
+
+
+@pytest.fixture(scope="module")
+def mortal(kafka_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mortal]:
+    folder = tmp_path_factory.mktemp("mortal")
+    broker = Broker(folder / "broker")
+    broker.start()
+    try:
+        create_topic(broker.address, TOPIC)
+        for client in CLIENTS:
+            for name in "plain", "transactional":
+                create_topic(broker.address, f"{client}-{name}")
+        events = ({"id": f"e{i}", "text": f"word{i % 97} word{i % 7}", "label": f"x{i % 3}"} for i in range(EVENTS))
+        values = ((None, json.dumps(event).encode()) for event in events)
+        produce(broker.address, TOPIC, values, batch_num_messages=100)
+        predictions, report, state = folder / "predictions.jsonl", folder / "report.json", folder / "state"
+        streamlin(
+            *("run", f"kafka://{broker.address}/{TOPIC}?stop=end", *QUICK, "--checkpoint", state),
+            *("--predictions", predictions, "--report", report),
+        )
+        yield Mortal(broker, content(predictions), report, state)
+    finally:
+        broker.stop()
+
+
+class Run:
+    """A run over TOPIC with a client, in a folder of its own."""
+
+    def __init__(self, mortal: Mortal, client: str, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self.mortal, self.client, self.state = mortal, client, folder / client
+        self.report, self.said = folder / f"{client}.json", folder / f"{client}.err"
+        self.predictions, self.topic = folder / f"{client}.jsonl", f"{client}-{folder.name}"
+        self.transactional = folder.name == "transactional"
+
+    def arguments(self, options: str = "", *more: object) -> tuple[object, ...]:
+        source = f"kafka://{self.mortal.broker.address}/{TOPIC}?stop=end&client={self.client}{options}"
+        return "run", source, *QUICK, *OFTEN, "--checkpoint", self.state, "--report", self.report, *more
+
+    def start(self, options: str = "", *more: object) -> "subprocess.Popen[bytes]":
+        with self.said.open("wb") as said:
+            return start(*self.arguments(options, *more), stderr=said, stdout=subprocess.DEVNULL)
+
+    def finish(self, process: "subprocess.Popen[bytes]") -> tuple[int, str]:
+        """Exit code, and what it said."""
+        code = process.wait(PATIENCE)
+        assert "Traceback" not in self.said.read_text()
+        return code, self.said.read_text()
+
+    def learned(self) -> int:
+        """Events in the checkpoint."""
+        if not (self.state / CURRENT).exists():
+            return 0
+        _, state = load(self.state)
+        return int(state["evaluation"]["events"])
+
+    def assert_complete(self) -> None:
+        assert measured(self.report) == measured(self.mortal.report)
+        assert_same_state(self.state, self.mortal.state)
+
+
+def with_both(check: Callable[[str], None]) -> None:
+    together(*(partial(check, client) for client in CLIENTS))
+
+
+def test_killed_and_started_again(mortal: Mortal, tmp_path: Path) -> None:
+    """In the middle of runs that read and write, with transactions and without: they say that the broker is away, and
+    go on when it is back. In transactions every prediction comes once."""
+    address = mortal.broker.address
+    runs = [Run(mortal, client, tmp_path / name) for name in ("plain", "transactional") for client in CLIENTS]
+    processes = []
+    for run in runs:
+        source, sink = f"&rate=1000{LITTLE[run.client]}", f"kafka://{address}/{run.topic}?client={run.client}"
+        if run.transactional:
+            source, sink = f"{source}&group={run.topic}", f"{sink}&group={run.topic}&transactional={run.topic}"
+        processes.append(run.start(source, "--predictions", sink))
+    for run, process in zip(runs, processes, strict=True):
+        until(lambda run=run: run.learned() > 500, process)
+    mortal.broker.kill()
+    for run, process in zip(runs, processes, strict=True):
+        until(lambda run=run: address in run.said.read_text(), process)
+    mortal.broker.start()
+    for run, process in zip(runs, processes, strict=True):
+        code, said = run.finish(process)
+        assert code == 0, said
+        assert "tried again for" in said
+        assert f"the brokers at {address} answer again" in said
+        run.assert_complete()
+        found = [record.value for record in read_all(address, run.topic)]
+        expected = mortal.predictions.splitlines()
+        assert found == expected if run.transactional else set(found) == set(expected)
+
+
+def test_away_for_too_long(mortal: Mortal, tmp_path: Path) -> None:
+    """After kafka.give_up_after the run ends, with all that it learned in its checkpoint. Without a broker none can
+    start; one that comes in time is waited for, and the run goes on as if nothing had been."""
+    runs = [Run(mortal, client, tmp_path) for client in CLIENTS]
+    late = [Run(mortal, client, tmp_path / "late") for client in CLIENTS]
+    impatient = ("--set", "kafka.give_up_after=2", "--set", "kafka.connect_timeout=1")
+    address = mortal.broker.address
+
+    def given_up(client: str) -> None:
+        run = runs[CLIENTS.index(client)]
+        process = run.start(f"&rate=1000{LITTLE[client]}", "--predictions", run.predictions, *impatient)
+        until(lambda: run.learned() > 300, process)
+        going.append(client)
+        until(lambda: len(going) == len(CLIENTS))
+        if client == CLIENTS[0]:
+            mortal.broker.stop()
+        code, said = run.finish(process)
+        assert code == 3, said
+        assert said.endswith("given up after 2 s (kafka.give_up_after)\n"), said
+        assert address in said.splitlines()[-1]
+        assert 300 < run.learned() < EVENTS
+        assert run.learned() == content(run.predictions).count(b"\n")
+
+    def nobody_there(client: str) -> None:
+        run = runs[CLIENTS.index(client)]
+        before = run.learned()
+        for sink in run.predictions, f"kafka://{address}/{client}-plain?client={client}":
+            done = streamlin(*run.arguments("", "--predictions", sink, *impatient), code=3)
+            *notices, line = done.err.splitlines()
+            assert line.startswith(f"streamlin: no broker at {address}: "), done
+            assert line.endswith("given up after 1 s (kafka.connect_timeout)")
+            assert len(notices) <= 1
+            assert run.learned() == before
+
+    going: list[str] = []
+    with_both(given_up)
+    with_both(nobody_there)
+    processes = [run.start("", "--predictions", run.predictions) for run in (*runs, *late)]
+    for run, process in zip((*runs, *late), processes, strict=True):
+        until(lambda run=run: f"no broker at {address}" in run.said.read_text(), process)
+    for run, process in list(zip((*runs, *late), processes, strict=True))[2:]:
+        process.send_signal(signal.SIGTERM)
+        assert run.finish(process)[0] == 0
+    mortal.broker.start()
+    for run, process in zip(runs, processes, strict=False):
+        assert run.finish(process)[0] == 0
+        run.assert_complete()
+        assert content(run.predictions) == mortal.predictions

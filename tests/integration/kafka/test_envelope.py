@@ -1,0 +1,120 @@
+"""What messages say beside their values, and values that are none: from the topic to report and predictions."""
+
+from pathlib import Path
+
+import pytest
+
+from connectors.kafka.messages import Messages
+from deploy.kafka.broker import Broker
+from streamlin.config import FieldsConfig
+from streamlin.formats import open_format
+from tests.integration.kafka.broker import produce
+from tests.integration.kafka.conftest import Topics
+from tests.integration.kafka.polling import opened, polled, produce_at
+from tests.integration.kafka.runs import CLIENTS, ran, url
+from tests.integration.streams import json_lines
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_a_text_with_all_else_around_it(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """Label, id and fields to slice by from headers, key and partition; a key need be no text, and may be missing."""
+    name, out = topic(2), tmp_path / "out.jsonl"
+    good, bad = ("label", b"good"), ("label", b"bad")
+    messages = [
+        (b"first", b"a fine film", [good, ("region", b"north")], 0),
+        (b"\xff\x00\xfe", b"a dull film", [bad, ("region", b"south"), ("region", b"north")], 0),
+        (None, "un beau film é".encode(), [("label", None)], 0),
+        (b"", b"a fine day", [good], 1),
+    ]
+    produce(broker.address, name, messages)
+    report, _ = ran(
+        tmp_path,
+        url(broker.address, name, client, stop="end", format="text"),
+        *("--set", "fields.label=headers.label", "--set", "fields.id=key"),
+        *("--slice-by", "partition", "--slice-by", "headers.region", "--predictions", out),
+    )
+    lines = {line["id"]: line for line in json_lines(out)}
+    assert {key: line.get("label") for key, line in lines.items()} == {
+        "first": "good",
+        "\\xff\x00\\xfe": "bad",
+        f"{name}/0/2": None,
+        f"{name}/1/0": "good",
+    }
+    slices = {field: {value: row["events"] for value, row in rows.items()} for field, rows in report["slices"].items()}
+    assert slices == {"partition": {"0": 2, "1": 1}, "headers.region": {"north": 2}}
+    assert report["labels"] == list(dict.fromkeys(line["label"] for line in json_lines(out) if "label" in line))
+    assert (report["events"], report["labelled"]) == (4, 3)
+
+
+def test_a_field_of_the_value_comes_first(broker: Broker, topic: Topics, client: str) -> None:
+    """And a message that has none of its own is called by where it is."""
+    name = topic()
+    values = [
+        b'{"text": "a", "key": "own", "headers": {"label": "mine"}}',
+        b'{"text": "b", "key": 7}',
+        b'{"text": "c", "headers": {"label": ""}}',
+    ]
+    keys = [b"key", b"key", None]
+    produce(broker.address, name, [(*message, [("label", b"h")]) for message in zip(keys, values, strict=True)])
+    format_ = open_format("json", {}, FieldsConfig(label="headers.label", id="key"), ())
+    [batch] = [format_.decode(records)[0] for records in read(broker, name, client)]
+    assert (batch.ids, batch.labels) == (["own", "7", f"{name}/0/2"], ["mine", "h", "h"])
+
+
+def read(broker: Broker, topic: str, client: str) -> list[Messages]:
+    """All that is there."""
+    return [records for records in polled(opened(broker.address, topic, client=client, stop="end")) if len(records)]
+
+
+def test_cells_of_which_the_columns_are_named(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """A message is a line; a field of quotes may have line feeds."""
+    name, out = topic(), tmp_path / "out.jsonl"
+    values = [b'good,"a fine, fine\nfilm",1', b"bad,a dull film,2", b"too,few"]
+    produce(broker.address, name, [(None, value) for value in values])
+    source = url(broker.address, name, client, stop="end", format="csv", columns="label,text,id")
+    report, done = ran(tmp_path, source, "--predictions", out)
+    assert [(line["id"], line["label"]) for line in json_lines(out)] == [("1", "good"), ("2", "bad")]
+    assert report["dead_letters"] == 1
+    assert f"dead letter at {name}/0/2: " in done.err
+
+
+def test_messages_that_are_no_events(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """A null is a tombstone, counted and passed over; an empty value is a mistake. After a resume counting goes on."""
+    name, state = topic(), tmp_path / "state"
+    good = b'{"text": "a", "label": "l"}'
+    produce(broker.address, name, [(b"k", value) for value in (None, good, None, b"", good, None)])
+    source = url(broker.address, name, client, stop="end")
+    whole, done = ran(tmp_path, source)
+    counts = {"events": 2, "tombstones": 3, "dead_letters": 1}
+    assert {key: whole[key] for key in counts} == counts
+    assert f"dead letter at {name}/0/3: the message is empty" in done.err
+    assert done.out.startswith("2 events · 1 label · 1 dead letter · 3 tombstones · lag 0 · ")
+    for limit, expected in ((1, (1, 1, 0)), (9, (2, 3, 1))):
+        report, _ = ran(tmp_path, source, "--checkpoint", state, "--limit", limit, "--set", "pipeline.batch_size=1")
+        assert (report["events"], report["tombstones"], report["dead_letters"]) == expected
+    assert report["learners"] == whole["learners"]
+
+
+def test_nothing_but_tombstones(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """They are not read again after a resume."""
+    name, state = topic(), tmp_path / "state"
+    produce(broker.address, name, [(b"k", None)] * 2000)
+    for _ in range(2):
+        report, _ = ran(tmp_path, url(broker.address, name, client, stop="end"), "--checkpoint", state)
+        assert (report["events"], report["tombstones"], report["lag"]) == (0, 2000, {f"{name}/0": 0})
+
+
+def test_times_are_those_of_the_messages(broker: Broker, topic: Topics, client: str) -> None:
+    name = topic()
+    produce_at(broker.address, name, [(1500, b"one"), (1_714_564_800_001, b"two")])
+    format_ = open_format("text", {}, FieldsConfig(time="timestamp"), ["offset", "topic"])
+    batches = [
+        format_.decode(records)[0] for records in polled(opened(broker.address, name, client=client, stop="end"))
+    ]
+    [batch] = [batch for batch in batches if len(batch)]
+    assert batch.times.tolist() == [1.5, 1_714_564_800.001]
+    assert batch.extra == {"offset": ["0", "1"], "topic": [name, name]}

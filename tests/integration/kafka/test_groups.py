@@ -1,0 +1,336 @@
+"""Processes that share topics as a consumer group: each event is learned by one of them.
+
+At least by one where a process is killed or thrown out: what it had not committed, another one learns again.
+"""
+
+import json
+import random
+import re
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from deploy.kafka.broker import Broker
+from tests.integration.kafka.broker import PATIENCE, committed, delete_records, produce
+from tests.integration.kafka.conftest import Topics
+from tests.integration.processes import kill, refused, start, together, until
+
+CLIENTS = ("kafka-python", "confluent")
+QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
+SESSION_MS = 3000
+"""After which the group gives up a member that is not heard of."""
+HEARTBEAT = {"kafka-python": "client.heartbeat_interval_ms=250", "confluent": "client.heartbeat.interval.ms=250"}
+TAKEN = re.compile(r"^streamlin: partitions from the group: (.+)$", re.MULTILINE)
+GIVEN = re.compile(r"^streamlin: partitions given to another member of the group: (.+)$", re.MULTILINE)
+LOST = re.compile(r"^streamlin: partitions lost, the group has thrown this member out: (.+)$", re.MULTILINE)
+
+
+class Group:
+    """A topic with numbered events, and the processes that share it."""
+
+    def __init__(self, address: str, topic: str, folder: Path, partitions: int) -> None:
+        self.address, self.topic, self.partitions = address, topic, partitions
+        self.folder = folder / topic
+        self.folder.mkdir()
+        self.produced = 0
+        self._committed: dict[int, int] = {}
+
+    def produce(self, n: int, partition: int | None = None) -> None:
+        """Append n events, in turns to all partitions or all to one."""
+        numbers = range(self.produced, self.produced + n)
+        produce(
+            self.address,
+            self.topic,
+            [(None, event(i), (), i % self.partitions if partition is None else partition) for i in numbers],
+        )
+        self.produced += n
+
+    def member(self, name: str, client: str, *arguments: object, **options: object) -> "Member":
+        """Start a process; one of the same name before it is what it resumes."""
+        return Member(self, name, client, arguments, options)
+
+    def source(self, client: str, **options: object) -> str:
+        """The topic's URL, for a member of the group."""
+        own = {"group": self.topic, "assignment": "group", "client": client, "session_timeout_ms": SESSION_MS} | options
+        query = "&".join(f"{name}={value}" for name, value in own.items())
+        return f"kafka://{self.address}/{self.topic}?{query}&{HEARTBEAT[client]}"
+
+    def predicted(self) -> Counter[int]:
+        """How often each event was predicted, by all members."""
+        found: Counter[int] = Counter()
+        for path in self.folder.glob("*.jsonl"):
+            found.update(ids(path))
+        return found
+
+    def until_all_are_predicted(self) -> None:
+        """Wait."""
+        until(lambda: len(self.predicted()) == self.produced)
+
+    def committed(self) -> dict[int, int]:
+        """The offsets; none may be smaller than it once was."""
+        now = committed(self.address, self.topic, self.topic)
+        for part, before in self._committed.items():
+            assert now[part] >= before, (now, self._committed)
+        self._committed = now
+        return now
+
+    def commit(self, offset: int) -> None:
+        """In partition 0, from outside; the group has no members."""
+        position = ConsumerGroupTopicPartitions(self.topic, [TopicPartition(self.topic, 0, offset)])
+        admin = AdminClient({"bootstrap.servers": self.address})
+        admin.alter_consumer_group_offsets([position], request_timeout=PATIENCE)[self.topic].result(PATIENCE)
+        self._committed = {0: offset}
+
+    def assert_each_was_learned_once(self) -> None:
+        """By reports, predictions, and what is committed; all members have ended."""
+        assert self.predicted() == Counter(range(self.produced))
+        reports = [json.loads(path.read_text()) for path in self.folder.glob("*.json")]
+        assert sum(report["events"] for report in reports) == self.produced
+        assert sum(self.committed().values()) == self.produced
+
+
+class Member:
+    """A process of the group."""
+
+    def __init__(
+        self, group: Group, name: str, client: str, arguments: tuple[object, ...], options: dict[str, Any]
+    ) -> None:
+        self.predictions, self.report = group.folder / f"{name}.jsonl", group.folder / f"{name}.json"
+        self._errors = group.folder / f"{name}.err"
+        with open(self._errors, "ab") as errors:
+            self._said_before = errors.tell()
+            self.process = start(
+                *("run", group.source(client, **options), *QUICK, "--predictions", self.predictions),
+                *("--report", self.report, "--checkpoint", group.folder / f"{name}.state", *arguments),
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+            )
+
+    def said(self) -> str:
+        """Standard error up to now."""
+        return self._errors.read_bytes()[self._said_before :].decode()
+
+    def parts(self, which: re.Pattern[str]) -> list[int]:
+        """Partitions that it told of, each time."""
+        return [int(name.rpartition("/")[2]) for names in which.findall(self.said()) for name in names.split(", ")]
+
+    def predicted(self) -> list[int]:
+        """Events."""
+        return ids(self.predictions)
+
+    def until(self, condition: Callable[[], Any]) -> None:
+        """Wait until something holds, which it must before the process ends."""
+        until(condition, self.process)
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def stop(self, code: int = 0) -> str:
+        """End it in order, if it has not ended; what it said."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.ended(code)
+
+    def ended(self, code: int) -> str:
+        """Wait until it has ended; what it said."""
+        assert self.process.wait(PATIENCE) == code, self.said()
+        assert "Traceback" not in self.said()
+        return self.said()
+
+
+def event(number: int) -> bytes:
+    return json.dumps({"id": str(number), "text": f"word{number % 50}", "label": "xy"[number % 2]}).encode()
+
+
+def ids(path: Path) -> list[int]:
+    """Of the prediction lines that are whole."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    return [int(json.loads(line)["id"]) for line in lines if line.endswith(b"\n")]
+
+
+@pytest.fixture
+def new_group(broker: Broker, topic: Topics, tmp_path: Path) -> Callable[[int], Group]:
+    """Makes groups, each with a topic of so many partitions."""
+    return lambda partitions: Group(broker.address, topic(partitions), tmp_path, partitions)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_second_process_comes_and_goes(client: str, new_group: Callable[[int], Group]) -> None:
+    """Half of the partitions move to it and back, the rest are read on meanwhile; nothing is learned by both."""
+    group = new_group(4)
+    first = group.member("first", client)
+    group.produce(100)
+    group.until_all_are_predicted()
+    second = group.member("second", client)
+    second.until(lambda: group.produce(8) or second.predicted())
+    assert sorted(second.parts(TAKEN)) == sorted(first.parts(GIVEN))
+    assert len(first.parts(GIVEN)) == 2
+    second.stop()
+    group.produce(100)
+    group.until_all_are_predicted()
+    assert sorted(first.parts(TAKEN)) == sorted([0, 1, 2, 3, *first.parts(GIVEN)])
+    said = first.stop()
+    assert "lost" not in said
+    group.assert_each_was_learned_once()
+
+
+def test_both_clients_in_one_group(new_group: Callable[[int], Group]) -> None:
+    """Three processes come and go, in the midst of it all of them; each event is still learned once."""
+    group, chance = new_group(4), random.Random(1)
+    running: dict[str, Member] = {}
+    clients = {"a": "kafka-python", "b": "confluent", "c": "kafka-python"}
+    for change in ("a", "b", "c", "-b", "-a", "b", "-c", "a", "-ab", "c"):
+        if change[0] != "-":
+            running[change] = group.member(change, clients[change])
+            running[change].until(lambda name=change: group.produce(chance.randrange(20)) or running[name].said())
+            continue
+        for name in change[1:]:
+            running[name].signal(signal.SIGTERM)
+            group.produce(chance.randrange(20))
+        for name in change[1:]:
+            assert "lost" not in running.pop(name).ended(0)
+        group.committed()
+    group.until_all_are_predicted()
+    for member in running.values():
+        member.stop()
+    group.assert_each_was_learned_once()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_killed_process_is_replaced(client: str, new_group: Callable[[int], Group]) -> None:
+    """When the group has given it up, another one reads on from its last commit: nothing is missing."""
+    group = new_group(2)
+    first = group.member("first", client)
+    first.until(lambda: first.parts(TAKEN))
+    second = group.member("second", client)
+    second.until(lambda: group.produce(2) or second.predicted())
+    kill(second.process)
+    group.produce(100)
+    group.until_all_are_predicted()
+    first.stop()
+    assert set(first.predicted()) | set(second.predicted()) == set(range(group.produced))
+    assert sum(group.committed().values()) == group.produced
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_frozen_process_is_replaced_and_comes_back(client: str, new_group: Callable[[int], Group]) -> None:
+    """Once it runs again it commits nothing of what the group took from it meanwhile, and gets partitions anew.
+
+    Of a partition in which it has read nothing since, it never commits how far it was before.
+    """
+    group = new_group(4)
+    first = group.member("first", client)
+    first.until(lambda: first.parts(TAKEN))
+    second = group.member("second", client)
+    second.until(lambda: group.produce(8) or second.predicted())
+    second.signal(signal.SIGSTOP)
+    group.produce(100)
+    group.until_all_are_predicted()
+    first.until(lambda: len(first.parts(TAKEN)) == 6)
+    checkpointed = group.member("third", client)  # makes the first one commit
+    checkpointed.until(lambda: checkpointed.parts(TAKEN))
+    checkpointed.stop()
+    group.committed()
+    second.signal(signal.SIGCONT)
+    second.until(lambda: len(second.parts(LOST)) == 2 and len(second.parts(TAKEN)) >= 4)
+    before = len(second.predicted())
+    group.produce(20, second.parts(TAKEN)[-1])
+    second.until(lambda: len(second.predicted()) == before + 20)
+    second.stop()
+    group.committed()
+    group.until_all_are_predicted()
+    first.stop()
+    assert sum(group.committed().values()) == group.produced
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_static_member_restarts_unnoticed(client: str, new_group: Callable[[int], Group]) -> None:
+    """It has its partitions again, the others keep theirs. A second process of its name takes its place: exit 3."""
+    group = new_group(2)
+    first = group.member("first", client, instance="one", session_timeout_ms=20_000)
+    first.until(lambda: first.parts(TAKEN))
+    second = group.member("second", client, instance="two", session_timeout_ms=20_000)
+    second.until(lambda: group.produce(2) or second.predicted())
+    parts = second.parts(TAKEN)
+    second.stop()
+    group.produce(20)
+    second = group.member("second", client, instance="two", session_timeout_ms=20_000)
+    group.until_all_are_predicted()
+    assert second.parts(TAKEN) == parts
+    assert (first.parts(TAKEN), first.parts(GIVEN)) == ([0, 1], parts)
+    assert group.predicted() == Counter(range(group.produced))
+    usurper = group.member("usurper", client, instance="two", session_timeout_ms=20_000)
+    last = second.ended(3).splitlines()[-1]
+    assert re.search(r"instance=two|group\.instance\.id", last), last
+    usurper.stop()
+    first.stop()
+
+
+def test_starts_at_the_later_of_commit_and_checkpoint(new_group: Callable[[int], Group]) -> None:
+    """Ten events are learned; then the group is further, then behind."""
+
+    def check(group: Group, client: str) -> None:
+        def run(expected: range) -> None:
+            name = f"{expected.start}"
+            member = group.member("only", client, "--limit", len(expected))
+            assert member.ended(0), name
+            assert member.predicted()[-len(expected) :] == list(expected)
+            assert group.committed() == {0: expected.stop}
+
+        group.produce(30)
+        run(range(10))
+        group.commit(15)
+        run(range(15, 20))
+        group.commit(5)
+        run(range(20, 25))
+
+    together(*(partial(check, new_group(1), client) for client in CLIENTS))
+
+
+def test_slow_processing_is_no_reason_to_be_thrown_out(new_group: Callable[[int], Group]) -> None:
+    """With more events at hand than are learned in `max_poll_interval_ms`; half of them still move to a second one."""
+
+    def check(group: Group, client: str) -> None:
+        patience = {"max_poll_interval_ms": SESSION_MS}
+        group.produce(500)
+        slow = group.member("slow", client, rate=50, **patience)
+        slow.until(slow.predicted)
+        second = group.member("second", client, **patience)
+        group.until_all_are_predicted()
+        assert second.predicted()
+        for member in (slow, second):
+            assert "lost" not in member.stop()
+        group.assert_each_was_learned_once()
+
+    together(*(partial(check, new_group(2), client) for client in CLIENTS))
+
+
+def test_records_that_are_gone(new_group: Callable[[int], Group]) -> None:
+    """on_gap=continue reads on behind them, in a group too."""
+
+    def check(group: Group, client: str) -> None:
+        member = group.member("only", client, on_gap="continue", session_timeout_ms=20_000)
+        group.produce(10)
+        group.until_all_are_predicted()
+        member.signal(signal.SIGSTOP)
+        group.produce(40)
+        delete_records(group.address, group.topic, {0: 20})
+        member.signal(signal.SIGCONT)
+        member.until(lambda: len(member.predicted()) == 35)
+        member.stop()
+        assert json.loads(member.report.read_text())["lost"] == 15
+
+    together(*(partial(check, new_group(2), client) for client in CLIENTS))
+
+
+def test_a_group_needs_a_name(broker: Broker) -> None:
+    """Exit 2."""
+    said = refused("run", f"kafka://{broker.address}/topic?assignment=group")
+    assert said == "kafka source: assignment=group needs group=NAME"

@@ -1,0 +1,308 @@
+"""Topics as sinks: predictions by id, dead letters as they came."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from connectors.kafka.messages import CUT, from_lists
+from connectors.kafka.partitioner import partitions_of
+from connectors.kafka.sink import KafkaSink
+from deploy.kafka.broker import Broker
+from streamlin.errors import ConfigError, ConnectorError
+from streamlin.events import SinkContext, single_records
+from tests.integration.kafka.broker import Found, produce, read_all
+from tests.integration.kafka.conftest import Topics
+from tests.integration.kafka.runs import CLIENTS, QUICK, ran, url
+from tests.integration.processes import refused, streamlin
+from tests.integration.streams import write_lines
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def opened(broker: Broker, topic: str, client: str, **options: str) -> KafkaSink:
+    settings = {"give_up_after": 20.0}
+    return KafkaSink(f"{broker.address}/{topic}", SinkContext({"client": client, **options}, settings=settings))
+
+
+def write(sink: KafkaSink, keys: Sequence[str], lines: Sequence[bytes]) -> None:
+    text = b"".join(line + b"\n" for line in lines)
+    sink.write_messages(memoryview(text), np.cumsum([0, *(len(line) + 1 for line in lines)]), keys)
+
+
+def content(broker: Broker, topic: str) -> list[tuple[bytes | None, bytes | None]]:
+    return [(found.key, found.value) for found in read_all(broker.address, topic)]
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_messages_arrive_in_order(broker: Broker, topic: Topics, client: str, compression: str) -> None:
+    """Thousands at once and one at a time, compressed; some of no bytes, some of odd keys."""
+    name = topic()
+    keys = [f"key {i}" for i in range(3000)] + ["é文😀", "a\0b", "long" * 5000]
+    lines = [b"line %d " % i * (i % 40) for i in range(3000)] + [b"x" * 300_000, b"", b"{}"]
+    sink = opened(broker, name, client, compression=compression)
+    write(sink, keys[:2999], lines[:2999])
+    for i in range(2999, 3003):
+        write(sink, [keys[i]], [lines[i]])
+    sink.flush()
+    sink.sync()
+    assert content(broker, name) == [(key.encode(), line) for key, line in zip(keys, lines, strict=True)]
+    write(sink, ["last"], [b"after a sync"])
+    sink.sync()
+    sink.close()
+    assert content(broker, name)[3003:] == [(b"last", b"after a sync")]
+
+
+def test_a_key_has_the_partition_that_others_give_it(broker: Broker, topic: Topics) -> None:
+    """Both clients agree, and with Kafka's own: see the vectors of the partitioner."""
+    keys = [f"key {i}" for i in range(200)] + ["é文😀", "x"]
+    encoded = [key.encode() for key in keys]
+    data, bounds = np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([0, *map(len, encoded)])
+    expected = sorted(zip(partitions_of(data, bounds, 7).tolist(), encoded, strict=True))
+    for client in CLIENTS:
+        name = topic(7)
+        sink = opened(broker, name, client)
+        write(sink, keys, [b"value"] * len(keys))
+        sink.sync()
+        sink.close()
+        assert sorted((found.partition, found.key) for found in read_all(broker.address, name)) == expected
+
+
+def test_a_topic_that_takes_small_batches(broker: Broker, topic: Topics, client: str) -> None:
+    """kafka-python splits what the broker finds too large: all of it arrives, once and in order. librdkafka does not; \
+what it says names the way out."""
+    name = topic(2, {"max.message.bytes": "20000"})
+    keys, lines = [str(i) for i in range(10_000)], [b"line %5d " % i * 5 for i in range(10_000)]
+    sink = opened(broker, name, client)
+    if client == "confluent":
+        with pytest.raises(ConnectorError, match=r"not taken a message: .*; with client\.batch\.size="):
+            send_all(sink, keys, lines)
+        sink.close()
+        sink = opened(broker, name, client, **{"client.batch.size": "15000"})
+    send_all(sink, keys, lines)
+    sink.close()
+    found = read_all(broker.address, name)
+    for partition in range(2):
+        numbers = [int(one.key or b"") for one in found if one.partition == partition]
+        assert numbers == sorted(numbers)
+    assert sorted(int(one.key or b"") for one in found if one.value == lines[int(one.key or b"")]) == list(
+        range(10_000)
+    )
+
+
+def send_all(sink: KafkaSink, keys: Sequence[str], lines: Sequence[bytes]) -> None:
+    for begin in range(0, len(keys), 1000):
+        write(sink, keys[begin : begin + 1000], lines[begin : begin + 1000])
+    sink.sync()
+
+
+@pytest.mark.parametrize("place", [0, 500, 999])
+def test_one_message_that_the_topic_does_not_take(broker: Broker, topic: Topics, client: str, place: int) -> None:
+    """An error, wherever it stands among others; nothing is lost in silence."""
+    name = topic(config={"max.message.bytes": "20000"})
+    lines = [b"x" * (30_000 if i == place else 10) for i in range(1000)]
+    sink = opened(broker, name, client)
+    with pytest.raises(ConnectorError, match=r"not taken a message: .* over the topic's max\.message\.bytes"):
+        send_all(sink, [str(i) for i in range(1000)], lines)
+    sink.close()
+
+
+# Dead letters.
+
+
+def dead_letter(found: Found) -> tuple[dict[str, bytes | None], bytes | None, bytes | None]:
+    return dict(found.headers), found.key, found.value
+
+
+def test_a_dead_letter_is_the_message_as_it_was(broker: Broker, topic: Topics, client: str) -> None:
+    """With its key, its bytes and headers; more headers tell what is wrong and where it was."""
+    name = topic()
+    records = from_lists("tickets", 3, [70, 75], [b"\xff\x00no JSON\n", b""], 100)
+    records.keys, records.headers = [b"\xfe\x00", None], [[("trace", b"\x01"), ("trace", b"2")], []]
+    sink = opened(broker, name, client)
+    sink.write_dead_letter("not UTF-8: é", records, 0)
+    sink.write_dead_letter("the message is empty", records, 1)
+    sink.sync()
+    sink.close()
+    first, second = read_all(broker.address, name)
+    assert (first.key, first.value) == (b"\xfe\x00", b"\xff\x00no JSON\n")
+    own = {
+        "streamlin.error": "not UTF-8: é".encode(),
+        "streamlin.position": b"tickets/3/70",
+        "streamlin.topic": b"tickets",
+        "streamlin.partition": b"3",
+        "streamlin.offset": b"70",
+    }
+    assert list(first.headers) == [("trace", b"\x01"), ("trace", b"2"), *own.items()]
+    assert (second.key, second.value) == (None, b"")
+    assert dict(second.headers)["streamlin.offset"] == b"75"
+
+
+SIZES = [980_000, 989_999, 990_000, 990_001, 1_000_000, 1_000_001, 1_048_576, 3_000_000]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_dead_letter_larger_than_a_message_may_be(broker: Broker, topic: Topics, client: str, size: int) -> None:
+    """What a topic takes by default is taken whole; of what is larger 64 KiB are kept. Keys and headers count."""
+    name = topic()
+    sink = opened(broker, name, client)
+    sink.write_dead_letter("no JSON", single_records([b"x" * size], "a.jsonl"), 0)
+    records = from_lists("t", 0, [0], [b"y" * size], 1 << 30)
+    records.keys, records.headers = [b"k" * 1000], [[("h", b"v" * 1000)]]
+    sink.write_dead_letter("no JSON", records, 0)
+    sink.sync()
+    sink.close()
+    for found in read_all(broker.address, name):
+        headers, _, value = dead_letter(found)
+        assert value is not None
+        whole = len(value) == size and "streamlin.truncated" not in headers
+        cut = len(value) == CUT and headers["streamlin.truncated"] == b"true"
+        assert (whole, cut) in ((True, False), (False, True))
+        assert whole or size > 980_000
+
+
+def test_a_dead_letter_that_the_source_has_cut(broker: Broker, topic: Topics, client: str) -> None:
+    """Over `max_record_bytes` it was handed over in part."""
+    name = topic()
+    sink = opened(broker, name, client)
+    whole = single_records([b"x" * CUT])
+    sink.write_dead_letter("no JSON", whole, 0)
+    sink.write_dead_letter("too long", replace(whole, errors={0: "too long"}), 0)
+    sink.sync()
+    sink.close()
+    first, second = read_all(broker.address, name)
+    assert "streamlin.truncated" not in dict(first.headers)
+    assert dict(second.headers)["streamlin.truncated"] == b"true"
+
+
+# Whole runs.
+
+
+@pytest.fixture(scope="module")
+def stream(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Events with and without ids, and records that are none."""
+    events: list[Any] = [
+        {"id": f"é {i}", "text": f"word{i % 7} word{i % 5}", "label": "ab"[i % 7 < 3]} for i in range(300)
+    ]
+    for event in events[::10]:
+        del event["id"]
+    events[50:50] = [b'{"text": 1, "label": "a"}', b"\xff" + b"x" * 1_200_000, b'{"text": "unlabelled"}']
+    return write_lines(tmp_path_factory.mktemp("stream") / "stream.jsonl", events)
+
+
+@pytest.fixture(scope="module")
+def expected(stream: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bytes, bytes]:
+    """What a file holds after the same run: lines by their ids, or positions."""
+    folder = tmp_path_factory.mktemp("expected")
+    ran(folder, stream, "--predictions", folder / "out.jsonl")
+    lines = (folder / "out.jsonl").read_bytes().splitlines()
+    named = {line.get("id", line.get("position")).encode(): line for line in map(json.loads, lines)}
+    assert len(named) == len(lines) == 301
+    return dict(zip(named, lines, strict=True))
+
+
+def test_from_a_file_to_topics(
+    broker: Broker, topic: Topics, tmp_path: Path, client: str, stream: Path, expected: dict[bytes, bytes]
+) -> None:
+    """Predictions are the lines that a file would hold, byte for byte, each under its id; of a large dead letter a \
+part is kept."""
+    predictions, dead = topic(3), topic()
+    report, _ = ran(
+        *(tmp_path, stream, "--predictions", url(broker.address, predictions, client, compression="zstd")),
+        *("--dead-letters", url(broker.address, dead, client), "--checkpoint", tmp_path / "state"),
+    )
+    assert (report["events"], report["dead_letters"]) == (301, 2)
+    found = content(broker, predictions)
+    assert len(found) == 301
+    assert dict(found) == expected
+    first, second = read_all(broker.address, dead)
+    assert first.value == b'{"text": 1, "label": "a"}'
+    position = dict(first.headers)["streamlin.position"]
+    assert position == b"%s:%d" % (os.fsencode(stream), stream.read_bytes().index(first.value))
+    assert second.value == b"\xff" + b"x" * (CUT - 1)
+    assert dict(second.headers)["streamlin.truncated"] == b"true"
+
+
+def test_from_topic_to_topic(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """Dead letters keep key, bytes and headers; what has no id is called by where it was. Then what was learned \
+predicts another topic."""
+    source, predictions, dead, more = topic(), topic(2), topic(), topic()
+    to = (url(broker.address, predictions, client), "--dead-letters", url(broker.address, dead, client))
+    messages: list[Any] = [
+        (b"k1", b'{"text": "fine", "label": "good"}', [("h", b"1")]),
+        (b"\xfe", b"no JSON", [("h", b"2")]),
+        (None, b"", ()),
+        (b"k4", None, ()),
+        (b"k5", b'{"text": "fine", "id": "own"}', ()),
+    ]
+    produce(broker.address, source, messages)
+    state = tmp_path / "state"
+    source_url = url(broker.address, source, client, stop="end")
+    report, _ = ran(tmp_path, source_url, "--checkpoint", state, "--predictions", *to)
+    assert (report["events"], report["dead_letters"], report["tombstones"]) == (2, 2, 1)
+    found = {key: json.loads(value or b"") for key, value in content(broker, predictions)}
+    assert {key: line["id"] for key, line in found.items()} == {
+        b"own": "own",
+        f"{source}/0/0".encode(): f"{source}/0/0",
+    }
+    letters = read_all(broker.address, dead)
+    assert [(letter.key, letter.value) for letter in letters] == [(b"\xfe", b"no JSON"), (None, b"")]
+    assert letters[0].headers[0] == ("h", b"2")
+    assert [dict(letter.headers)["streamlin.offset"] for letter in letters] == [b"1", b"2"]
+    assert all(dict(letter.headers)["streamlin.topic"] == source.encode() for letter in letters)
+
+    streamlin(
+        *("predict", state, url(broker.address, source, client, stop="end")),
+        *("--predictions", url(broker.address, more, client)),
+    )
+    assert {key: json.loads(value or b"")["predicted"] for key, value in content(broker, more)} == dict.fromkeys(
+        found, "good"
+    )
+
+
+def test_a_topic_is_not_fed_with_its_own_predictions(broker: Broker, topic: Topics, client: str) -> None:
+    name = topic()
+    to = url(broker.address, name, client)
+    said = refused("run", url(broker.address, f"other,{name}", client), *QUICK, "--predictions", to)
+    assert said == f"sinks.predictions: {to} is the topic that is read; give another one"
+
+
+WRONG = [
+    ("kafka-python", "zzz", "1", "kafka: client.zzz: kafka-python has no such setting"),
+    ("kafka-python", "linger_ms", "soon", "kafka: client.linger_ms=soon needs to be a number"),
+    ("kafka-python", "acks", "0", "kafka: client.acks can't be set: streamlin's own options, and [kafka], decide it"),
+    ("confluent", "zzz", "1", 'kafka: confluent-kafka refuses a setting: No such configuration property: "zzz"'),
+    ("confluent", "linger.ms", "soon", "kafka: confluent-kafka refuses a setting: Invalid value for "),
+    ("confluent", "acks", "0", "kafka: client.acks can't be set: streamlin's own options, and [kafka], decide it"),
+    ("confluent", "message.max.bytes", "9", "kafka: confluent-kafka refuses a setting: "),
+]
+
+
+@pytest.mark.parametrize(("client", "name", "value", "said"), WRONG)
+def test_a_setting_that_is_wrong(client: str, name: str, value: str, said: str) -> None:
+    """No broker is needed to tell."""
+    with pytest.raises(ConfigError) as raised:
+        KafkaSink("127.0.0.1:1/topic", SinkContext({"client": client, f"client.{name}": value}))
+    assert str(raised.value).startswith(said)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_compression_without_the_package_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """kafka-python leaves lz4 and snappy to others: who has them not is told what to install."""
+    monkeypatch.setattr("kafka.codec.snappy", None)
+    with pytest.raises(ConfigError) as raised:
+        KafkaSink("127.0.0.1:1/topic", SinkContext({"compression": "snappy"}))
+    said = "kafka sink: compression=snappy needs the package python-snappy: pip install python-snappy"
+    assert str(raised.value) == said
+
+
+def test_a_wrong_setting_is_one_line_and_exit_code_2(client: str) -> None:
+    assert "zzz" in refused("run", os.devnull, "--predictions", url("127.0.0.1:1", "t", client, **{"client.zzz": 1}))

@@ -1,0 +1,413 @@
+"""Topics as a source: where it begins and ends, what it reads and what it passes over."""
+
+import os
+import re
+import signal
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka import TopicPartition as GroupPosition
+from confluent_kafka.admin import AdminClient
+
+import connectors.kafka.source
+from connectors.kafka.source import KafkaSource
+from deploy.kafka.broker import Broker
+from streamlin.checkpoint import load
+from streamlin.errors import ConfigError, ConnectorError
+from streamlin.testing import check_source
+from tests.connectors.kafka.batches import KafkaConsumer, KafkaProducer, TopicPartition
+from tests.integration.kafka.broker import PATIENCE, add_partitions, create_topic, delete_records, produce
+from tests.integration.kafka.conftest import Topics
+from tests.integration.kafka.polling import (
+    CLIENTS,
+    Transactions,
+    awaited,
+    opened,
+    polled,
+    positions,
+    produce_at,
+    values,
+)
+from tests.integration.kafka.runs import QUICK, ran, url
+from tests.integration.processes import finish, refused, start, until
+
+PAYLOADS = [b"%d" % i for i in range(10)]
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def ten(broker: Broker) -> str:
+    """A topic with ten messages in several batches."""
+    create_topic(broker.address, "ten")
+    for begin in (0, 4, 5):
+        end = {0: 4, 4: 5, 5: 10}[begin]
+        produce(broker.address, "ten", [(None, value) for value in PAYLOADS[begin:end]])
+    return "ten"
+
+
+def commit(broker: Broker, group: str, topic: str, offset: int) -> None:
+    """For a group without members."""
+    admin = AdminClient({"bootstrap.servers": broker.address, "log_level": 0})
+    offsets = ConsumerGroupTopicPartitions(group, [GroupPosition(topic, 0, offset)])
+    admin.alter_consumer_group_offsets([offsets], request_timeout=PATIENCE)[group].result(PATIENCE)
+
+
+def await_begin(source: KafkaSource) -> None:
+    """Poll a source, for which there may be nothing, until it knows where it begins."""
+    deadline = time.monotonic() + PATIENCE
+    while not source.extent():
+        assert time.monotonic() < deadline
+        assert values(source.poll(1) or []) == []
+
+
+def test_the_contract_of_sources(broker: Broker, topic: Topics, client: str) -> None:
+    """Polled by 1, 7 and 1000 it gives the same; a position resumes right, in the midst of a batch as well."""
+    name, payloads = topic(), [b"%d" % i for i in range(120)]
+    for begin in range(0, 120, 40):
+        produce(broker.address, name, [(None, value) for value in payloads[begin : begin + 40]])
+    check_source(lambda known: opened(broker.address, name, known, client=client, stop="end"), payloads)
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"), [("earliest", 0), ("latest", 10), ("0", 0), ("4", 4), ("7", 7), ("10", 10)]
+)
+def test_where_it_begins(broker: Broker, ten: str, client: str, start: str, expected: int) -> None:
+    found = polled(opened(broker.address, ten, client=client, stop="end", start=start))
+    assert values(found) == PAYLOADS[expected:]
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [("2024-05-01T12:00:00Z", 0), ("2024-05-01T12:00:00.001Z", 1), ("2024-05-02", 2), ("2024-05-04", 3)],
+)
+def test_it_begins_at_a_time(broker: Broker, topic: Topics, client: str, start: str, expected: int) -> None:
+    """At the first message from then on; where there is none, at the end."""
+    name, noon = topic(), 1_714_564_800_000
+    produce_at(broker.address, name, [(noon, b"0"), (noon + 1, b"1"), (noon + 86_400_000, b"2")])
+    found = polled(opened(broker.address, name, client=client, stop="end", start=start))
+    assert values(found) == PAYLOADS[expected:3]
+
+
+@pytest.mark.parametrize(("start", "extent"), [("11", "0 to 10"), ("99999999999999999999", "0 to 10")])
+def test_an_offset_behind_the_end(broker: Broker, ten: str, client: str, start: str, extent: str) -> None:
+    source = opened(broker.address, ten, client=client, stop="end", start=start)
+    with pytest.raises(ConnectorError, match=f"^start={start}: {ten}/0 has the offsets {extent}$"):
+        polled(source)
+
+
+def test_an_offset_that_is_gone(broker: Broker, topic: Topics, client: str) -> None:
+    """How many messages are gone is told, and put up with where that is asked for."""
+    name = topic()
+    produce(broker.address, name, [(None, value) for value in PAYLOADS])
+    delete_records(broker.address, name, {0: 6})
+    said = f"{name}/0: 4 records from offset 2 on are gone, the oldest one left is 6"
+    with pytest.raises(ConnectorError, match=f"^{said}; on_gap=continue goes on without them$"):
+        polled(opened(broker.address, name, client=client, stop="end", start="2"))
+    notices: list[str] = []
+    options = {"client": client, "stop": "end", "on_gap": "continue"}
+    found = polled(opened(broker.address, name, {f"{name}/0": {"offset": 2}}, notices.append, **options))
+    assert values(found) == PAYLOADS[6:]
+    assert (sum(records.lost for records in found), notices) == (4, [said])
+
+
+def test_where_a_checkpoint_goes_on_comes_before_what_the_group_has_committed(
+    broker: Broker, ten: str, client: str
+) -> None:
+    """Whichever is further; and what the group has committed comes before `start`."""
+    group = f"readers-{client}"
+    commit(broker, group, ten, 6)
+    options = {"client": client, "stop": "end", "start": "latest", "group": group}
+    for offset in (3, 8):
+        assert (
+            values(polled(opened(broker.address, ten, {f"{ten}/0": {"offset": offset}}, **options)))
+            == PAYLOADS[offset:]
+        )
+    assert values(polled(opened(broker.address, ten, **options))) == PAYLOADS[6:]
+    assert values(polled(opened(broker.address, ten, **options | {"group": f"others-{client}"}))) == []
+
+
+def test_it_ends_where_the_topic_ended_at_the_start(broker: Broker, topic: Topics, client: str) -> None:
+    """What comes later is left for the next time, be it in the midst of a batch; so several runs see the same."""
+    name = topic(2)
+    produce(broker.address, name, [(None, value, (), i % 2) for i, value in enumerate(PAYLOADS[:4])])
+    source = opened(broker.address, name, client=client, stop="end")
+    await_begin(source)
+    produce(broker.address, name, [(None, value, (), 0) for value in PAYLOADS[4:]])
+    found = polled(source)
+    assert sorted(values(found)) == PAYLOADS[:4]
+    later = polled(opened(broker.address, name, positions(found), client=client, stop="end"))
+    assert values(later) == PAYLOADS[4:]
+
+
+def test_an_empty_topic_ends_at_once(broker: Broker, topic: Topics, client: str) -> None:
+    """And says where it would have begun."""
+    name = topic(2)
+    found = polled(opened(broker.address, name, client=client, stop="end"))
+    assert values(found) == []
+    assert {part: position["offset"] for part, position in positions(found).items()} == {f"{name}/0": 0, f"{name}/1": 0}
+
+
+# Transactions, and what else leaves gaps.
+
+
+def test_what_was_not_committed_is_not_read(broker: Broker, topic: Topics, client: str) -> None:
+    """Aborted transactions and markers are stepped over, at every place; one that goes on is not waited for."""
+    name = topic()
+    transactions = Transactions(broker.address, name)
+    transactions.abort(b"x", b"x")
+    transactions.commit(b"1", b"2")
+    produce(broker.address, name, [(None, b"3")])
+    transactions.abort(b"x")
+    transactions.commit(b"4")
+    transactions.begin(b"x")
+    produce(broker.address, name, [(None, b"x")])  # behind it: nobody sees it before the transaction ends
+    check_source(lambda known: opened(broker.address, name, known, client=client, stop="end"), [b"1", b"2", b"3", b"4"])
+
+
+@pytest.mark.parametrize("end", ["commit", "abort"])
+def test_a_topic_that_ends_with_what_is_no_message(broker: Broker, topic: Topics, client: str, end: str) -> None:
+    """A marker, or an aborted transaction and its marker: it comes to its end all the same."""
+    name = topic()
+    transactions = Transactions(broker.address, name)
+    transactions.commit(b"1")
+    getattr(transactions, end)(b"2")
+    found = polled(opened(broker.address, name, client=client, stop="end"))
+    assert values(found) == [b"1", b"2"][: 2 if end == "commit" else 1]
+    assert values(polled(opened(broker.address, name, positions(found), client=client, stop="end"))) == []
+
+
+def test_nothing_but_aborted_transactions(broker: Broker, topic: Topics, client: str) -> None:
+    name = topic()
+    transactions = Transactions(broker.address, name)
+    for _ in range(3):
+        transactions.abort(b"x", b"y")
+    assert values(polled(opened(broker.address, name, client=client, stop="end"))) == []
+
+
+# Partitions and topics.
+
+
+def test_several_topics_with_several_partitions(broker: Broker, topic: Topics, client: str) -> None:
+    """Each partition in its order; each is a part with a position of its own."""
+    names = [topic(3), topic(2)]
+    for number, name in enumerate(names):
+        messages = [(None, b"%d-%d" % (number, i), (), i % (3 - number)) for i in range(300)]
+        produce(broker.address, name, messages)
+    found = polled(opened(broker.address, ",".join(names), client=client, stop="end"), 7)
+    parts: dict[str, list[bytes]] = {}
+    for records in found:
+        parts.setdefault(records.key, []).extend(values([records]))
+    assert parts == {
+        f"{name}/{part}": [b"%d-%d" % (number, i) for i in range(300) if i % (3 - number) == part]
+        for number, name in enumerate(names)
+        for part in range(3 - number)
+    }
+    ends = {part: len(messages) for part, messages in parts.items()}
+    assert {part: position["offset"] for part, position in positions(found).items()} == ends
+
+
+def test_one_more_topic_leaves_the_others_where_they_are(broker: Broker, topic: Topics, ten: str, client: str) -> None:
+    """A checkpoint knows both by their brokers."""
+    name = topic()
+    produce(broker.address, name, [(None, b"new")])
+    assert KafkaSource.key(f"{broker.address}/{ten}") == KafkaSource.key(f"{broker.address}/{name},{ten}")
+    known = {f"{ten}/0": {"offset": 8}}
+    found = polled(opened(broker.address, f"{name},{ten}", known, client=client, stop="end"))
+    assert sorted(values(found)) == [b"8", b"9", b"new"]
+
+
+def test_partitions_that_are_new_are_read_from_their_beginning(
+    broker: Broker, topic: Topics, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even with start=latest: all that is in them came while the topic was read. The others go on where they are."""
+    monkeypatch.setattr(connectors.kafka.source, "_NEW_PARTITIONS_EVERY", 0.1)
+    name = topic()
+    produce(broker.address, name, [(None, b"old")])
+    quicker = {"client_metadata_max_age_ms": "200"} if client == "kafka-python" else {}
+    source = opened(broker.address, name, client=client, start="latest", **quicker)
+    await_begin(source)
+    produce(broker.address, name, [(None, b"1")])
+    assert values(awaited(source, 1)) == [b"1"]
+    add_partitions(broker.address, name, 3)
+    produce(broker.address, name, [(None, b"2", (), 2), (None, b"3", (), 0), (None, b"4", (), 1)])
+    found = awaited(source, 3)
+    source.close()
+    assert sorted(values(found)) == [b"2", b"3", b"4"]
+    assert {records.name(0): records[0] for records in found if len(records)} == {
+        f"{name}/0/2": b"3",
+        f"{name}/1/0": b"4",
+        f"{name}/2/0": b"2",
+    }
+
+
+# What is in the batches.
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_compressed_batches(broker: Broker, topic: Topics, client: str, compression: str) -> None:
+    """Large ones too: many times the size of what was fetched."""
+    name = topic(config={"max.message.bytes": "5000000"})
+    payloads = [b"%d " % i + b"words " * 200 for i in range(3000)]
+    sizes = {"batch_size": 4_000_000, "message_max_bytes": 4_000_000, "linger_ms": 50}
+    produce(broker.address, name, [(None, value) for value in payloads], compression_type=compression, **sizes)
+    assert values(polled(opened(broker.address, name, client=client, stop="end"))) == payloads
+
+
+def test_compressed_batches_without_the_package_for_it(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """kafka-python leaves lz4 and snappy to others: who has them not is told what to install."""
+    name = topic()
+    produce(broker.address, name, events(0, 10), compression_type="lz4")
+    (tmp_path / "lz4.py").write_text("raise ImportError")
+    env = {"PYTHONPATH": str(tmp_path)}
+    said = refused("run", url(broker.address, name, "kafka-python", stop="end"), *QUICK, code=3, env=env)
+    assert said == "messages are compressed with lz4, which needs the package lz4: pip install lz4"
+
+
+def test_the_brokers_time(broker: Broker, topic: Topics, client: str) -> None:
+    """A topic may be set to have the time of writing instead of what its messages say."""
+    begin = time.time()
+    name = topic(config={"message.timestamp.type": "LogAppendTime"})
+    produce_at(broker.address, name, [(1000, b"1"), (2000, b"2")])
+    [records] = [records for records in polled(opened(broker.address, name, client=client, stop="end")) if len(records)]
+    times = records.envelope("timestamp", records.offsets)
+    assert times is not None
+    assert all(begin - 1 <= moment <= time.time() + 1 for moment in times)
+
+
+def test_a_message_of_900_kb(broker: Broker, topic: Topics, client: str) -> None:
+    """Among small ones, and with a fetch that is smaller than it."""
+    name, large = topic(), b"x" * 900_000
+    produce(broker.address, name, [(None, b"1"), (None, large), (None, b"2")])
+    for sizes in ({}, {"max_partition_fetch_bytes": "1000", "fetch_max_bytes": "1000"}):
+        assert values(polled(opened(broker.address, name, client=client, stop="end", **sizes))) == [b"1", large, b"2"]
+
+
+class NoText(str):
+    """A header's name that kafka-python sends as bytes that are no UTF-8."""
+
+    def encode(self, *_: str) -> bytes:
+        return b"\xff\xfe"
+
+
+def test_a_header_whose_name_is_no_text(broker: Broker, topic: Topics, client: str) -> None:
+    """It stops nobody. confluent-kafka gives no header of such a message, kafka-python the name as Python writes it."""
+    name = topic()
+    with closing(KafkaProducer(bootstrap_servers=broker.address)) as producer:
+        producer.send(name, b"1", headers=[(NoText("?"), b"x"), ("h", b"1")])
+        producer.send(name, b"2", headers=[("h", b"2")])
+        producer.flush()
+    [records] = [records for records in polled(opened(broker.address, name, client=client, stop="end")) if len(records)]
+    first = [("\\xff\\xfe", b"x"), ("h", b"1")] if client == "kafka-python" else []
+    assert [list(records.raw(i)[2]) for i in range(2)] == [first, [("h", b"2")]]
+
+
+WRONG = [
+    ("kafka-python", "enable_auto_commit", "true", "kafka: client.enable_auto_commit can't be set: "),
+    ("kafka-python", "auto_offset_reset", "latest", "kafka: client.auto_offset_reset can't be set: "),
+    ("kafka-python", "fetch_min_bytes", "few", "kafka: client.fetch_min_bytes=few needs to be a number"),
+    ("confluent", "enable.auto.commit", "true", "kafka: client.enable.auto.commit can't be set: "),
+    ("confluent", "auto.offset.reset", "latest", "kafka: client.auto.offset.reset can't be set: "),
+    (
+        "confluent",
+        "fetch.min.bytes",
+        "few",
+        "kafka: confluent-kafka refuses a setting: Invalid value for",
+    ),
+]
+
+
+@pytest.mark.parametrize(("client", "name", "value", "said"), WRONG)
+def test_a_setting_that_is_wrong(client: str, name: str, value: str, said: str) -> None:
+    """No broker is needed to tell; above all nothing commits by itself."""
+    source = opened("127.0.0.1:1", "topic", client=client, **{f"client_{name}": value})
+    with pytest.raises(ConfigError) as raised:
+        source.poll(1)
+    source.close()
+    assert str(raised.value).startswith(said)
+
+
+# Whole runs.
+
+
+def test_a_wrong_setting_is_one_line_and_exit_code_2(client: str) -> None:
+    name = {"kafka-python": "client.enable_auto_commit", "confluent": "client.enable.auto.commit"}[client]
+    said = refused("run", url("127.0.0.1:1", "topic", client, **{name: "true"}), *QUICK)
+    assert said == f"kafka: {name} can't be set: streamlin's own options, and [kafka], decide it"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["kafka://alice:hunter2@127.0.0.1:1/topic", "kafka://127.0.0.1:1/topic?client.sasl_plain_password=hunter2"],
+)
+def test_a_secret_in_a_url_is_not_shown(source: str) -> None:
+    """Of a source or a sink."""
+    for arguments in ((source,), (os.devnull, "--predictions", source)):
+        assert "hunter2" not in refused("run", *arguments)
+
+
+def committed(broker: Broker, group: str, topic: str) -> tuple[int, str] | None:
+    """Of partition 0: the offset that a group has committed, and what stands beside it.
+
+    Asked by kafka-python: confluent-kafka reads on behind the text, having written a NUL there when it committed.
+    """
+    with closing(KafkaConsumer(bootstrap_servers=broker.address, group_id=group)) as consumer:
+        found = consumer.committed(TopicPartition(topic, 0), metadata=True)
+    return None if found is None else (found.offset, found.metadata.rstrip("\0"))
+
+
+def events(begin: int, end: int) -> list[tuple[None, bytes]]:
+    return [(None, b'{"text": "word%d", "label": "%d"}' % (i % 7, i % 3)) for i in range(begin, end)]
+
+
+def test_what_is_committed_is_a_checkpoint_and_names_it(
+    broker: Broker, topic: Topics, tmp_path: Path, client: str
+) -> None:
+    """While running, and at the end; nothing else commits. A run without that checkpoint begins where it is."""
+    name, state, group = topic(), tmp_path / "state", f"named-{client}"
+    produce(broker.address, name, events(0, 100))
+    source = url(broker.address, name, client, group=group)
+    running = start("run", source, *QUICK, "--checkpoint", state, "--set", "checkpoint.every_seconds=0.1")
+    until(lambda: (committed(broker, group, name) or (0, ""))[0] == 100, running)
+    produce(broker.address, name, events(100, 110))
+    running.send_signal(signal.SIGTERM)
+    assert finish(running).code == 0
+    offset, number = last_checkpoint(state, name)
+    assert offset in (100, 110)
+    assert committed(broker, group, name) == (offset, number)
+
+    report, _ = ran(tmp_path, f"{source}&stop=end", "--checkpoint", state)
+    assert report["events"] == 110
+    assert committed(broker, group, name) == last_checkpoint(state, name)
+    report, _ = ran(tmp_path, f"{source}&stop=end&start=earliest")
+    assert report["events"] == 0
+
+
+def last_checkpoint(state: Path, topic: str) -> tuple[int, str]:
+    """Where partition 0 goes on, and the checkpoint's number."""
+    _, found = load(state)
+    [positions] = found["positions"].values()
+    return positions[f"{topic}/0"]["offset"], str(found["number"])
+
+
+def test_how_much_waits_is_told(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """In the report, by partition, and in the line of every five seconds. Markers are nothing that waits."""
+    name = topic(2)
+    transactions = Transactions(broker.address, name)
+    transactions.commit(*(value for _, value in events(0, 10)))
+    produce(broker.address, name, [(None, value, (), 1) for _, value in events(0, 10)])
+    limited, _ = ran(tmp_path, url(broker.address, name, client), "--limit", 12, "--set", "pipeline.batch_size=1")
+    assert sum(limited["lag"].values()) in (8, 9)  # a marker behind the transaction may count until it is passed
+    slow = url(broker.address, name, client, stop="end", rate=3)
+    report, done = ran(tmp_path, slow, "--set", "pipeline.batch_size=1")
+    assert report["lag"] == {f"{name}/0": 0, f"{name}/1": 0}
+    assert re.search(r"^streamlin: \d+ events · \d labels · 0 dead letters · lag \d+ · ", done.err, re.MULTILINE), (
+        done.err
+    )
+    assert " · lag 0 · " in done.out
