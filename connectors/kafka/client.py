@@ -97,7 +97,7 @@ class Consumer(Protocol):
         """Ends of the partitions that are read, as the last answers had them."""
 
     def commit_soon(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
-        """Have `offset`s, with `leader_epoch` where there is one, committed for the group, before it gets partitions back.
+        """Have `offset`s, with `leader_epoch` where there is one, committed for the group, before it gets parts back.
 
         Whether that succeeds is not heard of.
         """

@@ -5,17 +5,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
+from threading import Thread
 from typing import Any
 
 import numpy as np
 from confluent_kafka import (
     Consumer,
-    ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
     Producer,
     TopicCollection,
     TopicPartition,
+    libversion,
 )
 from confluent_kafka.admin import AdminClient
 from numpy.typing import NDArray
@@ -41,6 +42,9 @@ from streamlin.errors import ConfigError, ConnectorError
 _LOG = logging.getLogger("confluent_kafka")
 _LOG.addHandler(logging.NullHandler())  # or librdkafka writes to standard error in the midst of ours
 _SECONDS = 5.0
+_REBOOTSTRAPS = 0x020B0000
+"""Librdkafka 2.11 drops brokers that are all away for the first ones it knew; transactions go on waiting for those that
+it dropped (its issue 5511)."""
 _SLICE = 1.0
 """Seconds that a producer waits until it tells that it does."""
 _PAUSE = 0.05
@@ -121,6 +125,8 @@ def open_producer(
     if options.transaction is not None:
         properties |= {"transactional.id": options.transaction, "transaction.timeout.ms": 900_000}
         properties["delivery.timeout.ms"] = min(properties["delivery.timeout.ms"], 900_000)
+        if libversion()[1] >= _REBOOTSTRAPS:
+            properties["metadata.recovery.strategy"] = "none"
     properties |= _common(connection) | own_settings.for_confluent(options.own)
     return ConfluentProducer(connection, options, properties, seconds, contact)
 
@@ -288,6 +294,11 @@ class ConfluentConsumer(_Client):
 
     def close(self) -> None:
         self._rebalance = None
+        closing = Thread(target=self._close, name="streamlin-closing", daemon=True)
+        closing.start()
+        closing.join(_SECONDS)  # without a broker librdkafka waits for minutes for an answer to its last commit
+
+    def _close(self) -> None:
         with suppress(KafkaException, RuntimeError):
             self._consumer.close()
 
@@ -436,11 +447,16 @@ class ConfluentProducer(_Client):
             raise ConnectorError(f"the brokers at {name} have not taken a message: {_said(self._failure)}")
 
     def group_offsets(self, group: str) -> dict[Part, int]:
-        admin = _made(AdminClient, _common(self._connection), self.note)
-        with self.translated():
-            wanted = [ConsumerGroupTopicPartitions(group)]
-            found = admin.list_consumer_group_offsets(wanted, request_timeout=_SECONDS)[group].result()
-        return {(one.topic, one.partition): one.offset for one in found.topic_partitions if one.offset >= 0}
+        # An admin client could list them, but crashes (in librdkafka) where the group's coordinator is being chosen.
+        consumer = _made(Consumer, _common(self._connection) | {"group.id": group}, self.note)
+        try:
+            with self.translated():
+                topics = consumer.list_topics(timeout=_SECONDS).topics
+                parts = [TopicPartition(name, number) for name in topics for number in topics[name].partitions]
+                found = consumer.committed(parts, _SECONDS) if parts else []
+        finally:
+            consumer.close()
+        return {(one.topic, one.partition): one.offset for one in found if one.offset >= 0}
 
     def begin(self) -> None:
         with self.translated():
@@ -474,12 +490,31 @@ class ConfluentProducer(_Client):
         """Do a step of a transaction, which goes on where it was when it is called again."""
         while True:
             try:
-                with self.translated():
-                    call(*arguments, _SLICE)
+                self._do(call, *arguments)
                 self._contact.made()
                 return
             except UnreachableError as error:
                 self._contact.lost(error)
+
+    def _do(self, call: Callable[..., Any], *arguments: Any) -> None:
+        """Do it on a thread of its own: without a broker librdkafka waits longer than it is told to."""
+        failed: list[KafkaException] = []
+
+        def attempt() -> None:
+            try:
+                call(*arguments, _SECONDS)
+            except KafkaException as error:
+                failed.append(error)
+
+        thread = Thread(target=attempt, daemon=True)
+        thread.start()
+        thread.join(_SLICE)
+        while thread.is_alive():
+            self._contact.lost(UnreachableError(f"the brokers at {self._connection.name} don't answer"))
+            thread.join(_SLICE)
+        with self.translated():
+            if failed:
+                raise failed[0]
 
     def _delivered(self, error: Any, _: Any) -> None:
         if error is not None and self._failure is None:

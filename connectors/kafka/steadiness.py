@@ -1,5 +1,6 @@
 """How many messages to hand over at once so that a group's patience is never at stake."""
 
+import math
 import time
 from collections.abc import Callable
 
@@ -24,8 +25,8 @@ class Steadiness:
         """At most `wanted`, at least 1."""
         if self._gave:
             seconds = self._clock() - self._at
-            fitting = int(self._budget / seconds * self._gave) if seconds > 0 else wanted
-            self._limit = max(1, min(4 * self._limit, fitting, 1 << 30))
+            fitting = self._budget / seconds * self._gave if seconds > 0 else math.inf
+            self._limit = max(1, int(min(4 * self._limit, fitting, 1 << 30)))
             self._gave = 0
         return min(wanted, self._limit)
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from confluent_kafka import (
     OFFSET_BEGINNING,
     Consumer,
-    ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
     Producer,
@@ -128,10 +127,14 @@ def _to_the_ends(consumer: Consumer, topic: str) -> Iterable[Found]:
 
 def committed(address: str, group: str, topic: str) -> dict[int, int]:
     """The offsets a group has committed, by partition."""
-    asked = ConsumerGroupTopicPartitions(group)
-    admin = _admin(address)
-    answer = admin.list_consumer_group_offsets([asked], request_timeout=PATIENCE)[group].result(PATIENCE)
-    return {each.partition: each.offset for each in answer.topic_partitions if each.topic == topic}
+    consumer = Consumer(_client(address) | {"group.id": group})
+    try:
+        parts = [
+            TopicPartition(topic, number) for number in consumer.list_topics(topic, PATIENCE).topics[topic].partitions
+        ]
+        return {each.partition: each.offset for each in consumer.committed(parts, PATIENCE) if each.offset >= 0}
+    finally:
+        consumer.close()
 
 
 def _admin(address: str) -> AdminClient:

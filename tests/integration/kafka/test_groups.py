@@ -316,18 +316,23 @@ def test_records_that_are_gone(new_group: Callable[[int], Group]) -> None:
     """on_gap=continue reads on behind them, in a group too."""
 
     def check(group: Group, client: str) -> None:
-        member = group.member("only", client, on_gap="continue", session_timeout_ms=20_000)
-        group.produce(10)
+        small = {"max_partition_fetch_bytes": 1, "session_timeout_ms": 20_000}  # one batch is fetched at a time
+        member = group.member("only", client, on_gap="continue", **small)
+        group.produce(1)
         group.until_all_are_predicted()
         member.signal(signal.SIGSTOP)
-        group.produce(40)
-        delete_records(group.address, group.topic, {0: 20})
+        for _ in range(10):
+            group.produce(1)
+        delete_records(group.address, group.topic, {0: 8})
         member.signal(signal.SIGCONT)
-        member.until(lambda: len(member.predicted()) == 35)
+        member.until(lambda: 10 in member.predicted())
         member.stop()
-        assert json.loads(member.report.read_text())["lost"] == 15
+        lost = json.loads(member.report.read_text())["lost"]
+        assert lost in (6, 7)  # the broker may have answered a question of before
+        assert member.predicted() == [*range(8 - lost), 8, 9, 10]
+        assert group.committed() == {0: 11}
 
-    together(*(partial(check, new_group(2), client) for client in CLIENTS))
+    together(*(partial(check, new_group(1), client) for client in CLIENTS))
 
 
 def test_a_group_needs_a_name(broker: Broker) -> None:
