@@ -4,13 +4,17 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test lint bench kafka kafka-stop clean
+.PHONY: demo test soak lint bench kafka kafka-stop clean
 
 demo: .venv/installed
 	$(BIN)/streamlin demo
 
 test: .venv/installed-test
 	$(BIN)/pytest -q
+
+# Either client is killed 200 times while it learns from 100,000 events, three times over; a quarter of an hour or more.
+soak: .venv/installed-test
+	SOAK_KILLS=200 SOAK_EVENTS=100000 $(BIN)/pytest -v --timeout 3600 tests/integration/kafka/test_exactly_once.py
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -155,6 +155,13 @@ class Connection(NamedTuple):
         """For people."""
         return ",".join(self.servers)
 
+    def silent(self) -> UnreachableError:
+        """What is said where somebody listens, but nobody answers: a listener hangs up on who speaks otherwise."""
+        protocol = self.settings.get("security_protocol", "PLAINTEXT")
+        return UnreachableError(
+            f"the brokers at {self.name} don't answer; is kafka.security_protocol = {protocol} right?"
+        )
+
 
 def open_consumer(connection: Connection, options: SourceOptions, seconds: float) -> Consumer:
     """A connected consumer. Raises UnreachableError after so many seconds, ConfigError where its package is missing."""

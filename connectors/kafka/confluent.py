@@ -1,6 +1,7 @@
 """The client confluent-kafka, which is librdkafka."""
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -71,6 +72,10 @@ _AWAY = {
 """What may be over the next time."""
 _LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
 _GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._LOG_TRUNCATION}
+_ALERT = re.compile("SSL routines.*alert")
+"""What the other side says of our certificate; it comes only after the handshake, like an interruption."""
+_AROUND = re.compile(r"^(?:\w+://\S+: )?(?:SASL authentication error: )?|(?: \(after \d+ms in state .*)?$")
+"""Of no use to people."""
 _REFUSED = {
     KafkaError._AUTHENTICATION,
     KafkaError.SASL_AUTHENTICATION_FAILED,
@@ -140,7 +145,7 @@ class _Client:
 
     def note(self, error: Any) -> None:
         """librdkafka's error callback, on the thread that polls."""
-        if error.code() in _REFUSED or error.fatal():
+        if error.code() in _REFUSED or error.fatal() or _ALERT.search(error.str()):
             self._trouble = error
 
     def check(self) -> None:
@@ -170,7 +175,8 @@ class _Client:
                     handle.poll(0)
                 self.check()
                 if time.monotonic() >= deadline:
-                    raise translation(error.args[0], self._connection.name) from None
+                    failure = translation(error.args[0], self._connection.name)
+                    raise self._connection.silent() if isinstance(failure, UnreachableError) else failure from None
 
 
 class ConfluentConsumer(_Client):
@@ -565,7 +571,8 @@ def _said(error: Any) -> str:
     """In one line."""
     if isinstance(error, KafkaError) and error.code() in _LARGE:
         return f"a message, or its batch, {TOO_LARGE}; with client.batch.size=10000 batches are smaller"
-    return " ".join(str(error.str() if isinstance(error, KafkaError) else error).split())
+    said = " ".join(str(error.str() if isinstance(error, KafkaError) else error).split())
+    return _AROUND.sub("", said)
 
 
 def _named(parts: Sequence[Any]) -> list[Part]:

@@ -1,6 +1,7 @@
 """The client kafka-python."""
 
 import logging
+import re
 from base64 import urlsafe_b64encode
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from connectors.kafka.client import (
     check_listening,
 )
 from connectors.kafka.codecs import check_compression, unreadable
+from connectors.kafka.connecting import Client
 from connectors.kafka.contact import Contact
 from connectors.kafka.messages import Headers, Messages
 from connectors.kafka.options import SinkOptions, SourceOptions
@@ -36,16 +38,15 @@ from connectors.kafka.partitioner import partitions_of
 from connectors.kafka.produced_batches import BatchedProducer, Column
 from connectors.kafka.rebalancing import Membership
 from connectors.kafka.record_batches import batch_of, messages_of
-from connectors.kafka.refusals import Refusals
 from connectors.kafka.security import for_kafka_python
 from connectors.kafka.sockets import close_what_fails
 from streamlin.errors import ConfigError, ConnectorError
 
-_refusals = Refusals()
-logging.getLogger("kafka").addHandler(_refusals)
+logging.getLogger("kafka").addHandler(logging.NullHandler())  # or Python prints its warnings in the midst of ours
 close_what_fails()
 
 _REQUEST_SECONDS = 5.0
+_CLASSES = re.compile(r"^(?:\[Error \w+\] )?(?:\w+Error(?:: |$))*")
 _SLICE = 1.0
 """Seconds that a producer waits until it tells that it does."""
 _BATCH_BYTES = 256 * 1024
@@ -80,8 +81,7 @@ def open_consumer(connection: Connection, options: SourceOptions, seconds: float
     }
     arguments |= {name: value for name, value in sizes.items() if value is not None}
     arguments |= own_settings.for_kafka_python(options.own, KafkaConsumer.DEFAULT_CONFIG)
-    with _connecting(connection):
-        return PythonConsumer(KafkaConsumer(**arguments), connection)
+    return PythonConsumer(_made(KafkaConsumer, connection, arguments), connection)
 
 
 def open_producer(connection: Connection, options: SinkOptions, seconds: float, contact: Contact) -> "PythonProducer":
@@ -105,8 +105,7 @@ def open_producer(connection: Connection, options: SinkOptions, seconds: float, 
     if options.transaction is not None:
         arguments |= {"transactional_id": options.transaction, "transaction_timeout_ms": 900_000}
     arguments |= own_settings.for_kafka_python(options.own, KafkaProducer.DEFAULT_CONFIG)
-    with _connecting(connection):
-        return PythonProducer(KafkaProducer(**arguments), connection, options, contact)
+    return PythonProducer(_made(KafkaProducer, connection, arguments), connection, options, contact)
 
 
 class PythonConsumer:
@@ -328,10 +327,9 @@ class PythonProducer:
                 raise ConnectorError(f"the brokers at {name} have not taken a message: {_said(done.exception)}")
 
     def group_offsets(self, group: str) -> dict[Part, int]:
+        servers = {"bootstrap_servers": list(self._connection.servers)}
+        admin = _made(KafkaAdminClient, self._connection, servers | for_kafka_python(self._connection.settings))
         with _translated(self._connection.name):
-            admin = KafkaAdminClient(
-                bootstrap_servers=list(self._connection.servers), **for_kafka_python(self._connection.settings)
-            )
             try:
                 found = admin.list_group_offsets(group)[group]
             except errors.GroupIdNotFoundError:
@@ -431,27 +429,29 @@ def _bounds(texts: Sequence[bytes]) -> NDArray[np.int64]:
 
 
 def _said(error: errors.KafkaError) -> str:
-    """What kafka-python says, without its class in front where there is more."""
+    """What kafka-python says, without its classes in front where there is more."""
     if isinstance(error, (errors.MessageSizeTooLargeError, errors.RecordListTooLargeError)):
         return f"a message {TOO_LARGE}"
-    name, _, text = str(error).partition(": ")
-    return text or name
+    return _CLASSES.sub("", str(error)) or getattr(error, "description", "") or str(error)
 
 
-@contextmanager
-def _connecting(connection: Connection) -> Iterator[None]:
-    """What goes wrong while a client is made: a wrong setting, nobody there, not let in."""
+def _made(kind: Any, connection: Connection, arguments: Mapping[str, Any]) -> Any:
+    """A consumer, producer or admin client; where it can't be made, it leaves nothing behind."""
+    opened: list[Client] = []
+
+    def client(**config: Any) -> Client:
+        opened.append(Client(**config))
+        return opened[0]
+
     check_listening(connection.servers)  # with all settings checked: a wrong one needs no broker to be told
-    _refusals.last = None
     try:
         with _translated(connection.name):
-            yield
-    except UnreachableError:
-        if _refusals.last is None:
-            protocol = connection.settings.get("security_protocol", "PLAINTEXT")
-            raise UnreachableError(
-                f"the brokers at {connection.name} don't answer; is kafka.security_protocol = {protocol} right?"
-            ) from None
-        raise ConnectorError(f"the brokers at {connection.name} refuse: {_refusals.last}") from None
-    except (ValueError, TypeError, AssertionError, errors.KafkaConfigurationError) as error:
-        raise ConfigError(f"kafka: kafka-python refuses a setting: {error}") from None
+            return kind(kafka_client=client, **arguments)
+    except BaseException as error:
+        for one in opened:
+            one.close()
+        if isinstance(error, UnreachableError):
+            raise connection.silent() from None
+        if isinstance(error, (ValueError, TypeError, AssertionError, errors.KafkaConfigurationError)):
+            raise ConfigError(f"kafka: kafka-python refuses a setting: {error}") from None
+        raise
