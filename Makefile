@@ -12,7 +12,7 @@ demo: .venv/installed
 test: .venv/installed-test
 	$(BIN)/pytest -q
 
-# Either client is killed 200 times while it learns from 100,000 events, three times over; a quarter of an hour or more.
+# Either client is killed 200 times while it learns from 100,000 events, three times over; some ten minutes.
 soak: .venv/installed-test
 	SOAK_KILLS=200 SOAK_EVENTS=100000 $(BIN)/pytest -v --timeout 3600 tests/integration/kafka/test_exactly_once.py
 

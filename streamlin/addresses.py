@@ -10,7 +10,7 @@ from streamlin.errors import ConfigError
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+:(//|$)", re.ASCII)
 _QUERY = re.compile(r"\?(?=[\w.]+=)")
-_SECRET = re.compile(r"(?<=//)[^/?@]*(?=@)|(?<=password=)[^&]*|(?<=secret=)[^&]*|(?<=token=)[^&]*", re.IGNORECASE)
+_SECRET = re.compile(r"(?<=//).*(?=@)|(?<=password=)[^&]*|(?<=secret=)[^&]*|(?<=token=)[^&]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,7 @@ def predict(
     stdin_options: StdinOptions = None,
     predictions: Annotated[str, typer.Option(help="Where to; standard output by default.", metavar="URL")] = "-",
     dead_letters: DeadLetters = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file: its table [kafka].", metavar="FILE")] = None,
     limit: Limit = None,
     previous: Previous = False,
 ) -> None:
@@ -138,14 +139,16 @@ def predict(
     from streamlin.compiling import tell_if_compiling
     from streamlin.predictor import predict as predict_all
     from streamlin.progress import PlainProgress
+    from streamlin.settings import load_kafka
     from streamlin.stopping import stopping
     from streamlin.summary import counted
 
     url = _source(source, stdin_options) or "-"
+    kafka = load_kafka(config)
     stop, shown = threading.Event(), PlainProgress()
     with stopping(stop.set):
         tell_if_compiling(shown.notice)
-        dead = predict_all(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous)
+        dead = predict_all(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka)
     if dead:
         shown.notice(counted(dead, "dead letter"))
 

@@ -273,7 +273,7 @@ class KafkaConfig(Strict):
         elif self.sasl_mechanism is not None:
             if self.sasl_username is None:
                 raise ValueError(f"kafka.sasl_username: {self.sasl_mechanism} needs one")
-            if self.sasl_password is None and self.sasl_password_file is None:
+            if not self.sasl_password and self.sasl_password_file is None:
                 raise ValueError(
                     f"kafka.sasl_password_file: {self.sasl_mechanism} needs it, or a password in "
                     "STREAMLIN_KAFKA__SASL_PASSWORD"
@@ -290,7 +290,7 @@ class KafkaConfig(Strict):
         values: dict[str, Any] = self.model_dump(exclude={"sasl_password", "ssl_key_password"})
         for name, given in (("sasl_password", self.sasl_password), ("ssl_key_password", self.ssl_key_password)):
             path = values.pop(f"{name}_file")
-            values[name] = given.get_secret_value() if given is not None else _secret(f"kafka.{name}_file", path)
+            values[name] = given.get_secret_value() if given else _secret(f"kafka.{name}_file", path)
         return values
 
 
@@ -300,11 +300,14 @@ def _secret(key: str, path: str | None) -> str | None:
         return None
     try:
         with open(path, encoding="utf-8") as file:
-            return file.readline().rstrip("\r\n")
+            line = file.readline().rstrip("\r\n")
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{key}: {path} is not UTF-8") from None
+    if not line:
+        raise ConfigError(f"{key}: {path} has nothing in its first line")
+    return line
 
 
 class RunConfig(Strict):

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamlin.addresses import parse_address
 from streamlin.checkpoint import load
-from streamlin.config import RunConfig
+from streamlin.config import KafkaConfig, RunConfig
 from streamlin.errors import CheckpointError
 from streamlin.model import Model
 from streamlin.outputs import Outputs
@@ -34,13 +34,16 @@ def predict(
     notice: Callable[[str], None],
     stop: threading.Event,
     previous: bool = False,
+    kafka: KafkaConfig | None = None,
 ) -> int:
     """Write a prediction line for each event of a source, from what the checkpoint in `folder` has learned.
+
+    kafka : how brokers are reached, of which a checkpoint knows nothing.
 
     Returns the number of dead letters. Raises StreamlinError as a run does.
     """
     arrays, state = load(folder, previous)
-    config = config_of(state)
+    config = config_of(state).model_copy(update={"kafka": kafka or KafkaConfig()})
     model = Model(config)
     model.restore(arrays, state)
     source, decoder, pace = open_source(parse_address(url, "stdin"), config, {}, notice, stop)

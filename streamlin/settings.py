@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from streamlin.config import LEARNER_KINDS, LEARNER_MODELS, RunConfig, ViewConfig
+from streamlin.config import LEARNER_KINDS, LEARNER_MODELS, KafkaConfig, RunConfig, ViewConfig
 from streamlin.errors import ConfigError, nearest
 
 PREFIX = "STREAMLIN_"
@@ -65,6 +65,21 @@ def load_config(
         said = {key for key, value in (flags or {}).items() if value is not None}
         said |= {text.partition("=")[0].strip() for text in sets}
         raise ConfigError(_traced(str(error), said, environment)) from None
+
+
+def load_kafka(file: Path | str | None = None, environment: Mapping[str, str] | None = None) -> KafkaConfig:
+    """The table `[kafka]` alone: that of a file, which may have others, and of the environment. Raises ConfigError."""
+    tables = read_toml(Path(file)) if file is not None else {}
+    _refuse_secrets(tables)
+    alone = {key: table for key, table in tables.items() if key == "kafka"}
+    own = f"{PREFIX}KAFKA"
+    environment = {k: v for k, v in (os.environ if environment is None else environment).items() if k.startswith(own)}
+    for key, value in from_environment(environment):
+        put(alone, key, value)
+    try:
+        return checked(alone).kafka
+    except ConfigError as error:
+        raise ConfigError(_traced(str(error), (), environment)) from None
 
 
 def _refuse_secrets(tables: Tables) -> None:
@@ -172,6 +187,8 @@ def _explained(error: Mapping[str, Any], tables: Tables) -> str:
     """One of pydantic's findings as a line: the key, what was found, what would be right."""
     loc, found = list(error["loc"]), error["input"]
     key = _dotted(loc, tables)
+    if key in SECRETS or (key == "kafka" and not isinstance(found, Mapping)):
+        found = "…"  # there may be a secret in it
     if error["type"] == "value_error":
         text = str(error["ctx"]["error"])
         return text if not key or isinstance(found, Mapping) else f"{key}: {text}, got {found!r}"

@@ -155,6 +155,11 @@ class Connection(NamedTuple):
         """For people."""
         return ",".join(self.servers)
 
+    def warn(self) -> None:
+        """Say it where nobody looks who answers."""
+        if not self.settings.get("ssl_verify", True):
+            self.notice("kafka.ssl_verify is false: whoever answers is taken for the broker")
+
     def silent(self) -> UnreachableError:
         """What is said where somebody listens, but nobody answers: a listener hangs up on who speaks otherwise."""
         protocol = self.settings.get("security_protocol", "PLAINTEXT")

@@ -49,6 +49,9 @@ it dropped (its issue 5511)."""
 _SLICE = 1.0
 """Seconds that a producer waits until it tells that it does."""
 _PAUSE = 0.05
+_WINDOW = 50_000
+"""Messages that may be on their way before more are handed over; librdkafka's queue, of twice as many, may refuse one
+and take the next, which would be out of order then."""
 _URL_SAFE = str.maketrans("+/", "-_")
 """From librdkafka's way to write a topic's id to Kafka's."""
 _AWAY = {
@@ -420,6 +423,8 @@ class ConfluentProducer(_Client):
         messages = [
             {"key": key, "value": text[begin : end - 1]} for key, (begin, end) in zip(keys, pairwise(ends), strict=True)
         ]
+        while len(self._producer) > _WINDOW:
+            self._wait(self._producer.poll, _PAUSE)
         while messages:
             with self.translated():
                 sent = self._producer.produce_batch(topic, messages, on_delivery=self._delivered)
@@ -460,6 +465,9 @@ class ConfluentProducer(_Client):
                 topics = consumer.list_topics(timeout=_SECONDS).topics
                 parts = [TopicPartition(name, number) for name in topics for number in topics[name].partitions]
                 found = consumer.committed(parts, _SECONDS) if parts else []
+                for one in found:
+                    if one.error is not None:
+                        raise KafkaException(one.error)
         finally:
             consumer.close()
         return {(one.topic, one.partition): one.offset for one in found if one.offset >= 0}

@@ -35,9 +35,12 @@ class Contact:
         self._attempts = 0
 
     def patience(self) -> float:
-        """Seconds that the next attempt may take: longer each time, for brokers far away."""
+        """Seconds that the next attempt may take: longer each time, for brokers far away, but not past the end."""
         self._attempts += 1
-        return float(min(2**self._attempts, 10))
+        if self._since is None and not self._ever:
+            self._since = self._clock()
+        left = (self._since or 0.0) + self._first - self._clock() if not self._ever else self._later
+        return min(2.0**self._attempts, 10.0, max(left, _GRACE))
 
     def made(self) -> None:
         """A broker has answered."""

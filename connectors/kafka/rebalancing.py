@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import kafka.errors as errors
 from kafka import KafkaConsumer
 from kafka.consumer.subscription_state import AsyncConsumerRebalanceListener
 from kafka.coordinator.base import MemberState
@@ -46,6 +47,10 @@ class Membership(AsyncConsumerRebalanceListener):  # type: ignore[misc]  # kafka
     def go_on(self) -> None:
         """Finish what was begun; kafka-python forgets that where its reason (new partitions) is gone meanwhile."""
         self._check()
+        if lost := self._lost():
+            self._rebalance.lost(_named(lost))
+            self._disown()
+            self._consumer._subscription.assign_from_subscribed([])
         if self._coordinator.rejoining:
             self._coordinator.request_rejoin()
         self._place()
@@ -57,6 +62,17 @@ class Membership(AsyncConsumerRebalanceListener):  # type: ignore[misc]  # kafka
             for part, offset in self._rebalance.assigned(_named(parts)).items():
                 self._consumer.seek(TopicPartition(*part), offset)
         self._unplaced.clear()
+
+    def _lost(self) -> set[TopicPartition]:
+        """What is assigned here, but not in the group's eyes any more. kafka-python tells of that where a heartbeat is
+        the first to hear of it, not where a join is."""
+        assigned: set[TopicPartition] = self._consumer.assignment()
+        return assigned if self._coordinator._generation.is_lost() else set()
+
+    def _disown(self) -> None:
+        """Claim nothing when the group is asked for partitions; kafka-python would claim what it had last."""
+        for assignor in self._coordinator._assignors.values():
+            assignor.member_assignment = None
 
     def _check(self) -> None:
         """Raise ConnectorError where another process has taken this one's place; kafka-python would read on."""
@@ -74,6 +90,7 @@ class Membership(AsyncConsumerRebalanceListener):  # type: ignore[misc]  # kafka
             await self._dealt_with(lambda: self._rebalance.revoked(_named(revoked)))
 
     async def on_partitions_lost(self, lost: set[TopicPartition]) -> None:
+        self._disown()
         if not self.leaving:
             await self._dealt_with(lambda: self._rebalance.lost(_named(lost)))
 
@@ -102,6 +119,8 @@ class Membership(AsyncConsumerRebalanceListener):  # type: ignore[misc]  # kafka
     async def _joined(self) -> bytes:
         """What the group assigns to this member. If the answer comes between two polls, kafka-python does not take it,
         but asks anew: who polls seldom would never be done, nor would the rest of the group."""
+        if self._lost():
+            raise errors.KafkaTimeoutError  # at the next poll it is dealt with, and asked for anew
         if self._answer is None or self._answer[0] is not self._coordinator._generation:
             assigned = await self._join()
             self._answer = self._coordinator._generation, assigned

@@ -1,11 +1,13 @@
 """`[kafka]` of the configuration in the words of either client."""
 
 import ssl
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from typing import Any
 
-from streamlin.errors import ConfigError, nearest
+from streamlin.errors import ConfigError, ConnectorError, nearest
 
 TokenProvider = Callable[[], tuple[str, float]]
 TOKENS = "streamlin.kafka_tokens"
@@ -61,26 +63,36 @@ def for_confluent(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def ssl_context(settings: Mapping[str, Any]) -> ssl.SSLContext:
     """Raises ConfigError that names the key whose file is wrong."""
-    ca_file, certificate = settings.get("ssl_ca_file"), settings.get("ssl_certificate_file")
-    try:
-        context = ssl.create_default_context(cafile=ca_file)
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigError(f"kafka.ssl_ca_file: {ca_file} can't be used: {_reason(error)}") from None
+    context = _trusting("ssl_ca_file", settings.get("ssl_ca_file"))
     if not settings.get("ssl_verify", True):
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if certificate is not None:
-        try:
-            # A password is always given: without one OpenSSL would ask for it on the terminal.
-            context.load_cert_chain(
-                certificate, settings.get("ssl_key_file"), password=settings.get("ssl_key_password") or ""
-            )
-        except (OSError, ssl.SSLError, ValueError) as error:
-            raise ConfigError(f"kafka.ssl_certificate_file: {certificate} can't be used: {_reason(error)}") from None
+    if (certificate := settings.get("ssl_certificate_file")) is not None:
+        _trusting("ssl_certificate_file", certificate)  # whether there is one in the file
+        key = "ssl_certificate_file" if settings.get("ssl_key_file") is None else "ssl_key_file"
+        # A password is always given: without one OpenSSL would ask for it on the terminal.
+        with _using(key, settings[key], "no key of the certificate, or kafka.ssl_key_password is wrong"):
+            context.load_cert_chain(certificate, settings[key], password=settings.get("ssl_key_password") or "")
     return context
 
 
+def _trusting(key: str, path: str | None) -> ssl.SSLContext:
+    """For the certificates in a file; None: whom the system trusts."""
+    with _using(key, path, "no certificate"):
+        return ssl.create_default_context(cafile=path)
+
+
+@contextmanager
+def _using(key: str, path: str | None, otherwise: str) -> Iterator[None]:
+    """What is wrong with a file; `otherwise` where the system does not say."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        said = otherwise if isinstance(error, (ssl.SSLError, ValueError)) else error.strerror
+        raise ConfigError(f"kafka.{key}: {path} can't be used: {said}") from None
+
+
 def token_provider(name: str) -> TokenProvider:
-    """The function behind an entry point. Raises ConfigError."""
+    """The function behind an entry point. Raises ConfigError, and ConnectorError where it gives no token."""
     points = {point.name: point for point in entry_points(group=TOKENS)}
     if name not in points:
         known = nearest(name, points) if points else f"there is no entry point in the group {TOKENS}"
@@ -89,8 +101,17 @@ def token_provider(name: str) -> TokenProvider:
         provider: TokenProvider = points[name].load()
     except Exception as error:  # whatever a foreign module raises
         raise ConfigError(f"kafka.sasl_token_provider: {points[name].value} can't be loaded: {error}") from None
-    return provider
+    _token(name, provider)  # what is wrong with it the clients would take for trouble with the broker
+    return lambda: _token(name, provider)
 
 
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "reason", None) or getattr(error, "strerror", None) or error)
+def _token(name: str, provider: TokenProvider) -> tuple[str, float]:
+    try:
+        token, expires = provider()
+    except Exception as error:  # whatever a foreign module raises
+        raise ConnectorError(f"kafka.sasl_token_provider: {name} gives no token: {error}") from None
+    if not isinstance(token, str) or not isinstance(expires, (int, float)):
+        raise ConnectorError(f"kafka.sasl_token_provider: {name} must give a text and the time it expires at")
+    if expires <= time.time():
+        raise ConnectorError(f"kafka.sasl_token_provider: {name} gives a token that has expired")
+    return token, float(expires)

@@ -39,10 +39,14 @@ class KafkaSink:
             raise ConfigError(f"kafka sink: one topic, not {' and '.join(parsed.topics)}")
         self._topic = parsed.topics[0]
         settings = context.settings
-        self._patience = settings.get("give_up_after", 300.0)
-        self._connection = connection = Connection(parsed.servers, settings, context.notice)
-        self._contact = Contact(connection.name, settings.get("connect_timeout", 30.0), self._patience, context.notice)
-        contact = self._contact
+        connection = Connection(parsed.servers, settings, context.notice)
+        connection.warn()
+        self._contact = contact = Contact(
+            connection.name,
+            settings.get("connect_timeout", 30.0),
+            settings.get("give_up_after", 300.0),
+            context.notice,
+        )
         self._producer = self._answered(lambda: open_producer(connection, self._options, contact.patience(), contact))
         self._in_transaction = False
         self._written: Mapping[str, int] = {}

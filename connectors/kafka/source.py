@@ -51,8 +51,7 @@ class KafkaSource:
         self._address, self._options = parse_address(address), source_options(context.options)
         settings = context.settings
         self._connection = Connection(self._address.servers, settings, context.notice, context.max_record_bytes)
-        if not settings.get("ssl_verify", True):
-            context.notice("kafka.ssl_verify is false: whoever answers is taken for the broker")
+        self._connection.warn()
         self._context = context
         self._contact = Contact(
             self._connection.name,

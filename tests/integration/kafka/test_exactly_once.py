@@ -5,6 +5,7 @@ SOAK_KILLS and SOAK_EVENTS make it longer: `make soak`.
 
 import json
 import os
+import signal
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, partial
@@ -18,7 +19,7 @@ from deploy.kafka.broker import Broker
 from streamlin.checkpoint import load
 from tests.integration.kafka.broker import committed, create_topic, produce, read_all
 from tests.integration.kafka.conftest import Topics
-from tests.integration.kafka.killing import Killing
+from tests.integration.kafka.killing import Killing, Processes
 from tests.integration.processes import streamlin, together, until
 from tests.integration.streams import assert_same_state, measured
 from tests.naive_features import bucket
@@ -96,6 +97,26 @@ def test_killed_at_any_moment(stream: Stream, broker: Broker, topic: Topics, tmp
         assert set(found) == set(stream.predictions)
 
     together(*(partial(killed, client, topic()) for client in CLIENTS))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_where_it_began_is_in_a_checkpoint(client: str, broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """Before the first event is learned; `start=latest` would begin somewhere else the next time."""
+    read, output, old = topic(), topic(), 3
+    source = f"kafka://{broker.address}/{read}?client={client}&start=latest"
+    arguments = (*QUICK, "--predictions", f"kafka://{broker.address}/{output}", "--checkpoint", str(tmp_path / "state"))
+    values = (json.dumps({"id": f"e{i}", "text": "a", "label": "x"}).encode() for i in count())
+    produce(broker.address, read, ((None, value) for value in islice(values, old)))
+    with Processes() as processes:
+        processes.start("learn", "before", 1, "die", str(tmp_path / "said"), "run", source, *arguments)
+        while not processes.says_something(0.1):
+            produce(broker.address, read, [(None, next(values))])
+        assert processes.code() == -signal.SIGKILL
+    streamlin("run", f"{source}&stop=end", *arguments)
+    found = [(record.key or b"").decode() for record in read_all(broker.address, output)]
+    end = len(read_all(broker.address, read))
+    assert 0 < len(found) <= end - old
+    assert found == [f"e{i}" for i in range(end - len(found), end)]
 
 
 @cache
