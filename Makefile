@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test soak lint bench kafka kafka-stop clean
+.PHONY: demo test soak lint bench bench-peers kafka kafka-stop clean
 
 demo: .venv/installed
 	$(BIN)/streamlin demo
@@ -26,6 +26,10 @@ lint: .venv/installed-dev
 bench: .venv/installed-test bench/venv/installed
 	bench/venv/bin/python -m tests.benchmarks.bench $(PARTS)
 	$(BIN)/pytest tests/benchmarks -q -p benchmark -o python_files='bench_*.py' -o python_functions='bench_*'
+
+# Beside Vowpal Wabbit, river and scikit-learn; OPTIONS="--quick" for a trial, OPTIONS="--only speed" for one part.
+bench-peers: bench/peers-venv/installed
+	bench/peers-venv/bin/python -m tests.benchmarks.peers $(OPTIONS)
 
 # A real broker on this machine; it goes on until it is stopped, and its data with it.
 kafka: | .venv/bin/python
@@ -52,6 +56,12 @@ clean:
 bench/venv/installed: pyproject.toml $(shell find streamlin connectors -name '*.py')
 	test -x bench/venv/bin/python || $(PYTHON) -m venv bench/venv
 	bench/venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall '.[kafka,confluent]'
+	@touch $@
+
+bench/peers-venv/installed: pyproject.toml $(shell find streamlin connectors -name '*.py')
+	test -x bench/peers-venv/bin/python || $(PYTHON) -m venv bench/peers-venv
+	bench/peers-venv/bin/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	bench/peers-venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
 	@touch $@
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from streamlin.events import Batch, Event, Records
     from streamlin.features import View
     from streamlin.learners import (
+        Arow,
         AveragedPerceptron,
+        Hinge,
         Learner,
         LogisticRegression,
         NaiveBayes,
         PassiveAggressive,
         Perceptron,
+        StochasticGradientDescent,
     )
     from streamlin.pipeline import Pipeline
     from streamlin.settings import load_config
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Arow",
     "AveragedPerceptron",
     "Batch",
     "CheckpointError",
@@ -40,6 +44,7 @@ __all__ = [
     "ConnectorError",
     "DecodeError",
     "Event",
+    "Hinge",
     "Learner",
     "LogisticRegression",
     "NaiveBayes",
@@ -49,6 +54,7 @@ __all__ = [
     "RecordError",
     "Records",
     "RunConfig",
+    "StochasticGradientDescent",
     "StreamlinError",
     "UnknownScheme",
     "View",
@@ -62,7 +68,10 @@ _HOMES = {
     "events": ("Batch", "Event", "Records"),
     "features": ("View",),
     "learners": (
+        "StochasticGradientDescent",
+        "Arow",
         "AveragedPerceptron",
+        "Hinge",
         "Learner",
         "LogisticRegression",
         "NaiveBayes",

@@ -58,6 +58,7 @@ Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar=
 Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends, as tail -F does.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
+Preset = Annotated[str | None, typer.Option(help="fast (the default) or accurate.", metavar="NAME")]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 
@@ -89,6 +90,7 @@ def run(
     limit: Limit = None,
     follow: Follow = False,
     slice_by: SliceBy = None,
+    preset: Preset = None,
     set_: Set = None,
     previous: Previous = False,
 ) -> None:
@@ -102,6 +104,7 @@ def run(
         "sinks.dead_letters": dead_letters,
         "checkpoint.path": checkpoint,
         "evaluation.slice_by": slice_by or None,
+        "preset": preset,
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
     run_config.source.needed_url()  # before anything large is imported
@@ -114,13 +117,14 @@ def demo(
     predictions: Predictions = None,
     report: Report = None,
     limit: Limit = None,
+    preset: Preset = None,
     set_: Set = None,
 ) -> None:
     """Run on 32,000 headlines: clickbait or news?"""
     from streamlin.settings import load_config
 
     headlines = Path(__file__).parent / "demo" / "clickbait.jsonl.gz"
-    flags = {"source.url": str(headlines), "sinks.predictions": predictions}
+    flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
     _run(load_config(None, flags, set_ or (), learner or (), {}), report, limit, False)
 
 

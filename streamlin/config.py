@@ -3,6 +3,7 @@
 What they hold is what a TOML file holds, table by table; `settings.py` says where the values come from.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -10,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     PositiveFloat,
     SecretStr,
     field_validator,
@@ -72,13 +74,17 @@ Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb"]
 
 
 class ViewConfig(Strict):
-    """One view of the texts: how they become tokens, n-grams and values."""
+    """One view of the texts: how they become tokens, n-grams and values.
+
+    min_count : of a feature seen less often in labelled events nothing is learned.
+    """
 
     tokens: Tokens = "words"
     lowercase: bool = True
     ngrams: tuple[Count, Count] = (1, 2)
     values: Literal["binary", "counts", "log"] = "binary"
     masks: Annotated[tuple[Mask, ...], BeforeValidator(_listed)] = ()
+    min_count: Count = 1
 
     @field_validator("ngrams")
     @classmethod
@@ -104,11 +110,10 @@ class FeaturesConfig(Strict):
         return rest | {"views": {"words": {}} | views}
 
 
-class _Learner(Strict):
-    """A learner by name, and the view it reads; its own keys are explained at its class in `streamlin.learners`."""
+class _Named(Strict):
+    """A learner by name; its own keys are explained at its class in `streamlin.learners`."""
 
     name: str = ""
-    features: str = "words"
 
     @model_validator(mode="before")
     @classmethod
@@ -122,9 +127,25 @@ class _Learner(Strict):
         return self.model_dump(exclude={"kind", "name", "features"})
 
 
+class _Learner(_Named):
+    """A learner and the view that it reads."""
+
+    features: str = "words"
+
+
+class MixtureConfig(_Named):
+    """members : names of learners that stand before it; by default all."""
+
+    kind: Literal["mixture"]
+    members: Names = ()
+
+
 class NaiveBayesConfig(_Learner):
     kind: Literal["naive_bayes"]
     alpha: PositiveFloat = 0.3
+    smoothing: Literal["uniform", "prior"] = "uniform"
+    half_life: PositiveFloat | None = None
+    reset: Annotated[float, Field(gt=0, lt=1)] | None = None
 
 
 class PerceptronConfig(_Learner):
@@ -133,11 +154,13 @@ class PerceptronConfig(_Learner):
 
 class AveragedPerceptronConfig(_Learner):
     kind: Literal["averaged_perceptron"]
+    half_life: PositiveFloat | None = None
 
 
 class PassiveAggressiveConfig(_Learner):
     kind: Literal["passive_aggressive"]
     C: PositiveFloat = 0.1
+    variant: Literal[1, 2] = 1
 
 
 class LogisticRegressionConfig(_Learner):
@@ -145,10 +168,48 @@ class LogisticRegressionConfig(_Learner):
     eta: PositiveFloat = 0.45
     epsilon: PositiveFloat = 1e-10
     normalize: bool = True
+    squares: Literal["weight", "feature"] = "weight"
+
+
+class HingeConfig(_Learner):
+    kind: Literal["hinge"]
+    eta: PositiveFloat = 0.45
+    epsilon: PositiveFloat = 1e-10
+    normalize: bool = True
+
+
+class SGDConfig(_Learner):
+    kind: Literal["sgd"]
+    loss: Literal["perceptron", "log", "hinge"] = "log"
+    rate: Literal["constant", "inverse", "inverse_sqrt", "pegasos"] = "constant"
+    eta: PositiveFloat = 0.5
+    l2: NonNegativeFloat = 0.0
+    normalize: bool = True
+
+    @model_validator(mode="after")
+    def _l2_fits(self) -> Self:
+        if self.rate == "pegasos" and self.l2 == 0:
+            raise ValueError("l2: pegasos needs it above 0")
+        if self.rate != "pegasos" and self.eta * self.l2 > 1:
+            raise ValueError(f"l2: at most 1 / eta = {1 / self.eta:g}")
+        return self
+
+
+class ArowConfig(_Learner):
+    kind: Literal["arow"]
+    r: PositiveFloat = 10.0
 
 
 LearnerConfig = Annotated[
-    NaiveBayesConfig | PerceptronConfig | AveragedPerceptronConfig | PassiveAggressiveConfig | LogisticRegressionConfig,
+    NaiveBayesConfig
+    | PerceptronConfig
+    | AveragedPerceptronConfig
+    | PassiveAggressiveConfig
+    | LogisticRegressionConfig
+    | HingeConfig
+    | SGDConfig
+    | ArowConfig
+    | MixtureConfig,
     Field(discriminator="kind"),
 ]
 
@@ -158,10 +219,16 @@ LEARNER_MODELS: dict[str, type[Strict]] = {
     "averaged_perceptron": AveragedPerceptronConfig,
     "passive_aggressive": PassiveAggressiveConfig,
     "logistic_regression": LogisticRegressionConfig,
+    "hinge": HingeConfig,
+    "sgd": SGDConfig,
+    "arow": ArowConfig,
+    "mixture": MixtureConfig,
 }
-"""By kind, in the order they stand in unless configured."""
+"""By kind."""
 
 LEARNER_KINDS = tuple(LEARNER_MODELS)
+DEFAULT_KINDS = LEARNER_KINDS[:5]
+"""Those that run unless others are named, in this order."""
 
 
 BASELINES = ("majority", "no_change")
@@ -310,6 +377,17 @@ def _secret(key: str, path: str | None) -> str | None:
     return line
 
 
+def _check_members(mixture: MixtureConfig, before: Sequence[str]) -> None:
+    """Raise ValueError for members that don't stand before the mixture."""
+    if not before:
+        raise ValueError(f"learners.{mixture.name}: it mixes learners that stand before it; there is none")
+    for member in mixture.members:
+        if member not in before:
+            raise ValueError(
+                f"learners.{mixture.name}.members: no learner '{member}' before it (there is {', '.join(before)})"
+            )
+
+
 class RunConfig(Strict):
     """Everything a run needs to know."""
 
@@ -326,7 +404,7 @@ class RunConfig(Strict):
     @field_validator("learners", mode="before")
     @classmethod
     def _all_by_default(cls, learners: Any) -> Any:
-        return learners or [{"kind": kind} for kind in LEARNER_KINDS]
+        return learners or [{"kind": kind} for kind in DEFAULT_KINDS]
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -336,8 +414,10 @@ class RunConfig(Strict):
                 raise ValueError(f"learners: two are named '{name}'; give each its own name")
         if "events" in names:  # the learners of a slice stand beside its number of events
             raise ValueError("learners: 'events' is what a slice counts; give the learner another name")
-        for learner in self.learners:
-            if learner.features not in self.features.views:
+        for number, learner in enumerate(self.learners):
+            if isinstance(learner, MixtureConfig):
+                _check_members(learner, names[:number])
+            elif learner.features not in self.features.views:
                 known = ", ".join(self.features.views)
                 raise ValueError(f"learners.{learner.name}.features: no view '{learner.features}' (there is {known})")
         if self.evaluation.lead is not None and self.evaluation.lead not in names:

@@ -32,7 +32,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": sum(array.nbytes for array in arrays.values()),
         "learners": {
-            learner.name: {"kind": learner.kind, "features": learner.features}
+            learner.name: {"kind": learner.kind, "features": getattr(learner, "features", "–")}
             | learner.parameters()
             | {"accuracy": report["learners"][learner.name]["accuracy"]}
             for learner in config.learners

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import RunConfig
+from streamlin.config import MixtureConfig, RunConfig
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
-from streamlin.learners import Targets, from_config, learn_labels, no_targets
+from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 
 Features = dict[str, Buckets]
 
@@ -26,15 +26,28 @@ class Model:
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
         self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
-        self.learners = {learner.name: from_config(learner) for learner in config.learners}
-        self.view_of = {learner.name: learner.features for learner in config.learners}
+        self.learners: dict[str, Learner] = {}
+        self.view_of: dict[str, str] = {}
+        self.mixtures: dict[str, Mixture] = {}
+        self._members: dict[str, list[int]] = {}
+        self.names = [learner.name for learner in config.learners]
+        for number, learner in enumerate(config.learners):
+            if isinstance(learner, MixtureConfig):
+                members = learner.members or self.names[:number]
+                self.mixtures[learner.name] = Mixture(len(members))
+                self._members[learner.name] = [self.names.index(member) for member in members]
+            else:
+                self.learners[learner.name] = from_config(learner)
+                self.view_of[learner.name] = learner.features
         bits, categories = config.features.bits, config.fields.categories
         in_use = set(self.view_of.values())
         self.views = {
             name: View(view, bits, categories) for name, view in config.features.views.items() if name in in_use
         }
-        self.rows = {name: RowIndex(bits) for name in self.views}
-        self.prequential = Prequential(list(self.learners), config.evaluation)
+        min_counts = {name: config.features.views[name].min_count for name in self.views}
+        self.rows = {name: RowIndex(bits, min_counts[name]) for name in self.views}
+        calibrated = [name in self.mixtures for name in self.names]
+        self.prequential = Prequential(self.names, config.evaluation, calibrated)
 
     def admit(self, batch: Batch) -> None:
         """Raise ConfigError, and learn nothing, if the batch brings the labels to more than `pipeline.max_labels`.
@@ -73,11 +86,16 @@ class Model:
 
     def _scores(self, examples: Mapping[str, Examples], goals: Targets) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned."""
-        scores = np.empty((len(self.learners), goals.codes.size, len(self.labels)))
-        for (name, learner), own_scores in zip(self.learners.items(), scores, strict=True):
-            view = self.view_of[name]
-            learner.grow(len(self.rows[view]), len(self.labels))
-            learner.score_then_learn(examples[view], goals, own_scores)
+        scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
+        for name, own_scores in zip(self.names, scores, strict=True):
+            if name in self.mixtures:
+                mixture = self.mixtures[name]
+                mixture.grow(len(self.labels))
+                mixture.score_then_learn(scores[self._members[name]], goals, own_scores)
+            else:
+                learner, view = self.learners[name], self.view_of[name]
+                learner.grow(len(self.rows[view]), len(self.labels))
+                learner.score_then_learn(examples[view], goals, own_scores)
         return scores
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -85,8 +103,13 @@ class Model:
         arrays: dict[str, NDArray[Any]] = {}
         for view, rows in self.rows.items():
             arrays[f"rows/{view}"] = rows.buckets
+            if rows.min_count > 1:
+                arrays[f"sightings/{view}"] = rows.sightings
         for name, learner in self.learners.items():
             tables = learner.state(len(self.rows[self.view_of[name]]), len(self.labels))
+            arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
+        for name, mixture in self.mixtures.items():
+            tables = mixture.state(len(self.labels))
             arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
@@ -96,8 +119,8 @@ class Model:
         """Take what `state` gave; for a new model of the same configuration."""
         self.labels = LabelIndex(rest["labels"])
         for view, rows in self.rows.items():
-            rows.restore(arrays[f"rows/{view}"])
-        for name, learner in self.learners.items():
+            rows.restore(arrays[f"rows/{view}"], arrays.get(f"sightings/{view}"))
+        for name, learner in (self.learners | self.mixtures).items():
             learner.restore(_below(arrays, f"learners/{name}/"))
         self.prequential.restore(_below(arrays, "evaluation/"), rest["evaluation"])
 

@@ -103,7 +103,7 @@ class Pipeline:
             sinks = config.sinks
             self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, progress.notice, config.settings_of)
             self._open.callback(self._outputs.close)
-            self._lines = PredictionLines(list(self.model.learners), self.model.labels)
+            self._lines = PredictionLines(self.model.names, self.model.labels)
             if self._checkpoint is not None and (self._outputs.new or self._number == 0):
                 self._save(wait=True)  # so that a kill before the next one finds the sinks' lengths
         except BaseException:

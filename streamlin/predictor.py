@@ -55,7 +55,7 @@ def predict(
 
 
 def _predict_all(reader: Reader, model: Model, outputs: Outputs) -> int:
-    lines, dead = PredictionLines(list(model.learners), model.labels), 0
+    lines, dead = PredictionLines(model.names, model.labels), 0
     for portion in reader:
         if portion is None:
             outputs.flush()

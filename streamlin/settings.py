@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from streamlin.config import LEARNER_KINDS, LEARNER_MODELS, KafkaConfig, RunConfig, ViewConfig
+from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS, KafkaConfig, RunConfig, ViewConfig
 from streamlin.errors import ConfigError, nearest
+from streamlin.presets import with_preset
 
 PREFIX = "STREAMLIN_"
 SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password")
@@ -49,12 +50,19 @@ def load_config(
     for key, value in (flags or {}).items():
         if value is not None:
             put(tables, key, value)
+    for text in sets:  # before the others: they may address what it brings
+        key, sign, value = text.partition("=")
+        if key.strip() == "preset" and sign:
+            tables["preset"] = parse_value(value.strip())
+    tables = with_preset(tables)
     if learners:
         tables["learners"] = [_learner(name, tables.get("learners", [])) for name in learners]
     for text in sets:
         key, sign, value = text.partition("=")
         if not sign or not key.strip():
             raise ConfigError(f"--set {text}: it takes KEY=VALUE, as in features.bits=22")
+        if key.strip() == "preset":
+            continue
         parsed, alone = parse_value(value.strip()), Tables()
         put(alone, key.strip(), parsed)
         _refuse_secrets(alone)
@@ -172,7 +180,7 @@ def _set(tables: Tables, key: str, value: Any) -> None:
         put(tables, key, value)
         return
     name, _, parameter = key.removeprefix("learners.").rpartition(".")
-    learners = tables["learners"] = tables.get("learners") or [{"kind": kind} for kind in LEARNER_KINDS]
+    learners = tables["learners"] = tables.get("learners") or [{"kind": kind} for kind in DEFAULT_KINDS]
     names = {str(learner.get("name") or learner.get("kind")): learner for learner in _tables_of(learners)}
     if not names:
         checked(tables)

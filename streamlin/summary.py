@@ -7,6 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from streamlin.config import LEARNER_MODELS
+
 _SIDE_BY_SIDE = 5
 """Learners whose accuracies in a slice fit next to each other in 80 columns."""
 
@@ -120,10 +122,18 @@ def _learners(learners: Mapping[str, Any]) -> Table:
     table = _table("learner", "parameters", "view", "accuracy", right=1)
     for name, learner in learners.items():
         parameters = ", ".join(
-            f"{key}={value}" for key, value in learner.items() if key not in ("kind", "features", "accuracy")
+            f"{key}={value}" for key, value in learner.items() if _is_told(learner["kind"], key, value)
         )
         table.add_row(Text(name), parameters, Text(learner["features"]), percent(learner["accuracy"]))
     return table
+
+
+def _is_told(kind: str, key: str, value: Any) -> bool:
+    """Of a learner's parameters: numbers, and what is not as by default."""
+    if key in ("kind", "features", "accuracy"):
+        return False
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number or value != LEARNER_MODELS[kind].model_fields[key].default
 
 
 def _labels(labels: Mapping[str, float], most: int = 20) -> Table:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from connectors.kafka.partitioner import partitions_of
-from streamlin.config import LEARNER_KINDS, RunConfig
+from streamlin.config import RunConfig
 from streamlin.events import Event
 from streamlin.kernel import kernel
+from streamlin.learners import KINDS
 from streamlin.model import Model
 from streamlin.prediction_lines import PredictionLines
 from tests.connectors.kafka.batches import Record, built, ours, write_records
@@ -43,13 +44,12 @@ def outcome(n: int) -> dict[str, NDArray[np.generic]]:
     """All that n events leave: predictions, their lines, and every table."""
     features = {"bits": 11, "words": {"ngrams": [1, 2]}, "letters": {"tokens": "char_wb", "values": "log"}}
     learners = [
-        {"kind": kind, "name": f"{kind} of {view}", "features": view}
-        for kind in LEARNER_KINDS
-        for view in ("words", "letters")
+        {"kind": kind, "name": f"{kind} of {view}", "features": view} for kind in KINDS for view in ("words", "letters")
     ]
+    learners.append({"kind": "mixture"})
     evaluation = {"window": 13, "slice_by": "half", "slice_values": 1, "confusion_labels": 30}
     model = Model(RunConfig(features=features, learners=learners, evaluation=evaluation))
-    lines, left = PredictionLines(list(model.learners), model.labels), {}
+    lines, left = PredictionLines(model.names, model.labels), {}
     for number, batch in enumerate(batches(made_up_events(n), 50)):
         features = model.featurize(batch)
         for how in (model.predict, model.step):

@@ -5,7 +5,8 @@ A table that the kernels keep in float32 is rounded here wherever it is written;
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from math import exp, log, sqrt
+from itertools import groupby
+from math import exp, exp2, frexp, log, prod, sqrt
 
 import numpy as np
 
@@ -48,36 +49,82 @@ class Naive:
 
 
 class NaiveNaiveBayes(Naive):
-    def __init__(self, alpha: float = 0.3) -> None:
+    """Counts are never scaled down: the increment grows on."""
+
+    def __init__(
+        self,
+        alpha: float = 0.3,
+        smoothing: str = "uniform",
+        half_life: float | None = None,
+        reset: float | None = None,
+    ) -> None:
         super().__init__()
-        self.alpha = alpha
+        self.alpha, self.smoothing, self.reset = alpha, smoothing, reset
+        self.rate = 0.0 if half_life is None else 1.0 / half_life
+        self.growth, self.resets = 0.0, 0
         self.counts: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-        self.logs: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
         self.totals: dict[str, float] = defaultdict(float)
         self.events: dict[str, float] = defaultdict(float)
         self.n = 0.0
+        self.late_hits = self.late = self.long_hits = self.long = 0.0
 
     def scores(self, x: Features) -> Scores:
         x = {j: value for j, value in x.items() if j in self.seen}
+        u = exp2(self.growth)
+        inverses = {k: self._inverse(k, self.alpha * u) for k in self.labels}
+        most = 1000 // frexp(1 + max((self.totals[k] * inverses[k] for k in self.labels), default=0.0))[1]
         return {
-            k: _dot(x, self.logs[k]) + (self._log_prior(k) + _sum(x.values()) * self._log_alpha_share(k))
+            k: self._sum_of_logs(x, k, inverses[k], most)
+            + (self._log_prior(k, u) + _sum(x.values()) * self._offset(k, self.alpha * u))
             for k in self.labels
         }
 
-    def _log_prior(self, k: str) -> float:
-        return log((self.events[k] + 1) / (self.n + len(self.labels)))
+    def _log_prior(self, k: str, u: float) -> float:
+        return log(self.events[k] + u) - log(self.n + len(self.labels) * u)
 
-    def _log_alpha_share(self, k: str) -> float:
-        """What a feature that never came with label k has: log alpha / (N_k + alpha V)."""
-        return log(self.alpha) - log(self.totals[k] + self.alpha * max(1, len(self.seen)))
+    def _inverse(self, k: str, alpha: float) -> float:
+        """1 / alpha, or 1 / (alpha N_k / N)."""
+        if self.totals[k] == 0:
+            return 0.0
+        if self.smoothing == "uniform":
+            return 1 / alpha
+        return _sum(self.totals[k] for k in self.labels) / alpha / self.totals[k]
+
+    def _offset(self, k: str, alpha: float) -> float:
+        """What a feature that never came with label k has: log alpha / (N_k + alpha V); by the prior 0."""
+        if self.smoothing == "prior":
+            return 0.0
+        return log(alpha) - log(self.totals[k] + alpha * max(1, len(self.seen)))
+
+    def _sum_of_logs(self, x: Features, k: str, inverse: float, most: int) -> float:
+        """Of features of one value in a row, the value times the log of a product of up to `most` factors."""
+        total = 0.0
+        for value, alike in groupby(x, key=x.__getitem__):
+            factors = [1 + self.counts[k][j] * inverse for j in alike]
+            for begin in range(0, len(factors), most):
+                total += value * log(prod(factors[begin : begin + most]))
+        return total
 
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
+        if self.reset is not None and label in scores and self._collapsed(best(scores) == label, weight):
+            self.growth += 10
+            self.resets += 1
+        u = exp2(self.growth)
         for j, value in x.items():
-            self.counts[label][j] += weight * value
-            self.logs[label][j] = rounded(log(self.counts[label][j] + self.alpha) - log(self.alpha))
-            self.totals[label] += weight * value
-        self.events[label] += weight
-        self.n += weight
+            self.counts[label][j] += u * (weight * value)
+            self.totals[label] += u * (weight * value)
+        self.events[label] += u * weight
+        self.n += u * weight
+        self.growth += self.rate
+
+    def _collapsed(self, hit: bool, weight: float) -> bool:
+        assert self.reset is not None
+        self.late_hits, self.late = 0.995 * self.late_hits + hit * weight, 0.995 * self.late + weight
+        self.long_hits, self.long = 0.9995 * self.long_hits + hit * weight, 0.9995 * self.long + weight
+        if self.long <= 300 or self.late_hits * self.long >= self.reset * self.long_hits * self.late:
+            return False
+        self.long_hits, self.long = self.late_hits, self.late
+        return True
 
 
 class Linear(Naive):
@@ -106,14 +153,15 @@ class NaivePerceptron(Linear):
 
 
 class NaiveAveragedPerceptron(Linear):
-    def __init__(self) -> None:
+    def __init__(self, half_life: float | None = None) -> None:
         super().__init__()
+        self.rate = 0.0 if half_life is None else 1.0 / half_life
         self.sums: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
         self.bias_sums: dict[str, float] = defaultdict(float)
-        self.clock = 0
+        self.clock = self.growth = 0.0
 
     def scores(self, x: Features) -> Scores:
-        current, t = super().scores(x), max(1, self.clock)
+        current, t = super().scores(x), self.clock or 1.0
         return {k: current[k] - (self.bias_sums[k] + _dot(x, self.sums[k])) / t for k in current}
 
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
@@ -127,13 +175,14 @@ class NaiveAveragedPerceptron(Linear):
                 for j, value in x.items():
                     self.sums[k][j] += step * self.clock * value
                 self.bias_sums[k] += step * self.clock
-        self.clock += 1
+        self.clock += 2.0**self.growth
+        self.growth += self.rate
 
 
 class NaivePassiveAggressive(Linear):
-    def __init__(self, C: float = 0.1) -> None:
+    def __init__(self, C: float = 0.1, variant: int = 1) -> None:
         super().__init__()
-        self.C = C
+        self.C, self.variant = C, variant
 
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
         rival = best({k: score for k, score in scores.items() if k != label})
@@ -141,12 +190,46 @@ class NaivePassiveAggressive(Linear):
             return
         loss = 1 + scores[rival] - scores.get(label, 0.0)
         if loss > 0:
-            step = weight * min(self.C, loss / (2 * (1 + _squared_length(x))))
+            squared_norm = 1 + _squared_length(x)
+            if self.variant == 1:
+                step = weight * min(self.C, loss / (2 * squared_norm))
+            else:
+                step = weight * (loss / (2 * squared_norm + 1 / (2 * self.C)))
             self.add(step, x, label)
             self.add(-step, x, rival)
 
 
-class NaiveLogisticRegression(Linear):
+class NaiveArow(Linear):
+    def __init__(self, r: float = 10.0) -> None:
+        super().__init__()
+        self.r = r
+        self.precisions: dict[int, float] = defaultdict(float)
+        self.bias_precision = 0.0
+
+    def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
+        rival = best({k: score for k, score in scores.items() if k != label})
+        if rival is None or (loss := 1 + scores[rival] - scores.get(label, 0.0)) <= 0:
+            return
+        variance = _sum(
+            [
+                2 / (1 + self.bias_precision),
+                *(2 * value * value / (1 + self.precisions[j]) for j, value in x.items()),
+            ]
+        )
+        step = weight * (loss / (variance + self.r))
+        for k, signed in ((label, step), (rival, -step)):
+            for j, value in x.items():
+                change = signed * value / (1 + self.precisions[j])
+                self.weights[k][j] = rounded(self.weights[k][j] + change)
+            self.bias[k] = rounded(self.bias[k] + signed / (1 + self.bias_precision))
+        for j, value in x.items():
+            self.precisions[j] += weight * value * value / self.r
+        self.bias_precision += weight / self.r
+
+
+class NaiveAdagrad(Linear):
+    """Logistic regression."""
+
     def __init__(self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True) -> None:
         super().__init__()
         self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
@@ -157,13 +240,14 @@ class NaiveLogisticRegression(Linear):
         scale = self._scale(x)
         return {k: self.bias[k] + scale * _dot(x, self.weights[k]) for k in self.labels}
 
+    def errors(self, label: str, scores: Scores) -> Scores:
+        return log_errors(label, scores)
+
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
         if not scores.keys() - {label}:
             return
-        errors = softmax(scores | {label: scores.get(label, 0.0)})
-        errors[label] -= 1
         scale = self._scale(x)
-        for k, error in errors.items():
+        for k, error in self.errors(label, scores).items():
             for j, value in x.items():
                 self.weights[k][j], self.squares[k][j] = self._stepped(
                     self.weights[k][j], self.squares[k][j], weight * error * (scale * value)
@@ -175,8 +259,98 @@ class NaiveLogisticRegression(Linear):
         return rounded(w - self.eta * gradient / sqrt(squares + self.epsilon)), squares
 
     def _scale(self, x: Features) -> float:
-        length = sqrt(_squared_length(x))
-        return 1 / length if self.normalize and length > 0 else 1.0
+        return _scale_to_one(x) if self.normalize else 1.0
+
+
+class NaiveLogisticRegression(NaiveAdagrad):
+    def __init__(
+        self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True, squares: str = "weight"
+    ) -> None:
+        super().__init__(eta, epsilon, normalize)
+        self.by_feature = squares == "feature"
+        self.feature_squares: dict[int, float] = defaultdict(float)
+        self.bias_square = 0.0
+
+    def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
+        if not self.by_feature:
+            super().learn(x, label, weight, scores)
+        elif scores.keys() - {label}:
+            scale = self._scale(x)
+            errors = {k: weight * error for k, error in self.errors(label, scores).items()}
+            squared = _sum(error * error for error in errors.values())
+            for j, value in x.items():
+                self.feature_squares[j] += squared * (scale * value * (scale * value))
+                step = self.eta * (scale * value) / sqrt(self.feature_squares[j] + self.epsilon)
+                for k, error in errors.items():
+                    self.weights[k][j] = rounded(self.weights[k][j] - step * error)
+            self.bias_square += squared
+            step = self.eta / sqrt(self.bias_square + self.epsilon)
+            for k, error in errors.items():
+                self.bias[k] = rounded(self.bias[k] - step * error)
+
+
+class NaiveHinge(NaiveAdagrad):
+    def errors(self, label: str, scores: Scores) -> Scores:
+        return hinge_errors(label, scores)
+
+
+class NaiveSGD(Linear):
+    """All weights are shrunk at every step, one by one."""
+
+    def __init__(
+        self, loss: str = "log", rate: str = "constant", eta: float = 0.5, l2: float = 0.0, normalize: bool = True
+    ) -> None:
+        super().__init__()
+        self.loss, self.rate, self.eta, self.l2, self.normalize = loss, rate, eta, l2, normalize
+        self.clock = 0
+
+    def scores(self, x: Features) -> Scores:
+        scale = _scale_to_one(x) if self.normalize else 1.0
+        return {k: self.bias[k] + scale * _dot(x, self.weights[k]) for k in self.labels}
+
+    def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
+        if not scores.keys() - {label}:
+            return
+        self.clock += 1
+        t = self.clock
+        rates = {"constant": self.eta, "inverse": self.eta / t, "inverse_sqrt": self.eta / sqrt(t)}
+        step = rates[self.rate] if self.rate in rates else 1 / (self.l2 * t)
+        if self.l2 > 0:
+            for row in self.weights.values():
+                for j in row:
+                    row[j] *= max(0.0, 1 - step * self.l2)
+        errors = {"log": log_errors, "hinge": hinge_errors, "perceptron": perceptron_errors}[self.loss]
+        scale = _scale_to_one(x) if self.normalize else 1.0
+        for k, error in errors(label, scores).items():
+            change = -(step * weight) * error
+            for j, value in x.items():
+                moved = self.weights[k][j] + change * (scale * value)
+                self.weights[k][j] = moved if self.l2 else rounded(moved)
+            self.bias[k] = rounded(self.bias[k] + change)
+
+
+def log_errors(label: str, scores: Scores) -> Scores:
+    """p_k - [k = y]; a label that the event brings takes part with score 0."""
+    errors = softmax(scores | {label: scores.get(label, 0.0)})
+    errors[label] -= 1
+    return errors
+
+
+def hinge_errors(label: str, scores: Scores) -> Scores:
+    rival = best({k: score for k, score in scores.items() if k != label})
+    assert rival is not None
+    return {label: -1.0, rival: 1.0} if 1 - scores.get(label, 0.0) + scores[rival] > 0 else {}
+
+
+def perceptron_errors(label: str, scores: Scores) -> Scores:
+    guess = best(scores)
+    assert guess is not None
+    return {label: -1.0, guess: 1.0} if guess != label else {}
+
+
+def _scale_to_one(x: Features) -> float:
+    length = sqrt(_squared_length(x))
+    return 1 / length if length > 0 else 1.0
 
 
 def softmax(scores: Scores) -> Scores:

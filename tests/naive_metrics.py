@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
-from math import exp, floor, isnan
+from math import exp, floor, isnan, log, nan, sqrt
 from typing import Any
 
 Label = Hashable
@@ -153,9 +153,101 @@ def best(scores: Sequence[float]) -> int | None:
     return None if top == -float("inf") else list(scores).index(top)
 
 
-def softmax(scores: Sequence[float], k: int) -> float:
+def softmax(scores: Sequence[float]) -> list[float]:
     """exp(s_k) / sum exp(s)."""
-    return 1 / sum(exp(score - scores[k]) for score in scores)
+    top = max(scores)
+    powers = [exp(score - top) for score in scores]
+    total = sum(powers)
+    return [power / total for power in powers]
+
+
+@dataclass
+class Sure:
+    """A labelled event as calibration sees it: the top label's probability, NaN for an abstention."""
+
+    confidence: float
+    hit: bool
+    weight: float
+    log_loss: float
+    brier: float
+
+
+@dataclass
+class NaiveCalibration:
+    """One learner's probabilities, the temperature they have, and how good they are."""
+
+    calibrated: bool = False
+    t: float = 0.0
+    squares: float = 0.0
+    spread: float = 0.0
+    seen: float = 0.0
+    events: list[Sure] = field(default_factory=list)
+
+    def probabilities(self, scores: Sequence[float]) -> list[float]:
+        return softmax(scores if self.calibrated else self._scaled(scores))
+
+    def count(self, scores: Sequence[float], label: int | None, weight: float = 1.0) -> float:
+        """Measure, then learn from, an event's scores of its candidates, 0, 1, …; the top label's probability."""
+        p = self.probabilities(scores) if scores else []
+        confidence = max(p, default=nan)
+        if label is None:
+            return confidence
+        candidate = label < len(p)
+        squares = [(share - (k == label)) ** 2 for k, share in enumerate(p)]
+        own = p[label] if candidate else 0.0
+        hit = best(scores) == label
+        self.events.append(Sure(confidence, hit, weight, -log(max(own, 1e-15)), sum(squares) + (not candidate)))
+        if candidate and len(p) > 1:
+            self._learn(scores, p, label, weight)
+        return confidence
+
+    def _scaled(self, scores: Sequence[float]) -> list[float]:
+        scale = self.spread / self.seen if self.spread > 0 else _variance(scores)
+        factor = exp(self.t) / sqrt(scale) if scale > 0 else 1.0
+        mean = sum(scores) / len(scores)
+        return [factor * (score - mean) for score in scores]
+
+    def _learn(self, scores: Sequence[float], p: Sequence[float], label: int, weight: float) -> None:
+        z = self._scaled(scores)
+        slope = weight * sum((share - (k == label)) * z[k] for k, share in enumerate(p))
+        self.squares = 0.998 * self.squares + slope**2
+        self.t -= 0.1 * slope / sqrt(self.squares + 1e-12)
+        self.spread = 0.999 * self.spread + weight * _variance(scores)
+        self.seen = 0.999 * self.seen + weight
+
+    @property
+    def report(self) -> dict[str, Any]:
+        sure = [event for event in self.events if not isnan(event.confidence)]
+        bins = [[event for event in sure if min(floor(10 * event.confidence), 9) == b] for b in range(10)]
+        table = [
+            {
+                "events": len(events),
+                "confidence": _mean([event.confidence for event in events], events),
+                "accuracy": _mean([event.hit for event in events], events),
+            }
+            for events in bins
+        ]
+        gaps = [
+            abs(row["confidence"] - row["accuracy"]) * sum(event.weight for event in events)
+            for row, events in zip(table, bins, strict=True)
+            if events
+        ]
+        return {
+            "log_loss": _mean([event.log_loss for event in self.events], self.events),
+            "brier": _mean([event.brier for event in self.events], self.events),
+            "ece": sum(gaps) / sum(event.weight for event in sure) if sure else None,
+            "reliability": table,
+        }
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values) / len(values)
+
+
+def _mean(values: Sequence[float], events: Sequence[Sure]) -> Any:
+    total = sum(event.weight for event in events)
+    return sum(event.weight * value for value, event in zip(values, events, strict=True)) / total if events else None
 
 
 def prediction_line(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamlin.config import LEARNER_KINDS, RunConfig
+from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, RunConfig
 from streamlin.errors import ConfigError
 from streamlin.settings import load_config
 
@@ -27,7 +27,7 @@ def names(config: RunConfig) -> list[str]:
 def test_without_anything_the_defaults_hold() -> None:
     config = configured()
     assert config == RunConfig()
-    assert names(config) == list(LEARNER_KINDS)
+    assert names(config) == list(DEFAULT_KINDS)
     assert (config.features.bits, list(config.features.views)) == (20, ["words"])
     assert (config.evaluation.window, config.evaluation.fading, config.evaluation.lead) == (1000, 0.999, None)
     assert config.checkpoint.every_events == 50_000
@@ -69,7 +69,7 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     assert config.fields.text == ("subject", "body")
     assert config.fields.categories == ("product",)
     assert names(config) == ["passive_aggressive"]
-    assert config.learners[0].parameters() == {"C": 0.1}
+    assert config.learners[0].parameters() == {"C": 0.1, "variant": 1}
     assert config.sinks.dead_letters == "dead.jsonl"
 
 
@@ -152,13 +152,13 @@ def test_set_addresses_a_learner_by_its_name(tmp_path: Path) -> None:
     """
     config = configured(file, tmp_path, sets=["learners.bold.C=5", "learners.passive_aggressive.C=0.5"])
     assert [(learner.name, learner.parameters()) for learner in config.learners] == [
-        ("passive_aggressive", {"C": 0.5}),
-        ("bold", {"C": 5.0}),
+        ("passive_aggressive", {"C": 0.5, "variant": 1}),
+        ("bold", {"C": 5.0, "variant": 1}),
     ]
     for sets in (["learners.naive_bayes.alpha=1"], ["learners=[]", "learners.naive_bayes.alpha=1"]):
         config = configured(sets=sets)
-        assert names(config) == list(LEARNER_KINDS)
-        assert config.learners[0].parameters() == {"alpha": 1.0}
+        assert names(config) == list(DEFAULT_KINDS)
+        assert config.learners[0].parameters()["alpha"] == 1.0
 
 
 def test_learner_chooses_and_orders_them(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_learner_chooses_and_orders_them(tmp_path: Path) -> None:
     """
     config = configured(file, tmp_path, learners=["bold", "naive_bayes", "logistic_regression"])
     assert names(config) == ["bold", "passive_aggressive", "logistic_regression"]
-    assert config.learners[0].parameters() == {"C": 5.0}
+    assert config.learners[0].parameters() == {"C": 5.0, "variant": 1}
     chosen = configured(file, tmp_path, learners=["passive_aggressive"]).learners[0]
     assert chosen.kind == "naive_bayes", "a name wins over a kind"
     assert configured(learners=["perceptron"], sets=["learners.perceptron.name=p"]).learners[0].name == "p"
@@ -230,7 +230,7 @@ KINDS = ", ".join(LEARNER_KINDS)
         ("evaluation.fading=1", "evaluation.fading: input should be less than 1, got 1"),
         ("evaluation.fading=nan", "evaluation.fading: input should be a finite number, got nan"),
         ("evaluation.window=0", "evaluation.window: input should be greater than or equal to 1, got 0"),
-        ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb' (there is {KINDS})"),
+        ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb' (there is {', '.join(DEFAULT_KINDS)})"),
         ("pipeline.threads=3", "pipeline.threads: input should be less than or equal to 2, got 3"),
         (
             "checkpoint.path=2024-01-01",
@@ -277,7 +277,7 @@ def test_a_learner_whose_name_has_a_dot_is_addressed_by_it() -> None:
     config = load_config(
         None, {}, ["learners=[{kind = 'naive_bayes', name = 'nb.v1'}]", "learners.nb.v1.alpha=2"], (), {}
     )
-    assert config.learners[0].parameters() == {"alpha": 2.0}
+    assert config.learners[0].parameters()["alpha"] == 2.0
 
 
 def test_a_key_of_a_learner_is_no_help_where_the_learners_are_wrong() -> None:

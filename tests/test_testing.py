@@ -79,6 +79,7 @@ def test_the_public_names_are_pinned():
     assert sorted(streamlin.__all__) == streamlin.__all__
     assert all(getattr(streamlin, name) is not None for name in streamlin.__all__)
     assert set(streamlin.__all__) == {
+        "Arow",
         "AveragedPerceptron",
         "Batch",
         "CheckpointError",
@@ -86,6 +87,7 @@ def test_the_public_names_are_pinned():
         "ConnectorError",
         "DecodeError",
         "Event",
+        "Hinge",
         "Learner",
         "LogisticRegression",
         "NaiveBayes",
@@ -95,6 +97,7 @@ def test_the_public_names_are_pinned():
         "RecordError",
         "Records",
         "RunConfig",
+        "StochasticGradientDescent",
         "StreamlinError",
         "UnknownScheme",
         "View",

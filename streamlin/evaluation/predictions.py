@@ -1,4 +1,4 @@
-"""From scores to predictions and confidences."""
+"""From scores to predictions."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ class Predictions(NamedTuple):
 
     predicted : int32[L, n], each learner's label code; -1 for an abstention.
     lead : int32[n], the learner whose prediction is given out.
-    confidences : float64[n], the lead's; NaN for an abstention.
+    confidences : float64[n], the lead's, calibrated; NaN for an abstention and for scores that overflowed.
     """
 
     predicted: NDArray[np.int32]
@@ -37,27 +37,3 @@ def predict(
                 if scores[m, i, k] > top:
                     top, winner = scores[m, i, k], k
             predicted[m, i] = winner
-
-
-@kernel
-def confidences(
-    scores: NDArray[np.float64],
-    predicted: NDArray[np.int32],
-    lead: NDArray[np.int32],
-) -> NDArray[np.float64]:
-    """float64[n] in (0, 1], the softmax of the lead's scores at its prediction; NaN for an abstention.
-
-    scores float64[L, n, n_labels], predicted int32[L, n], lead int32[n]: as above.
-    """
-    result = np.empty(lead.size)
-    for i in range(lead.size):
-        s = scores[lead[i], i]
-        winner = predicted[lead[i], i]
-        if winner < 0:
-            result[i] = np.nan
-            continue
-        total = 0.0
-        for k in range(s.size):
-            total += np.exp(s[k] - s[winner])
-        result[i] = 1.0 / total
-    return result

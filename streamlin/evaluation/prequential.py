@@ -9,28 +9,33 @@ from numpy.typing import NDArray
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.baselines import Baselines
+from streamlin.evaluation.calibration import Calibration
 from streamlin.evaluation.confusion import Confusion
 from streamlin.evaluation.intervals import wilson
 from streamlin.evaluation.measure import Measure
-from streamlin.evaluation.predictions import Predictions, confidences, predict
+from streamlin.evaluation.predictions import Predictions, predict
 from streamlin.evaluation.slices import Slices
 from streamlin.events import LabelIndex
 
 
 class Prequential:
-    """Counts, accuracies, baselines, confusion and slices of one run.
+    """Counts, accuracies, probabilities, baselines, confusion and slices of one run.
 
     Parameters
     ----------
     learners : their names, in order.
     config : windows, fields to slice by, columns that hold predictions of others (`references`).
+    calibrated : for each learner, whether the softmax of its scores is its probabilities; None: for none.
     """
 
-    def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
+    def __init__(
+        self, learners: Sequence[str], config: EvaluationConfig, calibrated: Sequence[bool] | None = None
+    ) -> None:
         self.learners, self.config = list(learners), config
         self.baselines = Baselines()
         self.references = list(config.references)
         self.accuracy = Accuracy(len(learners) + len(self.baseline_names), config.window, config.fading)
+        self.calibration = Calibration([False] * len(learners) if calibrated is None else calibrated)
         self.confusion = Confusion(len(learners), config.confusion_labels)
         self.slices = {field: Slices(len(learners), config.slice_values) for field in config.slice_by}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
@@ -80,21 +85,23 @@ class Prequential:
         self.confusion.update(ours, codes, len(labels))
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        return Predictions(ours, lead, confidences(scores, ours, lead))
+        return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights))
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
         """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is the best learner so far."""
+        n = scores.shape[1]
         predicted = np.empty(scores.shape[:2], np.int32)
         predict(scores, predicted)
-        lead = np.full(scores.shape[1], self.best(), np.int32)
-        return Predictions(predicted, lead, confidences(scores, predicted, lead))
+        lead, unlabelled = np.full(n, self.best(), np.int32), np.full(n, -1, np.int32)
+        return Predictions(predicted, lead, self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n)))
 
     def report(self, labels: LabelIndex) -> dict[str, Any]:
         """The counts and accuracies as JSON-able values; None where nothing was labelled."""
         rows = self._rows()
         n = len(self.learners)
         learners = dict(zip(self.learners, rows[:n], strict=True))
-        for number, row in enumerate(learners.values()):
+        for number, (row, calibration) in enumerate(zip(learners.values(), self.calibration.report(), strict=True)):
+            row |= calibration
             row["confusion"] = self.confusion.of(number, labels.names)
         return {
             **self.counts,
@@ -151,7 +158,12 @@ class Prequential:
     def _measures(self) -> dict[str, Measure]:
         """By the name under which a checkpoint keeps its arrays."""
         slices: dict[str, Measure] = {f"slices/{field}": slices for field, slices in self.slices.items()}
-        return {"accuracy": self.accuracy, "baselines": self.baselines, "confusion": self.confusion} | slices
+        return {
+            "accuracy": self.accuracy,
+            "calibration": self.calibration,
+            "baselines": self.baselines,
+            "confusion": self.confusion,
+        } | slices
 
 
 def _reference_codes(values: Sequence[str | None], labels: LabelIndex) -> NDArray[np.int32]:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from streamlin.features import Buckets
 from streamlin.kernel import kernel
 
+_RARE = -2
+
 
 class Examples(NamedTuple):
     """A batch as learners read it: n events in CSR form.
@@ -29,11 +31,16 @@ class Examples(NamedTuple):
 
 
 class RowIndex:
-    """Which row each of the 2^bits buckets has; rows are given in order of first sight."""
+    """Which row each of the 2^bits buckets has; rows are given in order of first sight.
 
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
+    min_count : the sighting at which a bucket gets its row. Before, a feature is none; also where the event has no
+        label and so does not count, or its label would show in its prediction.
+    """
+
+    def __init__(self, bits: int, min_count: int = 1) -> None:
+        self.bits, self.min_count = bits, min_count
         self._row_of = np.full(1 << bits, -1, np.int32)
+        self._sightings = np.zeros(1 << bits if min_count > 1 else 0, np.int32)
         self._buckets = np.empty(1024, np.int32)
         self._n_rows = 0
 
@@ -45,8 +52,16 @@ class RowIndex:
         """int32[n_rows], the bucket of each row."""
         return self._buckets[: self._n_rows]
 
-    def restore(self, buckets: NDArray[np.int32]) -> None:
+    @property
+    def sightings(self) -> NDArray[np.int32]:
+        """int32[2, m]: buckets that were seen but have no row yet, and how often each was."""
+        waiting = np.flatnonzero(self._sightings).astype(np.int32)
+        return np.stack([waiting, self._sightings[waiting]])
+
+    def restore(self, buckets: NDArray[np.int32], sightings: NDArray[np.int32] | None = None) -> None:
         """Give `buckets`, int32[n_rows], the rows 0, 1, …; for an index that has none yet."""
+        if sightings is not None:
+            self._sightings[sightings[0]] = sightings[1]
         self._buckets, self._n_rows = buckets.copy(), buckets.size
         self._row_of[buckets] = np.arange(buckets.size, dtype=np.int32)
 
@@ -56,26 +71,31 @@ class RowIndex:
         rows = np.empty(buckets.size, np.int32)
         rows_before = np.empty(indptr.size - 1, np.int64)
         if learned is None:
-            rows_before[:] = self._n_rows
-            look_up_rows(buckets, self._row_of, rows)
-            return Examples(indptr, rows, values, rows_before)
+            learned = np.zeros(indptr.size - 1, np.bool_)
         if self._buckets.size < self._n_rows + buckets.size:
             self._buckets = np.resize(self._buckets, 2 * self._buckets.size + buckets.size)
         self._n_rows = assign_rows(
-            indptr, buckets, learned, self._row_of, self._buckets, self._n_rows, rows, rows_before
+            indptr,
+            buckets,
+            learned,
+            self.min_count,
+            self._sightings,
+            self._row_of,
+            self._buckets,
+            self._n_rows,
+            rows,
+            rows_before,
         )
-        return Examples(indptr, rows, values, rows_before)
+        examples = Examples(indptr, rows, values, rows_before)
+        return examples if self.min_count == 1 else _without_rare(examples)
 
 
-@kernel
-def look_up_rows(
-    buckets: NDArray[np.int32],
-    row_of: NDArray[np.int32],
-    rows: NDArray[np.int32],
-) -> None:
-    """Set rows int32[nnz] to those of buckets int32[nnz]."""
-    for j in range(buckets.size):
-        rows[j] = row_of[buckets[j]]
+def _without_rare(examples: Examples) -> Examples:
+    """The examples without what is no feature yet."""
+    kept = examples.rows != _RARE
+    counts = np.zeros(kept.size + 1, np.int64)
+    np.cumsum(kept, out=counts[1:])
+    return Examples(counts[examples.indptr], examples.rows[kept], examples.values[kept], examples.rows_before)
 
 
 @kernel
@@ -83,6 +103,8 @@ def assign_rows(
     indptr: NDArray[np.int64],
     buckets: NDArray[np.int32],
     learned: NDArray[np.bool_],
+    min_count: int,
+    sightings: NDArray[np.int32],
     row_of: NDArray[np.int32],
     bucket_of: NDArray[np.int32],
     n_rows: int,
@@ -91,16 +113,24 @@ def assign_rows(
 ) -> int:
     """Set rows int32[nnz] and rows_before int64[n], event by event; learned events bring rows.
 
-    row_of int32[2^bits] and bucket_of int32[>= n_rows + nnz] are changed in place. Returns the new number of rows.
+    A row is -1 where a bucket has none, -2 where it would have none even if the event were learned.
+    sightings int32[2^bits, none if min_count is 1], row_of int32[2^bits] and bucket_of int32[>= n_rows + nnz] are
+    changed in place. Returns the new number of rows.
     """
     for i in range(learned.size):
         rows_before[i] = n_rows
         for j in range(indptr[i], indptr[i + 1]):
-            row = row_of[buckets[j]]
-            if row < 0 and learned[i]:
+            bucket = buckets[j]
+            row = row_of[bucket]
+            if row < 0 and min_count > 1 and sightings[bucket] + 1 < min_count:
+                sightings[bucket] += learned[i]
+                row = np.int32(_RARE)
+            elif row < 0 and learned[i]:
                 row = np.int32(n_rows)
-                row_of[buckets[j]] = row
-                bucket_of[n_rows] = buckets[j]
+                row_of[bucket] = row
+                bucket_of[n_rows] = bucket
                 n_rows += 1
+                if min_count > 1:
+                    sightings[bucket] = 0
             rows[j] = row
     return n_rows

@@ -1,16 +1,29 @@
 """Online learners, one a file, and how a configuration names them."""
 
 from streamlin.config import LearnerConfig
+from streamlin.learners.arow import Arow
 from streamlin.learners.averaged_perceptron import AveragedPerceptron
 from streamlin.learners.base import Learner, Targets, best, learn_labels, no_targets, softmax, targets
+from streamlin.learners.hinge import Hinge
 from streamlin.learners.logistic_regression import LogisticRegression
+from streamlin.learners.mixture import Mixture
 from streamlin.learners.naive_bayes import NaiveBayes
 from streamlin.learners.passive_aggressive import PassiveAggressive
 from streamlin.learners.perceptron import Perceptron
+from streamlin.learners.sgd import StochasticGradientDescent
 
 KINDS: dict[str, type[Learner]] = {
     learner.name: learner
-    for learner in (NaiveBayes, Perceptron, AveragedPerceptron, PassiveAggressive, LogisticRegression)
+    for learner in (
+        NaiveBayes,
+        Perceptron,
+        AveragedPerceptron,
+        PassiveAggressive,
+        LogisticRegression,
+        Hinge,
+        StochasticGradientDescent,
+        Arow,
+    )
 }
 
 
@@ -20,12 +33,16 @@ def from_config(config: LearnerConfig) -> Learner:
 
 
 __all__ = [
+    "Arow",
     "AveragedPerceptron",
+    "Hinge",
     "Learner",
     "LogisticRegression",
+    "Mixture",
     "NaiveBayes",
     "PassiveAggressive",
     "Perceptron",
+    "StochasticGradientDescent",
     "Targets",
     "best",
     "from_config",

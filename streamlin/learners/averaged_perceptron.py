@@ -11,6 +11,7 @@ from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets
+from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
 
 
@@ -22,7 +23,9 @@ def learn_batch(
     bias: NDArray[np.float32],
     sums: NDArray[np.float64],
     bias_sums: NDArray[np.float64],
-    clock: NDArray[np.int64],
+    clock: NDArray[np.float64],
+    growth: NDArray[np.float64],
+    rate: float,
     current: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
@@ -30,13 +33,14 @@ def learn_batch(
 
     weights [n_rows, n_labels], bias [n_labels] : the current ones, changed in place.
     sums, bias_sums : likewise, each update times the clock before it.
-    clock [] : events learned. current [n_labels] : scratch.
+    clock [] : likewise, what the events learned weigh. growth [] : log2 of what the next one weighs, grows by `rate`.
+    current [n_labels] : scratch.
     """
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, current)
         linear_scores(examples, i, sums, bias_sums, 1.0, known, s)
-        t = max(float(clock[()]), 1.0)
+        t = clock[()] if clock[()] > 0.0 else 1.0
         for k in range(known):
             s[k] = current[k] - s[k] / t
         y = targets.codes[i]
@@ -50,7 +54,13 @@ def learn_batch(
             add_scaled(examples, i, -step, weights, bias, guess)
             add_scaled(examples, i, late, sums, bias_sums, y)
             add_scaled(examples, i, -late, sums, bias_sums, guess)
-        clock[()] += 1
+        clock[()] += np.exp2(growth[()])
+        growth[()] += rate
+        if growth[()] >= GROWN:
+            growth[()] -= GROWN
+            scale_down(clock.reshape(1, 1))
+            scale_down(sums)
+            scale_down(bias_sums.reshape(1, -1))
 
 
 class AveragedPerceptron(Learner):
@@ -61,22 +71,47 @@ class AveragedPerceptron(Learner):
 
         k = argmax W_k.x != y:   W_y += w x,  W_k -= w x,  U_y += t w x,  U_k -= t w x
         t += 1
+
+    With a half-life the mean is weighted: an event's W weighs half of what that of `half_life` events later does. The
+    clock is then a sum of growing weights, t += 2^(i / half_life) for the i-th event learned; all else is the same.
+
+    Parameters
+    ----------
+    half_life : events, > 0; None: all W weigh the same.
+    features : see `Learner`.
+
+    Raises
+    ------
+    ConfigError : half_life is not positive and finite.
     """
 
     name = "averaged_perceptron"
-    tables = ("weights", "bias", "sums", "bias_sums", "clock")
+    tables = ("weights", "bias", "sums", "bias_sums", "clock", "growth")
 
-    def __init__(self, features: View | None = None) -> None:
+    def __init__(self, half_life: float | None = None, features: View | None = None) -> None:
         super().__init__(features)
+        self.half_life = checked_half_life(self.name, half_life)
         self.weights, self.sums = np.zeros((0, 0), np.float32), np.zeros((0, 0))
         self.bias, self.bias_sums = np.zeros(0, np.float32), np.zeros(0)
-        self.clock = np.zeros((), np.int64)
+        self.clock, self.growth = np.zeros(()), np.zeros(())
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         current = np.empty(scores.shape[1])
-        learn_batch(examples, targets, self.weights, self.bias, self.sums, self.bias_sums, self.clock, current, scores)
+        learn_batch(
+            examples,
+            targets,
+            self.weights,
+            self.bias,
+            self.sums,
+            self.bias_sums,
+            self.clock,
+            self.growth,
+            growth_rate(self.half_life),
+            current,
+            scores,
+        )
 
     def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
         used = self.state(n_rows, n_labels)
-        mean: NDArray[np.float64] = used["weights"] - used["sums"] / max(1, int(self.clock))
+        mean: NDArray[np.float64] = used["weights"] - used["sums"] / (float(self.clock) or 1.0)
         return mean

@@ -68,6 +68,8 @@ class Learner:
     name: ClassVar[str]
     tables: ClassVar[tuple[str, ...]]
     """The arrays that are learned: of two dimensions, [n_rows, n_labels]; of one, [n_labels]; of none, a number."""
+    shared: tuple[str, ...] = ()
+    """Those of two dimensions that are [n_rows, 1]: what a feature has for all its labels."""
 
     def __init__(self, features: View | None = None) -> None:
         if not isinstance(features, View | None):
@@ -92,8 +94,7 @@ class Learner:
     def grow(self, n_rows: int, n_labels: int) -> None:
         """Make room: rows double, labels grow by a quarter (a row of many labels is memory in use at once)."""
         for name in self.tables:
-            table = getattr(self, name)
-            setattr(self, name, grown(table, (n_rows, n_labels)[2 - table.ndim :], self._rows_in_use))
+            setattr(self, name, grown(getattr(self, name), self._shape(name, n_rows, n_labels), self._rows_in_use))
         self._rows_in_use = max(self._rows_in_use, n_rows)
 
     def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.floating[Any]]:
@@ -104,8 +105,14 @@ class Learner:
     def state(self, n_rows: int, n_labels: int) -> dict[str, Array]:
         """Every table, cut to the rows and labels in use; views, not copies."""
         self.grow(n_rows, n_labels)
-        used = (slice(n_rows), slice(n_labels), ...)  # the dots keep a number an array
-        return {name: getattr(self, name)[used[2 - getattr(self, name).ndim :]] for name in self.tables}
+        used = {name: map(slice, self._shape(name, n_rows, n_labels)) for name in self.tables}
+        return {name: getattr(self, name)[(*slices, ...)] for name, slices in used.items()}  # a number stays an array
+
+    def _shape(self, name: str, n_rows: int, n_labels: int) -> tuple[int, ...]:
+        """What a table needs for so many rows and labels."""
+        if name in self.shared:
+            return n_rows, 1
+        return (n_rows, n_labels)[2 - getattr(self, name).ndim :]
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Take tables that `state` gave; they are not copied."""

@@ -50,3 +50,42 @@ def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Ar
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
         weights[examples.rows[j], k] += step * examples.values[j]
     bias[k] += step
+
+
+@kernel
+def scale_to_one(examples: Examples, i: int) -> float:
+    """What event i's values are multiplied by to be of length 1; 1 where there is none."""
+    squared_norm = squared_length(examples, i)
+    return 1.0 / np.sqrt(squared_norm) if squared_norm > 0.0 else 1.0
+
+
+@kernel
+def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
+    """Set errors[k] = p_k - [k = y], return their number; a y that is no candidate yet takes part with score 0."""
+    n_labels = max(known, y + 1)
+    top = 0.0 if n_labels > known else scores[0]
+    for k in range(known):
+        top = max(top, scores[k])
+    total = 0.0
+    for k in range(n_labels):
+        errors[k] = np.exp((scores[k] if k < known else 0.0) - top)
+        total += errors[k]
+    for k in range(n_labels):
+        errors[k] /= total
+    errors[y] -= 1.0
+    return n_labels
+
+
+@kernel
+def adagrad_step(
+    gradient: float,
+    row: int,
+    k: int,
+    eta: float,
+    epsilon: float,
+    weights: NDArray[np.float32],
+    squares: NDArray[np.float64],
+) -> None:
+    """One weight's step: G += g^2, W -= eta g / sqrt(G + epsilon)."""
+    squares[row, k] += gradient * gradient
+    weights[row, k] -= eta * gradient / np.sqrt(squares[row, k] + epsilon)

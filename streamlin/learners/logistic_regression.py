@@ -4,6 +4,8 @@ Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, the diagonal form of figure 1; t
 Models for Statistical NLP (2014), section 4.
 """
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,9 @@ from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets
-from streamlin.learners.linear import best_other, linear_scores, squared_length
+from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
+
+Squares = Literal["weight", "feature"]
 
 
 @kernel
@@ -22,6 +26,7 @@ def learn_batch(
     eta: float,
     epsilon: float,
     normalize: bool,
+    by_feature: bool,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     squares: NDArray[np.float64],
@@ -32,48 +37,36 @@ def learn_batch(
     """Score, then learn, event by event.
 
     weights [n_rows, n_labels], bias [n_labels] : changed in place.
-    squares, bias_squares : likewise, the sums of squared gradients. errors [n_labels] : scratch.
+    squares, bias_squares : likewise, the sums of squared gradients; by feature there is but the first column of them.
+    errors [n_labels] : scratch.
     """
     bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
-        scale = 1.0
-        if normalize:
-            squared_norm = squared_length(examples, i)
-            if squared_norm > 0.0:
-                scale = 1.0 / np.sqrt(squared_norm)
+        scale = scale_to_one(examples, i) if normalize else 1.0
         linear_scores(examples, i, weights, bias, scale, known, s)
         y = targets.codes[i]
         if y < 0 or best_other(s, y) < 0:
             continue
         n_labels = softmax_errors(s, known, y, errors)
+        squared_errors = 0.0
         for k in range(n_labels):
             errors[k] *= targets.weights[i]
+            squared_errors += errors[k] * errors[k]
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            x = scale * examples.values[j]
-            adagrad_step(errors, n_labels, examples.rows[j], x, eta, epsilon, weights, squares)
-        adagrad_step(errors, n_labels, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
+            row, x = examples.rows[j], scale * examples.values[j]
+            if by_feature:
+                shared_steps(errors, n_labels, squared_errors, row, x, eta, epsilon, weights, squares)
+            else:
+                adagrad_steps(errors, n_labels, row, x, eta, epsilon, weights, squares)
+        if by_feature:
+            shared_steps(errors, n_labels, squared_errors, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
+        else:
+            adagrad_steps(errors, n_labels, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
 
 
 @kernel
-def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
-    """Set errors[k] = p_k - [k = y], return their number; a y that is no candidate yet takes part with score 0."""
-    n_labels = max(known, y + 1)
-    top = 0.0 if n_labels > known else scores[0]
-    for k in range(known):
-        top = max(top, scores[k])
-    total = 0.0
-    for k in range(n_labels):
-        errors[k] = np.exp((scores[k] if k < known else 0.0) - top)
-        total += errors[k]
-    for k in range(n_labels):
-        errors[k] /= total
-    errors[y] -= 1.0
-    return n_labels
-
-
-@kernel
-def adagrad_step(
+def adagrad_steps(
     errors: NDArray[np.float64],
     n_labels: int,
     row: int,
@@ -83,47 +76,76 @@ def adagrad_step(
     weights: NDArray[np.float32],
     squares: NDArray[np.float64],
 ) -> None:
-    """One feature's step for all labels: g = errors_k x, G_k += g^2, W_k -= eta g / sqrt(G_k + epsilon)."""
+    """One feature's step for all labels, each of gradient errors_k x."""
     # Tables are indexed by row and label: a row taken as an array of its own costs more than the step.
     for k in range(n_labels):
-        gradient = errors[k] * x
-        squares[row, k] += gradient * gradient
-        weights[row, k] -= eta * gradient / np.sqrt(squares[row, k] + epsilon)
+        adagrad_step(errors[k] * x, row, k, eta, epsilon, weights, squares)
+
+
+@kernel
+def shared_steps(
+    errors: NDArray[np.float64],
+    n_labels: int,
+    squared_errors: float,
+    row: int,
+    x: float,
+    eta: float,
+    epsilon: float,
+    weights: NDArray[np.float32],
+    squares: NDArray[np.float64],
+) -> None:
+    """The same where all labels share a sum of squares: the gradient's squared length, over the labels."""
+    squares[row, 0] += squared_errors * (x * x)
+    step = eta * x / np.sqrt(squares[row, 0] + epsilon)
+    for k in range(n_labels):
+        weights[row, k] -= step * errors[k]
 
 
 class LogisticRegression(Learner):
     """Multinomial logistic regression, its steps scaled by Adagrad.
 
-    For an example x with label y, p the softmax of W_k.x + b_k::
+    For an example x with label y, p the softmax of W_k.x + b_k, e_k = w (p_k - [k = y])::
 
-        g_kj  = w (p_k - [k = y]) x_j
-        G_kj += g_kj^2
-        W_kj -= eta g_kj / sqrt(G_kj + epsilon)
+        weight    g_kj = e_k x_j;   G_kj += g_kj^2,                W_kj -= eta g_kj / sqrt(G_kj + epsilon)
+        feature   g_kj = e_k x_j;   G_j  += x_j^2 sum_k e_k^2,     W_kj -= eta g_kj / sqrt(G_j + epsilon)
+
+    With a sum for each weight, all labels take a whole step at a feature's first sight, however little was wrong with
+    them. One for each feature suits many labels: it is faster, smaller, and mostly more accurate.
 
     Parameters
     ----------
-    eta : step size, > 0; 0.45 suits normalised, 0.1 raw values.
+    eta : step size, > 0; 0.45 suits normalised, 0.1 raw values, with squares by weight; 1 normalised ones by feature.
     epsilon : > 0, keeps the first step finite.
     normalize : scale x to length 1, its bias feature aside.
+    squares : see above.
     features : see `Learner`.
 
     Raises
     ------
-    ConfigError : eta or epsilon is not positive and finite.
+    ConfigError : a parameter is not as above.
     """
 
     name = "logistic_regression"
-    tables = ("weights", "bias", "squares", "bias_squares")
+    tables = ("weights", "bias", "gradient_squares", "bias_squares")
 
     def __init__(
-        self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True, features: View | None = None
+        self,
+        eta: float = 0.45,
+        epsilon: float = 1e-10,
+        normalize: bool = True,
+        squares: Squares = "weight",
+        features: View | None = None,
     ) -> None:
         for key, value in (("eta", eta), ("epsilon", epsilon)):
             if not 0 < value < np.inf:
                 raise ConfigError(f"logistic_regression.{key} must be positive, got {value}")
+        if squares not in get_args(Squares):
+            raise ConfigError(f"logistic_regression.squares must be {' or '.join(get_args(Squares))}, got {squares}")
         super().__init__(features)
-        self.eta, self.epsilon, self.normalize = float(eta), float(epsilon), bool(normalize)
-        self.weights, self.squares = np.zeros((0, 0), np.float32), np.zeros((0, 0))
+        self.eta, self.epsilon, self.normalize, self.squares = float(eta), float(epsilon), bool(normalize), squares
+        by_feature = squares == "feature"
+        self.shared = ("gradient_squares",) if by_feature else ()
+        self.weights, self.gradient_squares = np.zeros((0, 0), np.float32), np.zeros((0, int(by_feature)))
         self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
@@ -133,9 +155,10 @@ class LogisticRegression(Learner):
             self.eta,
             self.epsilon,
             self.normalize,
+            self.squares == "feature",
             self.weights,
             self.bias,
-            self.squares,
+            self.gradient_squares,
             self.bias_squares,
             np.empty(scores.shape[1]),
             scores,

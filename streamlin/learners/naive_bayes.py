@@ -1,10 +1,12 @@
 """Multinomial naive Bayes from running counts.
 
-Eisenstein, Linear Models for Statistical NLP (2014), section 2: the estimate of eq. (2.19) ff. with smoothing alpha.
+Eisenstein, Linear Models for Statistical NLP (2014), section 2: the estimate of eq. (2.19) ff. with smoothing alpha;
+Cestnik, ECAI 1990, 147-149, for smoothing by the prior, his m-estimate.
 """
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,93 +16,238 @@ from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets
+from streamlin.learners.collapse import checked_reset, collapsed
+from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
+from streamlin.learners.linear import best_other
+
+Smoothing = Literal["uniform", "prior"]
+
+_LARGEST = 1000
+"""log2 of what a product of factors may grow to before its log is taken; a float64 ends at 2^1024."""
+_BOUND = 2.0 ** (_LARGEST - 1)
+_PULSE = 10.0
+"""log2 of what the increment is multiplied by where accuracy collapsed: what was before counts 1/1024."""
 
 
 @kernel
 def learn_batch(
     examples: Examples,
     targets: Targets,
+    by_prior: bool,
     alpha: float,
+    rate: float,
+    reset: float,
     counts: NDArray[np.float64],
-    logs: NDArray[np.float32],
     totals: NDArray[np.float64],
     events: NDArray[np.float64],
     n: NDArray[np.float64],
+    growth: NDArray[np.float64],
+    late_hits: NDArray[np.float64],
+    late: NDArray[np.float64],
+    long_hits: NDArray[np.float64],
+    long: NDArray[np.float64],
+    inverses: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    products: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
     """Score, then learn, event by event; what is changed in place:
 
-    counts [n_rows, n_labels] : N_kj. logs : likewise, log(N_kj + alpha) - log(alpha).
-    totals [n_labels] : N_k. events [n_labels] : n_k. n [] : sum_k n_k, kept so that no batch sums it in its own order.
+    counts [n_rows, n_labels] : N_kj. totals [n_labels] : N_k. events [n_labels] : n_k.
+    n [] : sum_k n_k, kept so that no batch sums it in its own order.
+    growth [] : log2 of what the next event counts, u; it grows by `rate`. The last four [] : as `collapsed` has them.
+    inverses, offsets, products [n_labels] : scratch.
     """
-    log_alpha = np.log(alpha)
     for i in range(targets.codes.size):
-        s, known, n_rows = scores[i], targets.known[i], examples.rows_before[i]
-        begin, end = examples.indptr[i], examples.indptr[i + 1]
-        s[:known] = 0.0
-        s[known:] = -np.inf
-        mass = 0.0
-        for j in range(begin, end):
-            row = examples.rows[j]
-            if 0 <= row < n_rows:
-                x = np.float64(examples.values[j])
-                mass += x
-                for k in range(known):
-                    s[k] += x * logs[row, k]
-        V = max(n_rows, 1)  # log 0 would make a NaN of the 0 features of an event before any row
+        s, known = scores[i], targets.known[i]
+        u = float(np.exp2(growth[()]))
+        most = smooth(by_prior, alpha * u, totals, known, examples.rows_before[i], inverses, offsets)
+        mass = sum_of_logs(examples, i, counts, known, most, inverses, products, s)
+        log_n = np.log(n[()] + max(known, 1) * u)
         for k in range(known):
-            prior = np.log((events[k] + 1.0) / (n[()] + known))
-            s[k] += prior + mass * (log_alpha - np.log(totals[k] + alpha * V))
+            s[k] += (np.log(events[k] + u) - log_n) + mass * offsets[k]
         y = targets.codes[i]
         if y < 0:
             continue
         w = targets.weights[i]
-        for j in range(begin, end):
-            row, added = examples.rows[j], w * examples.values[j]
-            counts[row, y] += added
-            logs[row, y] = np.log(counts[row, y] + alpha) - log_alpha
+        watched = reset > 0.0 and y < known
+        if watched and collapsed(best_other(s, -1) == y, w, reset, late_hits, late, long_hits, long):
+            growth[()] += _PULSE
+            u = float(np.exp2(growth[()]))
+        for j in range(examples.indptr[i], examples.indptr[i + 1]):
+            added = u * (w * examples.values[j])
+            counts[examples.rows[j], y] += added
             totals[y] += added
-        events[y] += w
-        n[()] += w
+        events[y] += u * w
+        n[()] += u * w
+        growth[()] += rate
+        if growth[()] >= GROWN:
+            growth[()] -= GROWN
+            scale_down(counts)
+            scale_down(totals.reshape(1, -1))
+            scale_down(events.reshape(1, -1))
+            scale_down(n.reshape(1, 1))
+
+
+@kernel
+def smooth(
+    by_prior: bool,
+    alpha: float,
+    totals: NDArray[np.float64],
+    n_labels: int,
+    n_rows: int,
+    inverses: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+) -> int:
+    """Set inverses and offsets so that a feature j of value 1 adds log(1 + N_kj inverse_k) + offset_k.
+
+    Returns how many such factors can be multiplied without leaving float64: N_kj is never above N_k.
+    """
+    log_alpha, total = np.log(alpha), 0.0
+    for k in range(n_labels):
+        total += totals[k]
+    share, largest = (total if by_prior else 1.0) / alpha, 0.0
+    for k in range(n_labels):
+        offsets[k] = 0.0 if by_prior else log_alpha - np.log(totals[k] + alpha * max(n_rows, 1))
+        inverses[k] = 0.0
+        if totals[k] > 0.0:
+            inverses[k] = share / totals[k] if by_prior else share
+            if totals[k] * inverses[k] > _BOUND:
+                inverses[k] = _BOUND / max(totals[k], 1.0)
+            largest = max(largest, totals[k] * inverses[k])
+    return _LARGEST // math.frexp(1.0 + largest)[1]
+
+
+@kernel
+def sum_of_logs(
+    examples: Examples,
+    i: int,
+    counts: NDArray[np.float64],
+    n_labels: int,
+    most: int,
+    inverses: NDArray[np.float64],
+    products: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> float:
+    """Set scores[k] = sum_j x_j log(1 + N_kj inverse_k) for event i's n_labels candidates, -inf for the rest.
+
+    Of features of one value, in a row, `most` at a time, it is the value times the log of a product: taking logs would
+    take the time. Returns sum_j x_j.
+    """
+    scores[:n_labels] = 0.0
+    scores[n_labels:] = -np.inf
+    products[:n_labels] = 1.0
+    mass, value, factors = 0.0, 1.0, 0
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        row = examples.rows[j]
+        if not 0 <= row < examples.rows_before[i]:
+            continue
+        x = np.float64(examples.values[j])
+        mass += x
+        if factors == most or x != value:
+            take_logs(value, products, n_labels, scores)
+            value, factors = x, 0
+        for k in range(n_labels):
+            products[k] *= 1.0 + counts[row, k] * inverses[k]
+        factors += 1
+    take_logs(value, products, n_labels, scores)
+    return mass
+
+
+@kernel
+def take_logs(value: float, products: NDArray[np.float64], n_labels: int, scores: NDArray[np.float64]) -> None:
+    """Add value * log(product) to the scores; the products begin anew."""
+    for k in range(n_labels):
+        scores[k] += value * np.log(products[k])
+        products[k] = 1.0
 
 
 class NaiveBayes(Learner):
     """Multinomial naive Bayes.
 
-    For counts N_kj of feature j with label k, N_k = sum_j N_kj, n_k events of n, K labels and V features seen::
+    For counts N_kj of feature j with label k, N_k = sum_j N_kj, N = sum_k N_k, n_k events of n, K labels and V features
+    seen::
 
-        score_k = log (n_k + 1) / (n + K) + sum_j x_j log (N_kj + alpha) / (N_k + alpha V)
+        score_k = log (n_k + 1) / (n + K) + sum_j x_j log theta_kj
         N_yj += w x_j,   n_y += w
+
+        uniform   theta_kj = (N_kj + alpha) / (N_k + alpha V)
+        prior     theta_kj = 1 + N_kj / (alpha N_k / N),   1 where N_k = 0
+
+    The latter is P(k | j) / pi_k of P(k | j) = (N_kj + alpha pi_k) / (N_j + alpha), pi_k = N_k / N, less a factor that
+    is the same for all labels. A label seen little is then not favoured by features that it never came with.
+
+    With a half-life an event counts half of what the one `half_life` events later does. The i-th event learned counts
+    u = 2^(i / half_life), and what smooths, alpha and the 1 of the prior, is multiplied by u.
+
+    With `reset` a learner whose accuracy of late (over some 200 events) is below that share of what it was (over some
+    2,000) takes what it has counted for the past: u is multiplied by 1024, once a collapse.
 
     Parameters
     ----------
-    alpha : smoothing, > 0: what every count starts from.
+    alpha : > 0, what smooths; 0.3 suits uniform smoothing, 3 that by the prior.
+    smoothing : see above.
+    half_life : events, > 0; None: all count the same.
+    reset : above 0, below 1, 0.5 for example; None: never. Weights that sum up to 300 must have been seen.
     features : see `Learner`. Raw or binary values; never length-normalised ones.
 
     Raises
     ------
-    ConfigError : alpha is not positive and finite.
+    ConfigError : a parameter is not as above.
     RecordError : used alone, it is given a negative value.
     """
 
     name = "naive_bayes"
-    tables = ("counts", "logs", "totals", "events", "n")
+    tables = ("counts", "totals", "events", "n", "growth", "late_hits", "late", "long_hits", "long")
 
-    def __init__(self, alpha: float = 0.3, features: View | None = None) -> None:
+    def __init__(
+        self,
+        alpha: float = 0.3,
+        smoothing: Smoothing = "uniform",
+        half_life: float | None = None,
+        reset: float | None = None,
+        features: View | None = None,
+    ) -> None:
         if not 0 < alpha < np.inf:
             raise ConfigError(f"naive_bayes.alpha must be positive, got {alpha}")
+        if smoothing not in get_args(Smoothing):
+            raise ConfigError(f"naive_bayes.smoothing must be {' or '.join(get_args(Smoothing))}, got {smoothing}")
         super().__init__(features)
-        self.alpha = float(alpha)
-        self.counts, self.logs = np.zeros((0, 0)), np.zeros((0, 0), np.float32)
-        self.totals, self.events = np.zeros(0), np.zeros(0)
-        self.n = np.zeros(())
+        self.alpha, self.smoothing = float(alpha), smoothing
+        self.half_life, self.reset = checked_half_life(self.name, half_life), checked_reset(self.name, reset)
+        self.counts, self.totals, self.events = np.zeros((0, 0)), np.zeros(0), np.zeros(0)
+        self.n, self.growth = np.zeros(()), np.zeros(())
+        self.late_hits, self.late, self.long_hits, self.long = (np.zeros(()) for _ in range(4))
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(examples, targets, self.alpha, self.counts, self.logs, self.totals, self.events, self.n, scores)
+        inverses, offsets, products = np.empty((3, scores.shape[1]))
+        learn_batch(
+            examples,
+            targets,
+            self.smoothing == "prior",
+            self.alpha,
+            growth_rate(self.half_life),
+            self.reset or 0.0,
+            self.counts,
+            self.totals,
+            self.events,
+            self.n,
+            self.growth,
+            self.late_hits,
+            self.late,
+            self.long_hits,
+            self.long,
+            inverses,
+            offsets,
+            products,
+            scores,
+        )
 
     def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
-        used, V = self.state(n_rows, n_labels), max(n_rows, 1)
-        weights: NDArray[np.float64] = used["logs"] + np.log(self.alpha) - np.log(used["totals"] + self.alpha * V)
+        used, (inverses, offsets) = self.state(n_rows, n_labels), np.empty((2, n_labels))
+        alpha = self.alpha * float(np.exp2(self.growth))
+        smooth(self.smoothing == "prior", alpha, used["totals"], n_labels, n_rows, inverses, offsets)
+        weights: NDArray[np.float64] = np.log1p(used["counts"] * inverses) + offsets
         return weights
 
     def _buckets(self, xs: Sequence[Any]) -> Buckets:

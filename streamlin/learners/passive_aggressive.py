@@ -1,4 +1,4 @@
-"""Passive-aggressive learning, variant PA-I.
+"""Passive-aggressive learning, variants PA-I and PA-II.
 
 Crammer et al., JMLR 7 (2006) 551-585, figure 1; the multiclass form of section 5.
 """
@@ -19,11 +19,15 @@ def learn_batch(
     examples: Examples,
     targets: Targets,
     C: float,
+    softness: float,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     scores: NDArray[np.float64],
 ) -> None:
-    """Score, then learn, event by event; weights [n_rows, n_labels] and bias [n_labels] are changed in place."""
+    """Score, then learn, event by event; weights [n_rows, n_labels] and bias [n_labels] are changed in place.
+
+    C : the largest step. softness : what is added to 2 ||x||^2.
+    """
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, s)
@@ -36,40 +40,45 @@ def learn_batch(
             loss -= s[y]
         if loss > 0.0:
             squared_norm = 1.0 + squared_length(examples, i)  # the bias is a feature that is always on
-            step = targets.weights[i] * min(C, loss / (2.0 * squared_norm))
+            step = targets.weights[i] * min(C, loss / (2.0 * squared_norm + softness))
             add_scaled(examples, i, step, weights, bias, y)
             add_scaled(examples, i, -step, weights, bias, rival)
 
 
 class PassiveAggressive(Learner):
-    """Multiclass PA-I.
+    """Multiclass PA-I, or PA-II.
 
     For an example x (its bias feature included) with label y, and r the best scored other label::
 
         loss = max(0, 1 - W_y.x + W_r.x)
-        tau  = min(C, loss / (2 ||x||^2))
+        tau  = min(C, loss / (2 ||x||^2))              PA-I
+        tau  = loss / (2 ||x||^2 + 1 / (2 C))          PA-II
         W_y += w tau x,   W_r -= w tau x
 
     Parameters
     ----------
-    C : the largest step, > 0; smaller for noisier labels.
+    C : > 0, the largest step of PA-I; smaller for noisier labels.
+    variant : 1 or 2.
     features : see `Learner`. Unnormalised values.
 
     Raises
     ------
-    ConfigError : C is not positive.
+    ConfigError : C is not positive; there is no such variant.
     """
 
     name = "passive_aggressive"
     tables = ("weights", "bias")
 
-    def __init__(self, C: float = 0.1, features: View | None = None) -> None:
+    def __init__(self, C: float = 0.1, variant: int = 1, features: View | None = None) -> None:
         if not C > 0:  # also refuses NaN
             raise ConfigError(f"passive_aggressive.C must be positive, got {C}")
+        if variant not in (1, 2):
+            raise ConfigError(f"passive_aggressive.variant must be 1 or 2, got {variant}")
         super().__init__(features)
-        self.C = float(C)
+        self.C, self.variant = float(C), int(variant)
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(examples, targets, self.C, self.weights, self.bias, scores)
+        bounds = (self.C, 0.0) if self.variant == 1 else (np.inf, 0.5 / self.C)
+        learn_batch(examples, targets, *bounds, self.weights, self.bias, scores)

@@ -35,9 +35,15 @@ def measure(folder: Path, repeat: int) -> dict[str, Any] | None:
     """Stream -> events, labels, accuracies, and those of the test slice where there is one; None without data."""
     if not DATA.is_dir():
         return None
-    paths = {path.name.removesuffix(".jsonl.gz"): path for path in sorted(DATA.glob("*.jsonl.gz"))}
-    streams = [*GOALS, *(name for name in paths if name not in GOALS and not name.startswith("pos-"))]
+    paths = stream_paths()
+    streams = [*GOALS, *(name for name in paths if name not in GOALS)]
     return {name: _stream(name, paths[name], folder) for name in streams if name in paths}
+
+
+def stream_paths() -> dict[str, Path]:
+    """Text streams by name; none without data."""
+    paths = {path.name.removesuffix(".jsonl.gz"): path for path in sorted(DATA.glob("*.jsonl.gz"))}
+    return {name: path for name, path in paths.items() if not name.startswith("pos-")}
 
 
 def text(figures: dict[str, Any] | None) -> str:
@@ -49,7 +55,7 @@ def text(figures: dict[str, Any] | None) -> str:
 
 
 def _stream(name: str, path: Path, folder: Path) -> dict[str, Any]:
-    slicing = ["--slice-by", "split"] if _has_split(path) else []
+    slicing = ["--slice-by", "split"] if has_split(path) else []
     _, report = reported(folder, str(path), *slicing, *OPTIONS.get(name, []))
     log(f"{name}: {report['events']:,} events in {report['seconds']:.1f} s")
     return {
@@ -57,16 +63,18 @@ def _stream(name: str, path: Path, folder: Path) -> dict[str, Any]:
         "labels": len(report["labels"]),
         "majority": report["baselines"]["majority"]["accuracy"],
         "learners": {learner: row["accuracy"] for learner, row in report["learners"].items()},
-        "test": _test_slice(report),
+        "test": test_slice(report),
     }
 
 
-def _has_split(path: Path) -> bool:
+def has_split(path: Path) -> bool:
+    """Whether events of the stream name the part of the data that they belong to."""
     with gzip.open(path, "rb") as file:
         return "split" in json.loads(file.readline())
 
 
-def _test_slice(report: dict[str, Any]) -> dict[str, Any] | None:
+def test_slice(report: dict[str, Any]) -> dict[str, Any] | None:
+    """Accuracies of the events that belong to the test part, if there is one."""
     found = report["slices"].get("split", {}).get("test")
     if found is None:
         return None

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks import accuracy, kafka, memory, speed, startup
+from tests.benchmarks import accuracy, accurate, kafka, memory, speed, startup
 from tests.benchmarks.machine import machine, sentence
+from tests.benchmarks.tables import marked
 
 REPORT = Path(__file__).resolve().parents[2] / "bench"
 
@@ -26,6 +27,7 @@ class Part(NamedTuple):
 
 PARTS = {
     "accuracy": Part(accuracy.measure, accuracy.text),
+    "accurate": Part(accurate.measure, accurate.text),
     "speed": Part(speed.measure, speed.text),
     "startup": Part(startup.measure, startup.text),
     "memory": Part(memory.measure, memory.text),
@@ -43,22 +45,17 @@ def main() -> None:
     if unknown:
         parser.error(f"no part {', '.join(sorted(unknown))}; there is {', '.join(PARTS)}")
     figures: dict[str, Any] = {"machine": machine()}
-    texts = [_marked("machine", f"Machine: {sentence(figures['machine'])}.")]
+    texts = [marked("machine", f"Machine: {sentence(figures['machine'])}.")]
     print(texts[0])
     for name in arguments.parts or PARTS:
         with tempfile.TemporaryDirectory(prefix="streamlin-bench-") as folder:
             figures[name] = PARTS[name].measure(Path(folder), arguments.repeat)
-        texts.append(_marked(name, PARTS[name].text(figures[name])))
+        texts.append(marked(name, PARTS[name].text(figures[name])))
         print(f"\n{texts[-1]}", flush=True)
     REPORT.mkdir(exist_ok=True)
     (REPORT / "report.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     (REPORT / "report.md").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     print(f"\nkept in {REPORT}/report.md and report.json")
-
-
-def _marked(name: str, text: str) -> str:
-    """A piece of the report, between the marks that it has in the README."""
-    return f"<!-- figures: {name} -->\n{text}\n<!-- end -->"
 
 
 if __name__ == "__main__":

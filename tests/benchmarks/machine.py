@@ -6,9 +6,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+_PACKAGES = ("numpy", "numba", "streamlin")
 
-def machine() -> dict[str, Any]:
-    """What figures depend on. `load`: runnable processes before the first run, a mean over one minute."""
+
+def machine(*packages: str) -> dict[str, Any]:
+    """What figures depend on; `packages` whose versions matter beside our own.
+
+    `load`: runnable processes before the first run, a mean over one minute.
+    """
     return {
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)),
@@ -16,14 +21,15 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "load": os.getloadavg()[0],
         "python": platform.python_version(),
-    } | {package: version(package) for package in ("numpy", "numba", "streamlin")}
+    } | {package: version(package) for package in (*_PACKAGES, *packages)}
 
 
-def sentence(found: dict[str, Any]) -> str:
+def sentence(found: dict[str, Any], *packages: str) -> str:
     """The same for people."""
+    versions = ", ".join(f"{package} {found[package]}" for package in (*_PACKAGES, *packages))
     return (
         f"{found['cpu']}, {found['cores']} cores, {found['memory_gib']} GiB of memory, {found['system']}, "
-        f"Python {found['python']}, numpy {found['numpy']}, numba {found['numba']}, streamlin {found['streamlin']}; "
+        f"Python {found['python']}, {versions}; "
         f"load {found['load']:.1f} before the start"
     )
 

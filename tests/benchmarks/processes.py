@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 STREAMLIN = str(Path(sys.executable).parent / "streamlin")
 
@@ -20,6 +20,7 @@ class Finished(NamedTuple):
     user_seconds: float
     peak_bytes: int
     stderr: str
+    stdout: str
 
 
 def streamlin(*arguments: str, environment: Mapping[str, str] | None = None) -> Finished:
@@ -34,22 +35,30 @@ def reported(folder: Path, *arguments: str) -> tuple[Finished, dict[str, Any]]:
     return finished, json.loads(path.read_bytes())
 
 
+def asked(module: str, *arguments: str) -> tuple[Finished, Any]:
+    """Run one of these modules, which prints JSON, in a process of its own."""
+    finished = run(sys.executable, "-m", f"tests.benchmarks.{module}", *arguments)
+    return finished, json.loads(finished.stdout)
+
+
 def run(*command: str, environment: Mapping[str, str] | None = None) -> Finished:
     """Run any command; see `streamlin`."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
-    with tempfile.TemporaryFile() as stderr:
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         begin = time.perf_counter()
-        process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=stderr, env=plain | dict(environment or {})
-        )
+        process = subprocess.Popen(command, stdout=stdout, stderr=stderr, env=plain | dict(environment or {}))
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
-        stderr.seek(0)
-        said = stderr.read().decode(errors="replace")
+        answer, said = _text(stdout), _text(stderr)
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {said}")
-    return Finished(seconds, usage.ru_utime, usage.ru_maxrss * 1024, said)
+    return Finished(seconds, usage.ru_utime, usage.ru_maxrss * 1024, said, answer)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def write_synthetic(path: Path, **options: int) -> None:

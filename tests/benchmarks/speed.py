@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from streamlin.config import LEARNER_KINDS
+from streamlin.config import DEFAULT_KINDS
 from tests.benchmarks.processes import log, reported, write_synthetic
 from tests.benchmarks.tables import spread, table
 
@@ -25,7 +25,7 @@ class Case(NamedTuple):
         ]
 
 
-WHO = (None, *LEARNER_KINDS)
+WHO = (None, *DEFAULT_KINDS)
 CASES = [
     *(Case(200_000, longest, threads, who) for longest in (1, 2) for threads in (2, 1) for who in WHO),
     *(Case(1_000_000, longest, 2, who) for longest in (1, 2) for who in WHO),

@@ -18,3 +18,8 @@ def percent(share: float) -> str:
 def spread(values: Sequence[float], form: str = ",.0f") -> str:
     """The median, and from the least to the greatest."""
     return f"{median(values):{form}} ({min(values):{form}} – {max(values):{form}})"
+
+
+def marked(name: str, text: str) -> str:
+    """A piece of a report, between the marks that it has in the README."""
+    return f"<!-- figures: {name} -->\n{text}\n<!-- end -->"

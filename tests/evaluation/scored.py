@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 LABELS, PREDICTORS = 4, 3
@@ -77,3 +79,12 @@ def real_stream(data: Path, name: str, n: int = 3000) -> Scored:
     return Scored(
         np.where(hidden, -1, truth).astype(np.int32), random.choice([1.0, 1.0, 0.3, 2.5], truth.size), predicted
     )
+
+
+def assert_same_calibration(ours: dict[str, Any], twin: dict[str, Any]) -> None:
+    """Two reports on probabilities: the same up to rounding, None where None."""
+    assert list(ours) == list(twin)
+    losses, expected = [[row[key] for key in ("log_loss", "brier", "ece")] for row in (ours, twin)]
+    tables = [[list(row.values()) for row in report["reliability"]] for report in (ours, twin)]
+    assert_allclose(np.array(losses, float), np.array(expected, float), rtol=1e-9, atol=1e-12)
+    assert_allclose(np.array(tables[0], float), np.array(tables[1], float), rtol=1e-9, atol=1e-12)

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.evaluation.intervals import Z_95
-from streamlin.evaluation.predictions import confidences
 from streamlin.events import LabelIndex
 from tests import naive_metrics
-from tests.evaluation.scored import REAL, cuts, real_stream
-from tests.naive_metrics import NaiveAccuracy
+from tests.evaluation.scored import REAL, assert_same_calibration, cuts, real_stream
+from tests.naive_metrics import NaiveAccuracy, NaiveCalibration
 
 LEARNERS = ["first", "second"]
+CALIBRATED = [False, True]
 CONFIG = EvaluationConfig(
     window=4, fading=0.8, slice_by="field", references="other", confusion_labels=2, slice_values=2
 )
@@ -46,7 +46,7 @@ class Run:
     """A measure and its labels; a label is a candidate from the event after its first one."""
 
     def __init__(self, config: EvaluationConfig = CONFIG) -> None:
-        self.measure, self.labels = Prequential(LEARNERS, config), LabelIndex()
+        self.measure, self.labels = Prequential(LEARNERS, config, CALIBRATED), LabelIndex()
 
     def step(self, batch: list[Row]) -> Predictions:
         known = np.array([len(self.labels)] * len(batch))
@@ -86,20 +86,23 @@ def run_in_parts(stream: list[Row], at: list[int]) -> tuple[Run, list[list[Any]]
     return run, joined
 
 
-def plain_predictions(stream: list[Row]) -> tuple[list[list[str | None]], list[list[float]]]:
-    """Each learner's predictions, and how sure it is of each (NaN: abstains)."""
+def plain_predictions(stream: list[Row]) -> tuple[list[list[str | None]], list[list[float]], list[NaiveCalibration]]:
+    """Each learner's predictions, how sure it is of each (NaN: abstains), and what that is worth."""
     known: list[str] = []
     predicted: list[list[str | None]] = [[], []]
     sure: list[list[float]] = [[], []]
-    for label, _, own, _, _ in stream:
-        for m, learner_scores in enumerate(own):
-            candidates = learner_scores[: len(known)]
-            k = naive_metrics.best(candidates)
-            predicted[m].append(None if k is None else known[k])
-            sure[m].append(np.nan if k is None else naive_metrics.softmax(candidates, k))
+    twins = [NaiveCalibration(calibrated) for calibrated in CALIBRATED]
+    for label, weight, own, _, _ in stream:
+        n = len(known)
         if label is not None and label not in known:
             known.append(label)
-    return predicted, sure
+        code = None if label is None else known.index(label)
+        for m, learner_scores in enumerate(own):
+            candidates = learner_scores[:n]
+            k = naive_metrics.best(candidates)
+            predicted[m].append(None if k is None else known[k])
+            sure[m].append(twins[m].count(candidates, code, weight))
+    return predicted, sure, twins
 
 
 def expected_row(predicted: list[str | None], stream: list[Row]) -> dict[str, Any]:
@@ -130,15 +133,16 @@ def assert_rows_equal(ours: dict[str, Any], twins: dict[str, Any]) -> None:
 def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -> None:
     run, (predicted, lead, sure) = run_in_parts(stream, at)
     labels, weights = [row[0] for row in stream], [row[1] for row in stream]
-    ours, certainty = plain_predictions(stream)
+    ours, certainty, calibrations = plain_predictions(stream)
     names = run.labels.names
     assert [[None if code < 0 else names[code] for code in own] for own in predicted] == ours
     assert lead == naive_metrics.leads(ours, labels, weights)
-    assert_allclose(sure, [certainty[m][i] for i, m in enumerate(lead)], rtol=1e-12)
+    assert_allclose(sure, [certainty[m][i] for i, m in enumerate(lead)], rtol=1e-10)
     report = run.report()
     for m, name in enumerate(LEARNERS):
         row = dict(report["learners"][name])
         assert row.pop("confusion") == naive_metrics.confusion(ours[m], labels, names, CONFIG.confusion_labels)
+        assert_same_calibration({key: row.pop(key) for key in calibrations[m].report}, calibrations[m].report)
         assert_rows_equal(row, expected_row(ours[m], stream))
     baselines = {
         "majority": naive_metrics.majority(labels, weights),
@@ -234,6 +238,9 @@ def test_nothing_labelled_is_null_everywhere() -> None:
     for row in [*report["learners"].values(), *report["baselines"].values()]:
         for key in ("accuracy", "interval", "window_accuracy", "fading_accuracy"):
             assert row[key] is None
+    for row in report["learners"].values():
+        assert [row[key] for key in ("log_loss", "brier", "ece")] == [None] * 3
+        assert row["reliability"] == [{"events": 0, "confidence": None, "accuracy": None}] * 10
     assert report["slices"] == {"field": {}}
     assert Prequential(LEARNERS, CONFIG).report(LabelIndex())["learners"]["first"]["accuracy"] is None
 
@@ -257,13 +264,14 @@ def test_predicting_counts_nothing_and_is_led_by_the_best_so_far() -> None:
     assert run.report() == before
 
 
-def test_confidences_by_hand() -> None:
-    """Scores log 3, log 1 and a label that is no candidate: 3 / (3 + 1)."""
-    shown = np.log(np.array([[[3.0, 1.0, 0.5]]]))
-    shown[0, 0, 2] = -np.inf
-    assert_allclose(confidences(shown, np.array([[0]], np.int32), np.zeros(1, np.int32)), [0.75], rtol=1e-15)
+def test_what_stands_in_a_learners_row() -> None:
+    report = Run().report()
+    assert list(report["learners"]["first"]) == [
+        *("accuracy", "interval", "correct", "window_accuracy", "fading_accuracy", "abstained"),
+        *("log_loss", "brier", "ece", "reliability", "confusion"),
+    ]
+    assert "log_loss" not in report["baselines"]["majority"]
 
 
-def test_scores_far_apart_leave_no_doubt_and_no_warning() -> None:
-    shown = np.array([[[1e300, -1e300], [-1e4, -1.2e4]]])
-    assert confidences(shown, np.zeros((1, 2), np.int32), np.zeros(2, np.int32)).tolist() == [1.0, 1.0]
+def test_no_learner_is_calibrated_unless_told() -> None:
+    assert Prequential(LEARNERS, CONFIG).calibration.calibrated.tolist() == [False, False]

@@ -98,3 +98,44 @@ def test_any_stream_as_a_dict_does_it(stream, size):
         assert examples.rows.tolist() == expected
         assert examples.rows_before.tolist() == before
     assert index.buckets.tolist() == list(rows_of)
+
+
+def test_a_bucket_gets_its_row_at_the_sighting_that_min_count_says():
+    """Of 9 and 3, 9 is seen in three learned events, 3 in two: with 3, only 9 is a feature, from the third on.
+
+    The third event without a label has 9 as well, though without a row: its label must not show.
+    """
+    index = RowIndex(4, min_count=3)
+    learned = np.array([True, False, True, False, True, True])
+    examples = index.examples(buckets([9, 3], [9, 3], [9, 3], [9, 3], [9], [9, 3]), learned)
+    assert examples.indptr.tolist() == [0, 0, 0, 0, 2, 3, 5]
+    assert examples.rows.tolist() == [-1, -1, 0, 0, 1]
+    assert examples.values.tolist() == [7, 8, 9, 10, 11]
+    assert examples.rows_before.tolist() == [0, 0, 0, 0, 0, 1]
+    assert index.buckets.tolist() == [9, 3]
+
+
+def test_what_waits_for_its_row_can_be_taken_over():
+    index, other = RowIndex(4, min_count=3), RowIndex(4, min_count=3)
+    index.examples(buckets([9, 3], [9], [9, 5]), np.array([True, True, True]))
+    other.restore(index.buckets, index.sightings)
+    assert index.sightings.tolist() == other.sightings.tolist() == [[3, 5], [1, 1]]
+    more = buckets([3, 5], [5, 3])
+    assert other.examples(more, np.array([True, True])).rows.tolist() == [1, 2]
+    assert other.buckets.tolist() == [9, 5, 3]
+
+
+@given(st.lists(st.tuples(st.lists(st.integers(0, 7), unique=True), st.booleans()), max_size=30), st.integers(1, 4))
+def test_hiding_a_label_changes_nothing_of_the_event_itself(events, min_count):
+    """Of any event, its values and what its rows were before are the same with and without its label."""
+    shown = [event for event, _ in events]
+    whole = RowIndex(3, min_count).examples(buckets(*shown), np.array([learned for _, learned in events], np.bool_))
+    for i in range(len(events)):
+        learned = np.array([is_learned and number != i for number, (_, is_learned) in enumerate(events[: i + 1])])
+        hidden = RowIndex(3, min_count).examples(buckets(*shown[: i + 1]), learned)
+        ours, theirs = (slice(e.indptr[i], e.indptr[i + 1]) for e in (whole, hidden))
+        before = whole.rows_before[i]
+        assert hidden.rows_before[i] == before
+        assert whole.values[ours].tolist() == hidden.values[theirs].tolist()
+        known = [row if row < before else -1 for row in whole.rows[ours].tolist()]
+        assert known == hidden.rows[theirs].tolist()

@@ -111,6 +111,7 @@ def test_inspect_as_json(reference: Reference) -> None:
         "kind": "passive_aggressive",
         "features": "words",
         "C": 0.1,
+        "variant": 1,
         "accuracy": report["learners"]["passive_aggressive"]["accuracy"],
     }
     assert list(found["learners"]) == LEARNERS

@@ -1,10 +1,14 @@
 """The averaged perceptron, by hand and beside its twin."""
 
+from math import inf, nan
+
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from streamlin.errors import ConfigError
 from streamlin.learners import AveragedPerceptron
 from tests.learners.running import REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaiveAveragedPerceptron
@@ -54,11 +58,35 @@ def test_predicts_by_the_mean_of_the_weights_over_all_learned_events(stream):
     assert_allclose(run.learner.effective_weights(*shape), mean, rtol=1e-5, atol=1e-5)
 
 
+def test_with_a_half_life_of_one_event_each_weighs_twice_what_the_one_before_did():
+    """The bias of y over the four events that were learned is 1, 1, 0, 0, as above, and weighs 1, 2, 4, 8."""
+    learner = AveragedPerceptron(half_life=1)
+    learner.learn_many([{}] * 5, ["x", "y", "y", "x", "x"])
+    assert learner.clock == 15
+    assert_allclose(learner.scores_many([{}]), [[-3 / 15, 3 / 15]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("half_life", [0.0, -1.0, nan, inf])
+def test_refuses_a_half_life_that_is_none(half_life):
+    with pytest.raises(ConfigError, match=f"averaged_perceptron.half_life must be positive, got {half_life}"):
+        AveragedPerceptron(half_life=half_life)
+
+
+def test_scaling_down_changes_no_score(data):
+    """A half-life of 5 events: increments outgrow 2^64 every 320 events; the twin's go on to 2^200."""
+    examples = real_examples(data / "sms-spam.jsonl.gz", 1000)
+    run, twin = Run(AveragedPerceptron(half_life=5), 20), NaiveAveragedPerceptron(half_life=5)
+    for example in examples:
+        ours, theirs = run.step([example])[0], twin.step(*example)
+        assert_allclose(ours[: len(theirs)], list(theirs.values()), rtol=1e-9, atol=1e-9)
+    assert run.learner.clock < 2.0**70 < twin.clock
+
+
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
 def test_a_real_stream_as_the_twin(data, name, n):
     check_against_twin(AveragedPerceptron(), NaiveAveragedPerceptron(), real_examples(data / name, n), bits=20)
 
 
-@given(streams())
-def test_any_stream_as_the_twin(stream):
-    check_against_twin(AveragedPerceptron(), NaiveAveragedPerceptron(), stream)
+@given(streams(), st.sampled_from([None, 1.0, 30.0]))
+def test_any_stream_as_the_twin(stream, half_life):
+    check_against_twin(AveragedPerceptron(half_life), NaiveAveragedPerceptron(half_life), stream)

@@ -47,6 +47,52 @@ def test_the_weight_is_a_factor_on_the_gradient():
     assert learner.bias_squares[:2].tolist() == [4, 4]
 
 
+def test_by_feature_three_events_by_hand():
+    """eta = 1, epsilon next to nothing; features a, b and the bias, in this order:
+
+    (1, 0; 1) is x: no rival, nothing is learned.
+    (3, 4; 1) is y, of length 1 (0.6, 0.8; 1): errors x 1/2, y -1/2, their squares sum up to 1/2.
+        A step is x / sqrt(x^2 / 2) = sqrt(2) times the error: W_x = -(1, 1; 1) / sqrt(2), W_y = -W_x. a has 0.36 / 2.
+    (7, 0; 1) is x, of length 1 (1, 0; 1): x scores -sqrt(2), y sqrt(2), so y's p = 1 / (1 + e^-2sqrt(2)); errors x -p,
+        y p: a has 0.18 + 2 p^2, the bias 1/2 + 2 p^2. W_xa += p / sqrt(0.18 + 2 p^2), b_x += p / sqrt(1/2 + 2 p^2).
+    """
+    learner = LogisticRegression(eta=1.0, epsilon=1e-20, squares="feature")
+    assert learner.learn_many([{"a": 1}, {"a": 3, "b": 4}, {"a": 7}], ["x", "y", "x"]) == [None, "x", "y"]
+    p = 1 / (1 + exp(-2 * sqrt(2)))
+    score = -sqrt(2) + p / sqrt(0.18 + 2 * p * p) + p / sqrt(0.5 + 2 * p * p)
+    assert_allclose(learner.scores_many([{"a": 2}]), [[score, -score]], rtol=1e-6)
+    assert_allclose(learner.gradient_squares[:2, 0], [0.18 + 2 * p * p, 0.32], rtol=1e-6)
+    assert_allclose(learner.bias_squares[:2], [0.5 + 2 * p * p, 0], rtol=1e-6)
+
+
+@given(streams(), st.sampled_from([0.3, 1.0]))
+def test_by_feature_the_weights_of_a_feature_sum_up_to_nothing(stream, eta):
+    """The errors do, and a feature's labels share a step."""
+    run = Run(LogisticRegression(eta, squares="feature"))
+    run.step(stream)
+    assert_allclose(run.state()["weights"].sum(axis=1, dtype=np.float64), 0, atol=1e-4)
+    assert_allclose(run.state()["bias"].sum(dtype=np.float64), 0, atol=1e-4)
+
+
+@given(streams(), st.sampled_from([0.3, 1.0]))
+def test_two_labels_by_feature_are_those_by_weight_with_a_step_of_root_two(stream, eta):
+    """Their errors are e and -e: e^2 + e^2 is twice the square of each."""
+    two = [Example(x, label and min(label, "b"), weight) for x, label, weight in stream]
+    by_feature = Run(LogisticRegression(eta * sqrt(2), 2e-10, squares="feature"))
+    by_weight = Run(LogisticRegression(eta, 1e-10))
+    assert_allclose(by_feature.step(two), by_weight.step(two), rtol=1e-3, atol=1e-3)
+
+
+def test_by_feature_there_is_a_sum_a_feature():
+    learner = LogisticRegression(squares="feature").learn_one("a b", "x").learn_one("c", "y").learn_one("d", "z")
+    assert learner.state(learner.n_rows, 3)["gradient_squares"].shape == (learner.n_rows, 1)
+
+
+def test_refuses_squares_of_nothing():
+    with pytest.raises(ConfigError, match=r"logistic_regression\.squares must be weight or feature, got label"):
+        LogisticRegression(squares="label")
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, nan, inf])
 @pytest.mark.parametrize("key", ["eta", "epsilon"])
 def test_refuses_an_eta_or_epsilon_that_is_not_positive(key, value):
@@ -87,7 +133,7 @@ def test_the_gradient_is_the_derivative_of_the_log_loss(values, y, weight, norma
     if normalize and values:
         x = x / np.linalg.norm(x)
     for table in ("weights", "bias"):
-        squares = after["squares" if table == "weights" else "bias_squares"]
+        squares = after["gradient_squares" if table == "weights" else "bias_squares"]
         for index in np.ndindex(before[table].shape):
             losses = []
             for shift in (h, -h):
@@ -99,12 +145,14 @@ def test_the_gradient_is_the_derivative_of_the_log_loss(values, y, weight, norma
             assert_allclose(gradient, derivative, rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.parametrize("parameters", [{}, {"eta": 1.0, "squares": "feature"}], ids=["weight", "feature"])
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n):
-    check_against_twin(LogisticRegression(), NaiveLogisticRegression(), real_examples(data / name, n), bits=20)
+def test_a_real_stream_as_the_twin(data, name, n, parameters):
+    examples = real_examples(data / name, n)
+    check_against_twin(LogisticRegression(**parameters), NaiveLogisticRegression(**parameters), examples, bits=20)
 
 
-@given(streams(), st.booleans(), st.sampled_from([1e-10, 1e-2]))
-def test_any_stream_as_the_twin(stream, normalize, epsilon):
-    parameters = {"eta": 0.3, "normalize": normalize, "epsilon": epsilon}
+@given(streams(), st.booleans(), st.sampled_from([1e-10, 1e-2]), st.sampled_from(["weight", "feature"]))
+def test_any_stream_as_the_twin(stream, normalize, epsilon, squares):
+    parameters = {"eta": 0.3, "normalize": normalize, "epsilon": epsilon, "squares": squares}
     check_against_twin(LogisticRegression(**parameters), NaiveLogisticRegression(**parameters), stream)

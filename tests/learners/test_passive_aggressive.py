@@ -98,6 +98,17 @@ def test_a_real_stream_as_the_twin(data, name, n):
     check_against_twin(PassiveAggressive(), NaivePassiveAggressive(), real_examples(data / name, n), bits=20)
 
 
-@given(streams(), st.sampled_from([0.1, 1.0, inf]))
-def test_any_stream_as_the_twin(stream, C):
-    check_against_twin(PassiveAggressive(C), NaivePassiveAggressive(C), stream)
+@given(streams(), st.sampled_from([0.1, 1.0, inf]), st.sampled_from([1, 2]))
+def test_any_stream_as_the_twin(stream, C, variant):
+    check_against_twin(PassiveAggressive(C, variant), NaivePassiveAggressive(C, variant), stream)
+
+
+def test_the_second_variant_softens_the_step():
+    """C = 0.25: tau = loss / (2 ||x||^2 + 1 / (2 C)) = 1 / (2*2 + 2) = 1/6."""
+    learner = PassiveAggressive(C=0.25, variant=2).learn_one({"a": 1}, "x").learn_one({"a": 1}, "y")
+    assert_allclose(learner.scores_many([{}]), [[-1 / 6, 1 / 6]], rtol=1e-6)
+
+
+def test_refuses_a_variant_that_there_is_not():
+    with pytest.raises(ConfigError, match=r"passive_aggressive\.variant must be 1 or 2, got 3"):
+        PassiveAggressive(variant=3)

@@ -1,0 +1,62 @@
+"""One temperature a learner: scores become probabilities, and the label says how sure they ought to have been.
+
+For scores s_1..s_n of an event's n candidates and their variance q::
+
+    p = softmax z,   z_k = e^t (s_k - max s) / sqrt(S / N)         (q for S / N while S = 0; without it if that is 0)
+    g = w (sum_k p_k z_k - z_y)                                    the log loss's slope in t
+    G <- 0.998 G + g^2,   t <- t - 0.1 g / sqrt(G + 1e-12)
+    S <- 0.999 S + w q,   N <- 0.999 N + w
+
+S / N is the running variance: whatever the unit of a learner's scores, t begins at 0. One learns from events whose
+label y was one of at least two candidates. A state is float64[4]: t, G, S, N, all zeros at first.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+
+_LOG, _SQUARES, _SPREAD, _SEEN = range(4)
+_RATE, _FADING, _TINY, _SPREAD_FADING = 0.1, 0.998, 1e-12, 0.999
+
+
+@kernel
+def variance(scores: NDArray[np.float64], top: float, n: int) -> float:
+    """Of the first n scores; `top` is the highest, which makes what cancels out at most n times what is left."""
+    total = squares = 0.0
+    for k in range(n):
+        below = scores[k] - top
+        total += below
+        squares += below * below
+    return (squares - total * total / n) / n
+
+
+@kernel
+def factor_of(state: NDArray[np.float64], spread: float) -> float:
+    """What scores of variance `spread` are multiplied by."""
+    scale = state[_SPREAD] / state[_SEEN] if state[_SPREAD] > 0.0 else spread
+    return np.exp(state[_LOG]) / np.sqrt(scale) if scale > 0.0 else 1.0
+
+
+@kernel
+def powers_of(
+    scores: NDArray[np.float64], top: float, n: int, factor: float, powers: NDArray[np.float64]
+) -> tuple[float, float, float]:
+    """Set powers[:n] to e^z; returns the highest p, sum p^2 and sum p z."""
+    total = squares = moment = 0.0
+    for k in range(n):
+        z = factor * (scores[k] - top)
+        powers[k] = np.exp(z)
+        total += powers[k]
+        squares += powers[k] * powers[k]
+        moment += powers[k] * z
+    return 1.0 / total, squares / (total * total), moment / total
+
+
+@kernel
+def adjust(state: NDArray[np.float64], slope: float, w: float, spread: float) -> None:
+    """Learn from an event of weight w, in place."""
+    state[_SQUARES] = _FADING * state[_SQUARES] + slope * slope
+    state[_LOG] -= _RATE * slope / np.sqrt(state[_SQUARES] + _TINY)
+    state[_SPREAD] = _SPREAD_FADING * state[_SPREAD] + w * spread
+    state[_SEEN] = _SPREAD_FADING * state[_SEEN] + w

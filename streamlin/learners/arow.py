@@ -1,0 +1,95 @@
+"""Adaptive regularisation of weights (AROW), with a diagonal precision that the labels share.
+
+Crammer, Kulesza, Dredze, NIPS 2009, figure 1; multiclass against the best scored wrong label, as in Crammer et al.,
+JMLR 7 (2006) 551-585, section 5.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.errors import ConfigError
+from streamlin.features import View
+from streamlin.features.rows import Examples
+from streamlin.kernel import kernel
+from streamlin.learners.base import Learner, Targets
+from streamlin.learners.linear import best_other, linear_scores
+
+
+@kernel
+def learn_batch(
+    examples: Examples,
+    targets: Targets,
+    r: float,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    precisions: NDArray[np.float64],
+    bias_precision: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Score, then learn, event by event; what is changed in place:
+
+    weights [n_rows, n_labels], bias [n_labels]. precisions [n_rows, 1], bias_precision [] : less 1, what is new is 0.
+    """
+    for i in range(targets.codes.size):
+        s, known = scores[i], targets.known[i]
+        linear_scores(examples, i, weights, bias, 1.0, known, s)
+        y = targets.codes[i]
+        rival = best_other(s, y)
+        if y < 0 or rival < 0:
+            continue
+        loss = 1.0 + s[rival] - (s[y] if y < known else 0.0)  # a label that the event brings has score 0
+        if loss <= 0.0:
+            continue
+        variance = 2.0 / (1.0 + bias_precision[()])
+        for j in range(examples.indptr[i], examples.indptr[i + 1]):
+            x = np.float64(examples.values[j])
+            variance += 2.0 * x * x / (1.0 + precisions[examples.rows[j], 0])
+        w = targets.weights[i]
+        step = w * (loss / (variance + r))
+        for j in range(examples.indptr[i], examples.indptr[i + 1]):
+            row, x = examples.rows[j], np.float64(examples.values[j])
+            change = step * x / (1.0 + precisions[row, 0])
+            weights[row, y] += change
+            weights[row, rival] -= change
+            precisions[row, 0] += w * x * x / r
+        change = step / (1.0 + bias_precision[()])
+        bias[y] += change
+        bias[rival] -= change
+        bias_precision[()] += w / r
+
+
+class Arow(Learner):
+    """Multiclass AROW: passive-aggressive steps, the smaller the surer a feature's weights are.
+
+    For an example x (its bias feature included) with label y, r* the best scored other label, and a precision P_j of
+    feature j's weights, 1 at first; where loss = 1 - W_y.x + W_r*.x > 0::
+
+        v    = sum_j 2 x_j^2 / P_j
+        tau  = w loss / (v + r)
+        W_yj += tau x_j / P_j,   W_r*j -= tau x_j / P_j
+        P_j  += w x_j^2 / r
+
+    Parameters
+    ----------
+    r : > 0; larger for noisier labels: smaller steps, and weights that stay unsure for longer.
+    features : see `Learner`. Unnormalised values.
+
+    Raises
+    ------
+    ConfigError : r is not positive and finite.
+    """
+
+    name = "arow"
+    tables = ("weights", "bias", "precisions", "bias_precision")
+    shared = ("precisions",)
+
+    def __init__(self, r: float = 10.0, features: View | None = None) -> None:
+        if not 0 < r < np.inf:
+            raise ConfigError(f"arow.r must be positive, got {r}")
+        super().__init__(features)
+        self.r = float(r)
+        self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
+        self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
+
+    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
+        learn_batch(examples, targets, self.r, self.weights, self.bias, self.precisions, self.bias_precision, scores)

@@ -1,0 +1,253 @@
+"""A mixture of other learners: a log-linear pool of their scores, learned online on the log loss.
+
+Genest, Zidek, Statistical Science 1 (1986) 114-148, for the pool; Guo and others, ICML 2017, for temperatures; Duchi,
+Hazan, Singer, JMLR 12 (2011) 2121-2159, for the steps, whose sums of squares fade here to follow a changing stream.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+from streamlin.learners.base import Targets
+from streamlin.learners.tables import Array, grown
+
+_START = 1.5
+_SPREAD_FADING, _FADING, _OUTPUT_FADING = 0.999, 0.998, 0.9995
+_WEIGHT_STEP, _LABEL_STEP, _TEMPERATURE_STEP, _OUTPUT_STEP = 0.05, 0.02, 0.1, 0.05
+_TINY = 1e-12
+_LARGEST = 3.0
+"""Of the log of the output's temperature."""
+
+
+@kernel
+def mix_batch(
+    member_scores: NDArray[np.float64],
+    targets: Targets,
+    weights: NDArray[np.float64],
+    weight_squares: NDArray[np.float64],
+    label_weights: NDArray[np.float64],
+    label_squares: NDArray[np.float64],
+    temperatures: NDArray[np.float64],
+    temperature_squares: NDArray[np.float64],
+    spreads: NDArray[np.float64],
+    seen: NDArray[np.float64],
+    output: NDArray[np.float64],
+    output_squares: NDArray[np.float64],
+    centred: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    pool: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    variances: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Score, then learn, event by event, from scores float64[M, n, n_labels] made before each event.
+
+    Changed in place: weights w, temperatures t, spreads, squares of each [M]; label_weights v [n_labels, M]; seen [];
+    output (a, b) and its squares [2]. centred [M, n_labels], shares, pool [n_labels], slopes, variances [M] : scratch.
+    """
+    for i in range(targets.codes.size):
+        n, y, out = targets.known[i], targets.codes[i], scores[i]
+        out[:] = -np.inf
+        if n == 0:
+            continue
+        learns = 0 <= y < n and n > 1
+        for m in range(weights.size):
+            variances[m] = centre(member_scores[m, i], n, centred[m])
+            spread = spreads[m] / seen[()] if spreads[m] > 0.0 else variances[m]
+            factor = np.exp(temperatures[m]) / np.sqrt(spread) if spread > 0.0 else 1.0
+            for k in range(n):
+                centred[m, k] *= factor
+            if learns:
+                slopes[m] = expectation(centred[m], centred[m], n) - centred[m, y]
+        total = pooled(centred, weights, label_weights, n, pool, shares)
+        sureness = 1.0 / total - 0.5
+        temperature = np.exp(min(_LARGEST, max(-_LARGEST, output[0] + output[1] * sureness)))
+        for k in range(n):
+            out[k] = temperature * pool[k]
+        if y < 0:
+            continue
+        w = targets.weights[i]
+        seen[()] = _SPREAD_FADING * seen[()] + w
+        for m in range(weights.size):
+            spreads[m] = _SPREAD_FADING * spreads[m] + w * variances[m]
+        if not learns:
+            continue
+        slope = w * temperature * (expectation(out, pool, n) - pool[y])
+        fading_step(output, 0, output_squares, slope, _OUTPUT_FADING, _OUTPUT_STEP)
+        fading_step(output, 1, output_squares, slope * sureness, _OUTPUT_FADING, _OUTPUT_STEP)
+        for k in range(n):
+            shares[k] = w * (shares[k] / total)
+        shares[y] -= w
+        for m in range(weights.size):
+            slope = label_steps(shares, centred[m], n, label_weights, m, label_squares)
+            fading_step(weights, m, weight_squares, slope, _FADING, _WEIGHT_STEP)
+            fading_step(temperatures, m, temperature_squares, w * slopes[m], _FADING, _TEMPERATURE_STEP)
+
+
+@kernel
+def centre(scores: NDArray[np.float64], n: int, centred: NDArray[np.float64]) -> float:
+    """Set centred to n scores less their mean; returns their variance. Scores that have overflowed are as none: 0."""
+    mean = 0.0
+    for k in range(n):
+        mean += scores[k]
+    mean /= n
+    squares = 0.0
+    for k in range(n):
+        centred[k] = scores[k] - mean
+        squares += centred[k] * centred[k]
+    if not np.isfinite(squares):
+        centred[:n] = 0.0
+        return 0.0
+    return squares / n
+
+
+@kernel
+def expectation(scores: NDArray[np.float64], values: NDArray[np.float64], n: int) -> float:
+    """The mean of n values, each weighed by the softmax of its score."""
+    top = scores[0]
+    for k in range(n):
+        top = max(top, scores[k])
+    total, weighed = 0.0, 0.0
+    for k in range(n):
+        power = np.exp(scores[k] - top)
+        total += power
+        weighed += power * values[k]
+    return float(weighed / total)
+
+
+@kernel
+def pooled(
+    centred: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    label_weights: NDArray[np.float64],
+    n: int,
+    pool: NDArray[np.float64],
+    powers: NDArray[np.float64],
+) -> float:
+    """Set pool to sum_m (w_m + v_mk) c_mk less its maximum, powers to its exponentials; returns the sum of these."""
+    top = -np.inf
+    for k in range(n):
+        pool[k] = 0.0
+        for m in range(weights.size):
+            pool[k] += (weights[m] + label_weights[k, m]) * centred[m, k]
+        top = max(top, pool[k])
+    total = 0.0
+    for k in range(n):
+        pool[k] -= top
+        powers[k] = np.exp(pool[k])
+        total += powers[k]
+    return total
+
+
+@kernel
+def label_steps(
+    errors: NDArray[np.float64],
+    centred: NDArray[np.float64],
+    n: int,
+    label_weights: NDArray[np.float64],
+    m: int,
+    squares: NDArray[np.float64],
+) -> float:
+    """Step the label weights of member m, whose labels share a sum of squares; returns the gradient of w_m."""
+    slope, squared = 0.0, 0.0
+    for k in range(n):
+        gradient = errors[k] * centred[k]
+        slope += gradient
+        squared += gradient * gradient
+    squares[m] = _FADING * squares[m] + squared
+    step = _LABEL_STEP / np.sqrt(squares[m] + _TINY)
+    for k in range(n):
+        label_weights[k, m] -= step * (errors[k] * centred[k])
+    return slope
+
+
+@kernel
+def fading_step(
+    values: NDArray[np.float64],
+    i: int,
+    squares: NDArray[np.float64],
+    gradient: float,
+    fading: float,
+    step: float,
+) -> None:
+    """Adagrad's step with a fading sum: G <- fading G + g^2, value -= step g / sqrt(G)."""
+    squares[i] = fading * squares[i] + gradient * gradient
+    values[i] -= step * gradient / np.sqrt(squares[i] + _TINY)
+
+
+class Mixture:
+    """A log-linear pool of M other learners.
+
+    With S_mk member m's score of label k from before the event, centred over the labels known, c_mk = S_mk - mean S_m::
+
+        c_mk *= e^t_m / sqrt(running mean of c_m's variance)      fades by 0.999 an event
+        z_k   = sum_m (w_m + v_mk) c_mk;   p = softmax z
+        score = e^(a + b (max p - 1/2)) z_k                       its softmax is the confidence
+
+    Each parameter then takes an Adagrad step on a log loss: w (from 1.5/M) and v (0) on the pool's, a and b (0) on the
+    output's, t (0) on that of softmax c_m. Nothing is learned from a label that is no candidate yet.
+
+    Weights may become negative: a member that has come to be wrong is then as good as one that is right.
+
+    Parameters
+    ----------
+    members : M, their number.
+    """
+
+    name: ClassVar[str] = "mixture"
+    calibrated: ClassVar[bool] = True
+    tables: ClassVar[tuple[str, ...]] = (
+        *("weights", "weight_squares", "label_weights", "label_squares", "temperatures", "temperature_squares"),
+        *("spreads", "seen", "output", "output_squares"),
+    )
+
+    def __init__(self, members: int) -> None:
+        self.weights, self.weight_squares = np.full(members, _START / members), np.zeros(members)
+        self.label_weights, self.label_squares = np.zeros((0, members)), np.zeros(members)
+        self.temperatures, self.temperature_squares = np.zeros(members), np.zeros(members)
+        self.spreads, self.seen = np.zeros(members), np.zeros(())
+        self.output, self.output_squares = np.zeros(2), np.zeros(2)
+
+    def score_then_learn(
+        self, member_scores: NDArray[np.float64], targets: Targets, scores: NDArray[np.float64]
+    ) -> None:
+        """Set scores float64[n, n_labels] from those of the members, float64[M, n, n_labels], event by event."""
+        n_labels, members = scores.shape[1], self.weights.size
+        mix_batch(
+            member_scores,
+            targets,
+            self.weights,
+            self.weight_squares,
+            self.label_weights,
+            self.label_squares,
+            self.temperatures,
+            self.temperature_squares,
+            self.spreads,
+            self.seen,
+            self.output,
+            self.output_squares,
+            np.empty((members, n_labels)),
+            np.empty(n_labels),
+            np.empty(n_labels),
+            np.empty(members),
+            np.empty(members),
+            scores,
+        )
+
+    def grow(self, n_labels: int) -> None:
+        """Make room for labels."""
+        used = len(self.label_weights)
+        self.label_weights = grown(self.label_weights, (n_labels, self.weights.size), used)
+
+    def state(self, n_labels: int) -> dict[str, Array]:
+        """Every table, cut to the labels in use; views, not copies."""
+        self.grow(n_labels)
+        return {name: getattr(self, name) for name in self.tables} | {"label_weights": self.label_weights[:n_labels]}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Take tables that `state` gave; they are not copied."""
+        for name in self.tables:
+            setattr(self, name, state[name])

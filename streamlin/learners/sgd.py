@@ -1,0 +1,183 @@
+"""Stochastic gradient descent, plain, on the losses of perceptron, logistic regression and support vector machine.
+
+Bottou, in Neural Networks: Tricks of the Trade (2012) 421-436, for the rates and for weights as a scale times a vector;
+Shalev-Shwartz and others, Mathematical Programming 127 (2011) 3-30, for Pegasos; Eisenstein, Linear Models for
+Statistical NLP (2014), sections 3 to 5, for the losses.
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.errors import ConfigError
+from streamlin.features import View
+from streamlin.features.rows import Examples
+from streamlin.kernel import kernel
+from streamlin.learners.base import Learner, Targets
+from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
+
+Loss = Literal["perceptron", "log", "hinge"]
+Rate = Literal["constant", "inverse", "inverse_sqrt", "pegasos"]
+_PERCEPTRON, _LOG, _HINGE = range(3)
+_CONSTANT, _INVERSE, _INVERSE_SQRT, _PEGASOS = range(4)
+_SMALLEST = 1e-4
+"""A scale below which it is multiplied out: float32 weights must not outgrow their precision."""
+
+
+@kernel
+def learn_batch(
+    examples: Examples,
+    targets: Targets,
+    loss: int,
+    rate: int,
+    eta: float,
+    l2: float,
+    normalize: bool,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    shrunk: NDArray[np.float64],
+    clock: NDArray[np.int64],
+    errors: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Score, then learn, event by event.
+
+    weights [n_rows, n_labels] : W / exp(shrunk), so that to shrink all W is one addition. bias [n_labels] : not shrunk.
+    shrunk [], clock [] (events learned) : changed in place too. errors [n_labels] : scratch.
+    """
+    for i in range(targets.codes.size):
+        s, known = scores[i], targets.known[i]
+        scale = scale_to_one(examples, i) if normalize else 1.0
+        linear_scores(examples, i, weights, bias, scale * float(np.exp(shrunk[()])), known, s)
+        y = targets.codes[i]
+        if y < 0 or best_other(s, y) < 0:
+            continue
+        clock[()] += 1
+        step = rate_at(rate, eta, l2, int(clock[()]))
+        factor = shrink(1.0 - step * l2, weights, shrunk)
+        n_labels = loss_errors(loss, s, known, y, errors)
+        step *= targets.weights[i]
+        for k in range(n_labels):
+            if errors[k] == 0.0:
+                continue
+            change = -step * errors[k]
+            for j in range(examples.indptr[i], examples.indptr[i + 1]):
+                weights[examples.rows[j], k] += change * (scale * examples.values[j]) / factor
+            bias[k] += change
+
+
+@kernel
+def rate_at(rate: int, eta: float, l2: float, t: int) -> float:
+    """The step size of the t-th event learned, from 1."""
+    if rate == _INVERSE:
+        return eta / t
+    if rate == _INVERSE_SQRT:
+        return float(eta / np.sqrt(t))
+    if rate == _PEGASOS:
+        return 1.0 / (l2 * t)
+    return eta
+
+
+@kernel
+def shrink(by: float, weights: NDArray[np.float32], shrunk: NDArray[np.float64]) -> float:
+    """Multiply all W by a number from 0 to 1; returns what `weights` are multiplied by to be W."""
+    if by != 1.0:
+        shrunk[()] += np.log(max(by, 0.0))
+    factor = float(np.exp(shrunk[()]))
+    if factor < _SMALLEST:
+        for row in range(weights.shape[0]):
+            for k in range(weights.shape[1]):
+                weights[row, k] *= factor
+        shrunk[()] = 0.0
+        factor = 1.0
+    return factor
+
+
+@kernel
+def loss_errors(loss: int, scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
+    """Set errors[k] to the loss's derivative by score k, return their number; a y that is no candidate has score 0."""
+    if loss == _LOG:
+        return softmax_errors(scores, known, y, errors)
+    n_labels = max(known, y + 1)
+    errors[:n_labels] = 0.0
+    own = scores[y] if y < known else 0.0
+    rival = best_other(scores, y) if loss == _HINGE else best_other(scores, -1)
+    if rival != y and (loss == _PERCEPTRON or 1.0 - own + scores[rival] > 0.0):
+        errors[y], errors[rival] = -1.0, 1.0
+    return n_labels
+
+
+class StochasticGradientDescent(Learner):
+    """Stochastic gradient descent on a linear model, with L2 regularisation.
+
+    For an example x with label y, e_k the loss's derivative by score k, eta_t the step of the t-th event learned::
+
+        W   *= 1 - eta_t l2
+        W_k -= eta_t w e_k x,   b_k -= eta_t w e_k
+
+        perceptron   e_y = -1, e_k = 1 for k = argmax s, if that is not y
+        log          e_k = p_k - [k = y], p the softmax of the scores
+        hinge        e_y = -1, e_r = 1 for r the best scored other label, if 1 - s_y + s_r > 0
+
+    Parameters
+    ----------
+    loss : see above.
+    rate : eta_t is `eta` (constant), eta / t (inverse), eta / sqrt(t) (inverse_sqrt), or 1 / (l2 t) (pegasos).
+    eta : > 0. l2 : >= 0; above 0 for pegasos.
+    normalize : scale x to length 1, its bias feature aside.
+    features : see `Learner`.
+
+    Raises
+    ------
+    ConfigError : a parameter is not as above.
+    """
+
+    name = "sgd"
+    tables = ("weights", "bias", "shrunk", "clock")
+
+    def __init__(
+        self,
+        loss: Loss = "log",
+        rate: Rate = "constant",
+        eta: float = 0.5,
+        l2: float = 0.0,
+        normalize: bool = True,
+        features: View | None = None,
+    ) -> None:
+        for key, value, known in (("loss", loss, get_args(Loss)), ("rate", rate, get_args(Rate))):
+            if value not in known:
+                raise ConfigError(f"sgd.{key} must be {' or '.join(known)}, got {value}")
+        if not 0 < eta < np.inf:
+            raise ConfigError(f"sgd.eta must be positive, got {eta}")
+        if not 0 <= l2 < np.inf or (rate == "pegasos" and l2 == 0):
+            raise ConfigError(f"sgd.l2 must be {'positive for pegasos' if l2 == 0 else '0 or more'}, got {l2}")
+        if rate != "pegasos" and eta * l2 > 1:
+            raise ConfigError(f"sgd.l2 must be at most 1 / eta = {1 / eta:g}, got {l2}")
+        super().__init__(features)
+        self.loss, self.rate = loss, rate
+        self.eta, self.l2, self.normalize = float(eta), float(l2), bool(normalize)
+        self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
+        self.shrunk, self.clock = np.zeros(()), np.zeros((), np.int64)
+
+    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
+        learn_batch(
+            examples,
+            targets,
+            get_args(Loss).index(self.loss),
+            get_args(Rate).index(self.rate),
+            self.eta,
+            self.l2,
+            self.normalize,
+            self.weights,
+            self.bias,
+            self.shrunk,
+            self.clock,
+            np.empty(scores.shape[1]),
+            scores,
+        )
+
+    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
+        used = self.state(n_rows, n_labels)
+        weights: NDArray[np.float64] = used["weights"] * np.exp(used["shrunk"])
+        return weights

@@ -1,0 +1,50 @@
+"""Whole configurations by name, as the tables of a TOML file; a user's own keys win over them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamlin.errors import ConfigError, nearest
+
+_NAIVE_BAYES = {"smoothing": "prior", "alpha": 3.0, "half_life": 30_000}
+_LOGISTIC = {"squares": "feature", "eta": 1.0}
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "fast": {},
+    "accurate": {
+        "features": {
+            "words": {"tokens": "words", "ngrams": [1, 2]},
+            "whitespace": {"tokens": "whitespace", "ngrams": [1, 2]},
+            "chars": {"tokens": "char_wb", "ngrams": [1, 5], "lowercase": False},
+        },
+        "learners": [
+            {"kind": "naive_bayes", **_NAIVE_BAYES, "reset": 0.5},
+            {"kind": "naive_bayes", "name": "naive_bayes_chars", "features": "chars", **_NAIVE_BAYES},
+            {"kind": "arow", "features": "whitespace"},
+            {"kind": "logistic_regression", "features": "whitespace", **_LOGISTIC},
+            {"kind": "logistic_regression", "name": "logistic_regression_chars", "features": "chars", **_LOGISTIC},
+            {"kind": "passive_aggressive"},
+            {"kind": "mixture"},
+        ],
+    },
+}
+"""`fast` is what holds without a preset. `accurate`: what it consists of, and why, is in docs/performance.md."""
+
+
+def with_preset(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables, completed by those of the preset that their key `preset` names; that key is gone.
+
+    A view's keys are completed one by one, learners are taken only where there are none. Raises ConfigError.
+    """
+    own = dict(tables)
+    name = own.pop("preset", "fast")
+    if name not in PRESETS:
+        raise ConfigError(f"preset: no preset {name!r}; {nearest(str(name), PRESETS)}")
+    preset = PRESETS[name]
+    if "features" in preset and isinstance(own.get("features", {}), dict):
+        views = {view: dict(keys) for view, keys in preset["features"].items()}
+        for key, value in own.get("features", {}).items():
+            views[key] = views[key] | value if isinstance(value, dict) and key in views else value
+        own["features"] = views
+    if "learners" in preset and "learners" not in own:
+        own["learners"] = [dict(learner) for learner in preset["learners"]]
+    return own

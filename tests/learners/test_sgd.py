@@ -1,0 +1,116 @@
+"""Plain stochastic gradient descent, by hand and beside its twin."""
+
+from math import exp, sqrt
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from streamlin.errors import ConfigError
+from streamlin.learners import Perceptron, StochasticGradientDescent
+from streamlin.learners.sgd import Loss, Rate
+from tests.learners.running import REAL_STREAMS, Run, check_against_twin
+from tests.naive import NaiveSGD
+from tests.streams import real_examples, streams
+
+LOSSES, RATES = get_args(Loss), get_args(Rate)
+
+
+def test_two_steps_of_the_log_loss_by_hand():
+    """eta = 1, constant; feature a of length 1 and the bias:
+
+    the new y meets x: p = 1/2 each; W_x = (-1/2; -1/2), W_y = -W_x.
+    x again: x scores -1, y 1, y's p = 1 / (1 + e^-2): W_x += p each.
+    """
+    learner = (
+        StochasticGradientDescent(eta=1.0).learn_one({"a": 1}, "x").learn_one({"a": 1}, "y").learn_one({"a": 1}, "x")
+    )
+    score = 2 * (-0.5 + 1 / (1 + exp(-2)))
+    assert_allclose(learner.scores_many([{"a": 1}]), [[score, -score]], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rate", "steps"),
+    [("constant", [0.5, 0.5]), ("inverse", [0.5, 0.25]), ("inverse_sqrt", [0.5, 0.5 / sqrt(2)]), ("pegasos", [4, 2])],
+)
+def test_rates_by_hand(rate, steps):
+    """The perceptron's errors are 1: by two mistakes the bias of y moves by the first step, and back by the second.
+
+    Pegasos: 1 / (0.25 t) is 4, then 2.
+    """
+    learner = StochasticGradientDescent(loss="perceptron", rate=rate, eta=0.5, l2=0.25 if rate == "pegasos" else 0.0)
+    learner.learn_many(["", "", ""], ["x", "y", "x"])
+    assert_allclose(learner.bias[:2], [steps[1] - steps[0], steps[0] - steps[1]], rtol=1e-6)
+
+
+def test_weights_shrink_and_the_bias_does_not():
+    """eta 0.5, l2 0.2: each event learned takes a tenth of every weight. The mistake is in the second event."""
+    learner = StochasticGradientDescent(loss="perceptron", eta=0.5, l2=0.2)
+    learner.learn_many([{"a": 1}, {"a": 1}, {}, {}], ["x", "y", "y", "y"])
+    weights = learner.effective_weights(1, 2)
+    assert_allclose(weights, [[-0.5 * 0.81, 0.5 * 0.81]], rtol=1e-6)
+    assert_allclose(learner.bias[:2], [-0.5, 0.5], rtol=1e-6)
+
+
+def test_with_a_constant_rate_of_one_the_perceptron_is_the_perceptron(data):
+    examples = real_examples(data / "trec-6.jsonl.gz", 500)
+    ours, theirs = Run(StochasticGradientDescent("perceptron", eta=1.0, normalize=False), 20), Run(Perceptron(), 20)
+    assert (ours.step(examples) == theirs.step(examples)).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("name", "n"), REAL_STREAMS[:3])
+def test_a_real_stream_as_the_twin(data, name, n, loss):
+    check_against_twin(StochasticGradientDescent(loss), NaiveSGD(loss), real_examples(data / name, n), bits=20)
+
+
+@given(streams(), st.sampled_from(LOSSES), st.sampled_from(RATES[:3]), st.booleans())
+def test_any_stream_as_the_twin(stream, loss, rate, normalize):
+    check_against_twin(
+        StochasticGradientDescent(loss, rate, 0.3, 0, normalize), NaiveSGD(loss, rate, 0.3, 0, normalize), stream
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("rate", "l2"), [("constant", 0.3), ("inverse", 1e-3), ("inverse_sqrt", 0.5), ("pegasos", 0.1)]
+)
+def test_shrinking_at_once_is_shrinking_one_by_one(data, loss, rate, l2):
+    """Scores of a real stream; the scale is multiplied out many times on the way where l2 is large."""
+    examples = real_examples(data / "trec-6.jsonl.gz", 300)
+    run, twin = Run(StochasticGradientDescent(loss, rate, 0.5, l2), 20), NaiveSGD(loss, rate, 0.5, l2)
+    for example in examples:
+        ours, theirs = run.step([example])[0], twin.step(*example)
+        assert_allclose(ours[: len(theirs)], list(theirs.values()), rtol=1e-3, atol=1e-4)
+
+
+def test_batches_change_nothing(data):
+    examples = real_examples(data / "trec-6.jsonl.gz", 400)
+    whole, parts = (
+        Run(StochasticGradientDescent("hinge", "constant", 0.5, 0.3), 20),
+        Run(StochasticGradientDescent("hinge", "constant", 0.5, 0.3), 20),
+    )
+    whole.step(examples)
+    for begin in range(0, 400, 7):
+        parts.step(examples[begin : begin + 7])
+    for name, table in whole.state().items():
+        assert np.array_equal(table, parts.state()[name]), name
+
+
+@pytest.mark.parametrize(
+    ("parameters", "line"),
+    [
+        ({"loss": "squared"}, "sgd.loss must be perceptron or log or hinge, got squared"),
+        ({"rate": "fast"}, "sgd.rate must be constant or inverse or inverse_sqrt or pegasos, got fast"),
+        ({"eta": 0}, "sgd.eta must be positive, got 0"),
+        ({"l2": -1.0}, "sgd.l2 must be 0 or more, got -1.0"),
+        ({"rate": "pegasos"}, "sgd.l2 must be positive for pegasos, got 0.0"),
+        ({"eta": 0.5, "l2": 3.0}, "sgd.l2 must be at most 1 / eta = 2, got 3.0"),
+    ],
+)
+def test_refuses_what_makes_no_sense(parameters, line):
+    with pytest.raises(ConfigError, match=line):
+        StochasticGradientDescent(**parameters)
