@@ -21,11 +21,11 @@ def text(figures: dict[str, Any]) -> str:
         [
             *(name, f"{row['events']:,}", str(row["labels"]), f"{percent(row['best'])} {row['best_name']}"),
             f"**{percent(row['mixture'])}**" + (f" ({percent(row['test'])})" if row["test"] is not None else ""),
-            *(f"{100 * row['ece']:.2f}", f"{row['log_loss']:.3f}", f"{row['events_per_second']:,.0f}"),
+            *(f"{100 * row['ece']:.2f}", f"{row['log_loss']:.3f}"),
         ]
         for name, row in figures.items()
     ]
-    titles = ["stream", "events", "labels", "best member", "mixture (test slice)", "ECE, %", "log loss", "events/s"]
+    titles = ["stream", "events", "labels", "best member", "mixture (test slice)", "ECE, %", "log loss"]
     return table(titles, rows)
 
 
@@ -45,5 +45,4 @@ def _stream(name: str, path: Path, folder: Path) -> dict[str, Any]:
         "test": None if tested is None else tested["learners"]["mixture"],
         "ece": mixture["ece"],
         "log_loss": mixture["log_loss"],
-        "events_per_second": report["events_per_second"],
     }
