@@ -27,7 +27,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         ],
     },
 }
-"""`fast` is what holds without a preset. `accurate`: what it consists of, and why, is in docs/performance.md."""
+"""`fast` is what holds without a preset. `accurate`: docs/accurate.md says what it consists of, and why."""
 
 
 def with_preset(tables: Mapping[str, Any]) -> dict[str, Any]:
