@@ -243,10 +243,10 @@ class Source(Protocol):
     Constructed as `cls(address, context)`: what stands behind `scheme://`, and a `SourceContext`. Raises ConfigError
     for an unknown option, ConnectorError where it can't be read.
 
-    It may have more: `progress()`, how many bytes of how many are read; `extent()`, key of a part -> offsets, where
-    reading began and behind the last record there is, from which the lag is told; `reference_field`, see
-    `connectors.synthetic`; `key(address)`, a static method, what a checkpoint calls the source where that is not the
-    address.
+    It may have more: `shared`, whether other processes may be given its parts and go on from what was committed;
+    `progress()`, how many bytes of how many are read; `extent()`, key of a part -> offsets, where reading began and
+    behind the last record there is, from which the lag is told; `reference_field`, see `connectors.synthetic`;
+    `key(address)`, a static method, what a checkpoint calls the source where that is not the address.
     """
 
     def poll(self, limit: int) -> list[Records] | None:

@@ -103,6 +103,9 @@ class Pipeline:
             sinks = config.sinks
             self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, progress.notice, config.settings_of)
             self._open.callback(self._outputs.close)
+            if self._outputs.commit and getattr(self.source, "shared", False):
+                # It commits before the checkpoint is written; what a crash in between undoes, nobody would learn.
+                raise ConfigError("kafka: transactional= goes with assignment=all only")
             self._lines = PredictionLines(self.model.names, self.model.labels)
             if self._checkpoint is not None and (self._outputs.new or self._number == 0):
                 self._save(wait=True)  # so that a kill before the next one finds the sinks' lengths

@@ -73,7 +73,8 @@ class KafkaSource:
         self._owned: set[Part] = set()
         self._ids: dict[str, str | None] = {}
         self._begun: dict[Part, int] = {}
-        self._committed: tuple[dict[Part, Position], str] = {}, ""
+        self._known: Mapping[str, Position] = {}
+        self._metadata = ""
         self._ends: dict[Part, int] = {}
         self._highs: dict[Part, int] = {}
         self._handed: dict[Part, int] = {}
@@ -111,15 +112,22 @@ class KafkaSource:
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """Commit for the group, if there is one; a failure is no harm, since the checkpoint has them too."""
-        if self._options.group is None:
-            return
-        owned = {part: positions[name(part)] for part in self._owned if name(part) in positions}
-        # What this process knows of a partition from before another one had it is older than what is committed.
-        owned = {part: known for part, known in owned.items() if known["offset"] >= self._begun[part]}
-        self._committed = owned, str(number) if number else ""
-        if self._consumer is not None and owned:
+        self._known, self._metadata = positions, str(number) if number else ""
+        if self._consumer is not None and (owned := self._committable()):
             with suppress(ConnectorError):
-                self._consumer.commit_soon(*self._committed)
+                self._consumer.commit_soon(owned, self._metadata)
+
+    def _committable(self) -> dict[Part, Position]:
+        """What is known of own partitions, but not from before another member had them: that one is further."""
+        if self._options.group is None:
+            return {}
+        known = {part: self._known[name(part)] for part in self._owned if name(part) in self._known}
+        return {part: position for part, position in known.items() if position["offset"] >= self._begun[part]}
+
+    @property
+    def shared(self) -> bool:
+        """See `streamlin.events.Source`."""
+        return self._options.shared
 
     def extent(self) -> dict[str, tuple[int, int]]:
         """See `streamlin.events.Source`."""
@@ -160,12 +168,10 @@ class KafkaSource:
 
     def _commit_surely(self) -> None:
         """Have acknowledged what was committed last: there another member begins."""
-        owned, metadata = self._committed
-        owned = {part: position for part, position in owned.items() if part in self._owned}
         deadline = time.monotonic() + _SETTLE
-        while owned and self._consumer is not None and time.monotonic() < deadline:
+        while self._consumer is not None and (owned := self._committable()) and time.monotonic() < deadline:
             try:
-                self._consumer.commit(owned, metadata)
+                self._consumer.commit(owned, self._metadata)
                 return
             except RebalancingError:
                 time.sleep(_PAUSE)
@@ -195,9 +201,12 @@ class KafkaSource:
             self._heard = time.monotonic()
         return True
 
+    def _all(self, consumer: Consumer) -> list[Part]:
+        return [(topic, number) for topic in self._address.topics for number in consumer.partitions(topic)]
+
     def _take_all(self, consumer: Consumer) -> None:
         """Read all partitions, those that are new too."""
-        parts = [(topic, number) for topic in self._address.topics for number in consumer.partitions(topic)]
+        parts = self._all(consumer)
         new = [part for part in parts if part not in self._owned]
         if not new:
             return
@@ -264,9 +273,10 @@ class KafkaSource:
         if now < self._next_look or consumer is None:
             return
         self._next_look = now + _LOOK_EVERY
-        if now - self._heard >= _QUIET and self._owned:
+        if now - self._heard >= _QUIET:
             self._heard = now
-            self._highs |= {part: extent.high for part, extent in consumer.extents(sorted(self._owned)).items()}
+            asked = sorted(self._owned) or self._all(consumer)[:1]  # who has none of a group's should know of it too
+            self._highs |= {part: extent.high for part, extent in consumer.extents(asked).items()}
             self._contact.made()
             self._check_ids(consumer)
         else:

@@ -21,6 +21,7 @@ SMALL = ("--set", f"pipeline.batch_size={BATCH}", "--set", f"checkpoint.every_ev
 
 _LATEST = 0.02
 """Seconds after a step begins: a few checkpoints long."""
+_SOON = 4 * EVERY
 _ANY_TIME = ("learn", "before")
 
 
@@ -100,10 +101,11 @@ class Killing:
         self._points = points(self._chance, without)
 
     def repeat(self, times: int) -> None:
-        """Kill it so many times, at places all over the topic."""
+        """Kill it so many times, at places all over the topic, and often soon after the start."""
         with Processes() as processes:
             for left in range(times, 0, -1):
-                self._once(processes, (self._records - self._dealt_with()) // left)
+                share = (self._records - self._dealt_with()) // left
+                self._once(processes, min(share, _SOON) if self._chance.random() < 0.5 else share)
 
     def _once(self, processes: Processes, share: int) -> None:
         """Kill it once, when it has dealt with some share of the records, or a bit less or more."""

@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from connectors.kafka import KafkaSink
 from deploy.kafka.broker import Broker
 from streamlin.checkpoint import load
+from streamlin.events import SinkContext
 from tests.integration.kafka.broker import committed, create_topic, produce, read_all
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.killing import Killing, Processes
-from tests.integration.processes import streamlin, together, until
+from tests.integration.processes import refused, streamlin, together, until
 from tests.integration.streams import assert_same_state, measured
 from tests.naive_features import bucket
 
@@ -165,7 +167,7 @@ def test_each_event_is_learned_once(
             source, sink = f"{source}&group={group}", f"{sink}&group={group}&transactional={output}"
         arguments = (source, *QUICK, "--predictions", sink)
         without = ["commit"] if transactional else []  # the transactions do it
-        Killing(arguments, state, EVENTS, f"{client}{transactional}", without).repeat(KILLS or 4)
+        Killing(arguments, state, EVENTS, f"{client}{transactional}", without).repeat(KILLS or 6)
         streamlin("run", *arguments, "--checkpoint", state)
         assert_each_learned_once(state)
         times: dict[bytes | None, int] = defaultdict(int)
@@ -177,3 +179,24 @@ def test_each_event_is_learned_once(
             until(lambda: sum(committed(broker.address, group, words).values()) == EVENTS)  # soon after its answer
 
     together(*(partial(killed, client, topic()) for client in CLIENTS))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_offsets_of_transactions_never_go_back(client: str, broker: Broker, topic: Topics) -> None:
+    """After a crash reading goes back to the checkpoint; but what was sent stays sent."""
+    read, output = topic(), topic()
+    options = {"client": client, "group": output, "transactional": output}
+    for before, offset, after in [({}, 10, 10), ({0: 10}, 5, 10), ({0: 10}, 12, 12)]:
+        sink = KafkaSink(f"{broker.address}/{output}", SinkContext(options))
+        assert sink.written() == {f"{read}/{part}": sent for part, sent in before.items()}
+        sink.sync_with({f"{read}/0": {"offset": offset}})
+        sink.close()
+        until(lambda after=after: committed(broker.address, output, read) == {0: after})
+
+
+def test_transactions_and_shared_partitions(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """Offsets are committed before the checkpoint is written; a group would go on behind what a crash has undone."""
+    source = f"kafka://{broker.address}/{topic()}?group=g&assignment=group"
+    sink = f"kafka://{broker.address}/{topic()}?group=g&transactional=t"
+    line = refused("run", source, "--predictions", sink, "--checkpoint", tmp_path)
+    assert line == "kafka: transactional= goes with assignment=all only"

@@ -184,7 +184,7 @@ def test_an_empty_topic(broker: Broker, topic: Topics, tmp_path: Path) -> None:
             produce(broker.address, run.topic, [(None, good(i))])
             until(lambda i=i: run.predicted() == ids(*range(i + 1)), process)
         process.send_signal(signal.SIGTERM)
-        process.wait(10)
+        process.wait(20)
         done = finish(process)
         assert (done.code, notices(done)) == (0, [])
         assert run.offset() == 2
@@ -250,7 +250,7 @@ def test_retention_overtakes_the_checkpoint(broker: Broker, topic: Topics, tmp_p
     with_both(check)
 
 
-SLOW = "&rate=200&max_partition_fetch_bytes=1"
+SLOW = "&rate=100&max_partition_fetch_bytes=1"
 """Little is fetched ahead."""
 OWN = {"kafka-python": "", "confluent": "&client.queued.min.messages=1&client.fetch.queue.backoff.ms=1"}
 

@@ -19,7 +19,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from deploy.kafka.broker import Broker
-from tests.integration.kafka.broker import PATIENCE, committed, delete_records, produce
+from tests.integration.kafka.broker import PATIENCE, committed, create_topic, delete_records, produce
 from tests.integration.kafka.conftest import Topics
 from tests.integration.processes import kill, refused, start, together, until
 
@@ -88,6 +88,12 @@ class Group:
         admin = AdminClient({"bootstrap.servers": self.address})
         admin.alter_consumer_group_offsets([position], request_timeout=PATIENCE)[self.topic].result(PATIENCE)
         self._committed = {0: offset}
+
+    def members(self) -> int:
+        """How many the group has."""
+        admin = AdminClient({"bootstrap.servers": self.address})
+        described = admin.describe_consumer_groups([self.topic], request_timeout=PATIENCE)[self.topic].result(PATIENCE)
+        return len(described.members)
 
     def assert_each_was_learned_once(self) -> None:
         """By reports, predictions, and what is committed; all members have ended."""
@@ -351,6 +357,29 @@ def test_records_that_are_gone(with_both: Callable[[Check, int], None]) -> None:
         assert group.committed() == {0: 11}
 
     with_both(check, 1)
+
+
+def test_a_broker_that_is_gone(kafka_library: Path, tmp_path: Path) -> None:
+    """Exit 3, also of a process that has no partition and so asks the broker for nothing."""
+    broker = Broker(tmp_path / "broker", settings={"group.min.session.timeout.ms": "1000"})
+    try:
+        broker.start()
+        groups = {client: Group(broker.address, client, tmp_path, 1) for client in CLIENTS}
+        for client in groups:
+            create_topic(broker.address, client)
+        patience = ("--set", "kafka.give_up_after=1")
+        members = [
+            group.member(name, client, *patience) for client, group in groups.items() for name in ("first", "second")
+        ]
+        for group in groups.values():
+            group.produce(10)
+            group.until_all_are_predicted()
+            until(lambda group=group: group.members() == 2)
+        broker.kill()
+        for member in members:
+            assert "(kafka.give_up_after)" in member.ended(3).splitlines()[-1]
+    finally:
+        broker.stop()
 
 
 def test_a_group_needs_a_name(broker: Broker) -> None:
