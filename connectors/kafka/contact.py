@@ -34,6 +34,11 @@ class Contact:
         self._remind = 0.0
         self._attempts = 0
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the last that was heard is that no broker answers."""
+        return self._since is not None
+
     def patience(self) -> float:
         """Seconds that the next attempt may take: longer each time, for brokers far away, but not past the end."""
         self._attempts += 1
