@@ -1,11 +1,10 @@
 """A source that must let go of a part has a checkpoint made first, which holds all that it gave."""
 
-import sys
 import threading
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,19 +13,23 @@ from streamlin.events import Position, Records, SinkContext, SourceContext, sing
 from streamlin.pipeline import Pipeline
 from streamlin.settings import load_config
 
-PACKAGE = """
+ENTRY_POINTS = f"""
 [streamlin.sources]
-letting-go = {module}:LettingGo
+letting-go = {__name__}:LettingGo
 [streamlin.sinks]
-slow = {module}:SlowSink
+slow = {__name__}:SlowSink
 """
 ROUNDS = 3
 _idle, _asked = threading.Event(), threading.Event()
 
 
 class LettingGo:
-    """Gives one record just when the run has found that there is none, and at once asks for a checkpoint."""
+    """Gives a record just when the run has found that there is none, and asks for a checkpoint at once after it.
 
+    stop : set before the last checkpoint is asked for.
+    """
+
+    stop: threading.Event | None = None
     known: tuple[int, ...] = ()
     told: tuple[tuple[int, int], ...] = ()
 
@@ -36,15 +39,17 @@ class LettingGo:
 
     def poll(self, limit: int) -> list[Records] | None:
         if self._given:
+            if self._given == ROUNDS and self.stop is not None:
+                self.stop.set()
             _asked.set()
             LettingGo.known += (self._context.checkpoint()["part"]["offset"],)
         if self._given == ROUNDS:
             return None
         _asked.clear()
         _idle.clear()
-        assert _idle.wait(10)
-        record = single_records([b'{"text": "word", "label": "label"}'], "part")
+        _idle.wait(0.5)
         self._given += 1
+        record = single_records([b'{"text": "word", "label": "label"}'], "part")
         return [replace(record, nexts=np.array([self._given]))]
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
@@ -85,30 +90,31 @@ class Silent:
         pass
 
 
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A distribution with the source and the sink."""
+@pytest.fixture(autouse=True)
+def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution with the source and the sink is installed."""
     info = tmp_path / "letting_go-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: letting-go\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(PACKAGE.format(module=__name__))
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
     monkeypatch.syspath_prepend(tmp_path)
-    assert sys.modules[__name__].LettingGo is LettingGo
 
 
-def run(folder: Path, **pipeline: Any) -> None:
-    """Run over the source, with a checkpoint."""
-    flags = {"source.url": "letting-go://here", "sinks.predictions": "slow://here", "checkpoint.path": str(folder)}
-    config = load_config(None, flags, [f"pipeline.{k}={v}" for k, v in pipeline.items()], ["naive_bayes"], {})
-    pipeline_ = Pipeline(config, Silent())
-    try:
-        pipeline_.run()
-    finally:
-        pipeline_.close()
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_all_that_was_given_is_in_the_checkpoint(
+    stopped: bool, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what was given when the run had just found nothing; and it is committed, under the checkpoint's number.
 
-
-def test_all_that_was_given_is_in_the_checkpoint(package: None, tmp_path: Path) -> None:
-    """Also what was given while the run had already found nothing more; and it is committed, under the right number."""
-    run(tmp_path / "state")
-    assert LettingGo.known == (1, 2, 3)
-    assert LettingGo.told[:3] == ((1, 2), (2, 3), (3, 4))  # checkpoint 1 is that of the start
+    Where the run is being stopped, what was given last may not be learned any more: then it is in no checkpoint either.
+    """
+    flags = {"source.url": "letting-go://x", "sinks.predictions": "slow://x", "checkpoint.path": str(tmp_path / "s")}
+    config = load_config(None, flags, [f"pipeline.threads={threads}"], ["naive_bayes"], {})
+    stop = threading.Event()
+    monkeypatch.setattr(LettingGo, "stop", stop if stopped else None)
+    with closing(Pipeline(config, Silent(), stop=stop)) as pipeline:
+        events = pipeline.run()["events"]
+    assert LettingGo.known == (1, 2, events)
+    assert LettingGo.told[:3] == ((1, 2), (2, 3), (events, 4))  # checkpoint 1 is that of the start
+    assert events == ROUNDS or (stopped and threads == 2)

@@ -105,7 +105,8 @@ class Consumer(Protocol):
     def commit(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
         """Commit them, for good and even while the group is being distributed anew: the last thing before `close`."""
 
-    def close(self) -> None: ...
+    def close(self, seconds: float) -> None:
+        """Leave the group and close, within so many seconds even where no broker answers."""
 
 
 class Producer(Protocol):

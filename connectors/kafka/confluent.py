@@ -301,11 +301,11 @@ class ConfluentConsumer(_Client):
         if self._refused is not None:
             raise translation(self._refused, self._connection.name)
 
-    def close(self) -> None:
+    def close(self, seconds: float) -> None:
         self._rebalance = None
         closing = Thread(target=self._close, name="streamlin-closing", daemon=True)
         closing.start()
-        closing.join(_SECONDS)  # without a broker librdkafka waits for minutes for an answer to its last commit
+        closing.join(seconds)  # without a broker librdkafka waits for minutes for an answer to its last commit
 
     def _close(self) -> None:
         with suppress(KafkaException, RuntimeError):

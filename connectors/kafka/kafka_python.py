@@ -206,11 +206,11 @@ class PythonConsumer:
                     raise changing from None
                 raise
 
-    def close(self) -> None:
+    def close(self, seconds: float) -> None:
         if self._membership is not None:
             self._membership.leaving = True
         with suppress(errors.KafkaError):
-            self._consumer.close(timeout_ms=2000)
+            self._consumer.close(timeout_ms=int(seconds * 1000))
 
     @contextmanager
     def _as_member(self) -> Iterator[None]:

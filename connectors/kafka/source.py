@@ -32,6 +32,8 @@ _LOOK_EVERY = 0.5
 _QUIET = 2.0
 """Seconds without a message after which a broker is asked whether it is there."""
 _NEW_PARTITIONS_EVERY = 15.0
+_SOON = 0.5
+"""Seconds for a farewell that nobody will hear."""
 _SETTLE = 5.0
 """Seconds in which a group that changes should be one again that takes commits."""
 
@@ -136,9 +138,11 @@ class KafkaSource:
     def close(self) -> None:
         """Leave the group, close the connections."""
         if self._consumer is not None:
-            self._commit_surely()
+            away = self._contact.is_lost
+            if not away:
+                self._commit_surely()
             consumer, self._consumer = self._consumer, None
-            consumer.close()
+            consumer.close(_SOON if away else _SETTLE)
 
     # The group's changes, told while the client is polled.
 
