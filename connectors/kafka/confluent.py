@@ -100,6 +100,7 @@ def open_consumer(connection: Connection, options: SourceOptions, seconds: float
         "enable.partition.eof": True,
         "max.poll.interval.ms": options.max_poll_interval_ms,
         "fetch.wait.max.ms": 500,
+        "fetch.queue.backoff.ms": 5,  # once enough is fetched ahead; with its own 1,000 it runs dry meanwhile
         "topic.metadata.refresh.interval.ms": 30_000,
     }
     optional = {

@@ -5,6 +5,7 @@ leaves sockets open where it fails.
 """
 
 import ssl
+from contextlib import suppress
 from typing import Any
 
 import kafka.errors as errors
@@ -35,6 +36,13 @@ class Client(KafkaNetClient):  # type: ignore[misc]
     def __init__(self, **config: Any) -> None:
         net = NetworkSelector(**config)
         super().__init__(net=net, manager=_Connections(net, **config), **config)
+
+    def await_ready(self, node_id: Any, timeout_ms: float = 30000) -> bool:
+        """Whether a connection is there. kafka-python raises it where there is none, and then its sender forgets the
+        request of a transaction that was to be sent: a commit would wait for ever. After a no it is tried again."""
+        with suppress(errors.KafkaConnectionError):
+            return bool(super().await_ready(node_id, timeout_ms))
+        return False
 
 
 class _Connections(KafkaConnectionManager):  # type: ignore[misc]

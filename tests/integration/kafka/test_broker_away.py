@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import NamedTuple
 
 import pytest
 
+from connectors.kafka.sink import KafkaSink
 from deploy.kafka.broker import Broker
 from streamlin.checkpoint import CURRENT, load
+from streamlin.events import SinkContext
 from tests.integration.kafka.broker import create_topic, produce, read_all
 from tests.integration.processes import PATIENCE, start, streamlin, together, until
 from tests.integration.streams import assert_same_state, content, measured
@@ -136,6 +139,30 @@ def test_killed_and_started_again(mortal: Mortal, tmp_path: Path) -> None:
         found = [record.value for record in read_all(address, run.topic)]
         expected = mortal.predictions.splitlines()
         assert found == expected if run.transactional else set(found) == set(expected)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_transaction_that_begins_without_a_broker(mortal: Mortal, client: str) -> None:
+    """Its first request finds none, and is not forgotten: with the broker, all of the transaction is there."""
+    address, topic = mortal.broker.address, f"early-{client}"
+    create_topic(address, topic)
+    options = {"client": client, "transactional": topic, "group": topic}
+    sink = KafkaSink(f"{address}/{topic}", SinkContext(options, notice=list[str]().append))
+    sink.write(b"before\n")
+    sink.sync_with({"events/0": {"offset": 1}})
+    mortal.broker.kill()
+
+    def go_on() -> None:
+        sink.write(b"without\n")
+        sink.sync_with({"events/0": {"offset": 2}})
+
+    def come_back() -> None:
+        time.sleep(0.5)  # so that it is tried, and fails
+        mortal.broker.start()
+
+    together(go_on, come_back)
+    sink.close()
+    assert [found.value for found in read_all(address, topic)] == [b"before", b"without"]
 
 
 def test_away_for_too_long(mortal: Mortal, tmp_path: Path) -> None:
