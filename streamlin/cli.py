@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from streamlin.pipeline import Pipeline
     from streamlin.report_file import ReportFile
 
+_GARBAGE = 100_000
+"""Objects made until the collector looks at them. The columns of a few batches are some thousands, none in a cycle."""
+
 app = typer.Typer(
     help="Streaming text classification: test, then train, event by event.",
     add_completion=False,
@@ -272,6 +275,7 @@ def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: 
             tell_if_compiling(shown.notice)
             with closing(Pipeline(config, shown, limit=limit, previous=previous, stop=stop)) as pipeline:
                 gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
+                gc.set_threshold(_GARBAGE)
                 _run_and_report(pipeline, report_file)
         _show(pipeline)
 
