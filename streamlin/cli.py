@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamlin import __version__
+from streamlin.asked import Asked
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.printing import is_read, print_news, print_result
 
@@ -62,6 +63,8 @@ Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
 Preset = Annotated[str | None, typer.Option(help="fast (the default) or accurate.", metavar="NAME")]
+Dashboard = Annotated[str | None, typer.Option(help="Show the run as a page there.", metavar="[HOST:]PORT")]
+HideText = Annotated[bool, typer.Option("--dashboard-hide-text", help="No text of events on the page.")]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 
@@ -96,6 +99,8 @@ def run(
     preset: Preset = None,
     set_: Set = None,
     previous: Previous = False,
+    dashboard: Dashboard = None,
+    dashboard_hide_text: HideText = False,
 ) -> None:
     """Replay or follow a source: predict, measure, learn."""
     from streamlin.settings import load_config
@@ -111,7 +116,7 @@ def run(
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
     run_config.source.needed_url()  # before anything large is imported
-    _run(run_config, report, limit, previous)
+    _run(run_config, Asked(dashboard, dashboard_hide_text), report, limit, previous)
 
 
 @app.command()
@@ -122,13 +127,16 @@ def demo(
     limit: Limit = None,
     preset: Preset = None,
     set_: Set = None,
+    dashboard: Dashboard = None,
+    dashboard_hide_text: HideText = False,
 ) -> None:
     """Run on 32,000 headlines: clickbait or news?"""
     from streamlin.settings import load_config
 
     headlines = Path(__file__).parent / "demo" / "clickbait.jsonl.gz"
     flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
-    _run(load_config(None, flags, set_ or (), learner or (), {}), report, limit, False)
+    asked = Asked(dashboard, dashboard_hide_text)
+    _run(load_config(None, flags, set_ or (), learner or (), {}), asked, report, limit, False)
 
 
 @app.command()
@@ -260,20 +268,23 @@ def _show_error(text: str) -> None:
     print_news(f"streamlin: {' '.join(line.strip() for line in text.splitlines())}")
 
 
-def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: bool) -> None:
+def _run(config: "RunConfig", asked: Asked, report: Path | None, limit: int | None, previous: bool) -> None:
     """Run as configured, show the summary, write the report."""
     from streamlin.compiling import tell_if_compiling
     from streamlin.pipeline import Pipeline
     from streamlin.progress import progress
     from streamlin.report_file import ReportFile
     from streamlin.stopping import stopping
+    from streamlin.watchers import watchers
 
     report_file = ReportFile(report) if report is not None else None
     stop = threading.Event()
     with stopping(stop.set):
-        with progress() as shown:
+        with progress() as shown, watchers(asked, shown.notice) as watching:
             tell_if_compiling(shown.notice)
-            with closing(Pipeline(config, shown, limit=limit, previous=previous, stop=stop)) as pipeline:
+            with closing(
+                Pipeline(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)
+            ) as pipeline:
                 gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
                 gc.set_threshold(_GARBAGE)
                 _run_and_report(pipeline, report_file)
@@ -281,12 +292,16 @@ def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: 
 
 
 def _run_and_report(pipeline: "Pipeline", report_file: "ReportFile | None") -> None:
-    """The report is written whatever happens."""
+    """The report is written, and those who watch are told, whatever happens."""
     try:
         pipeline.run()
     finally:
-        if report_file is not None:
-            report_file.write(pipeline.report())
+        if report_file is not None or pipeline.watchers:
+            report = pipeline.report()
+            for watcher in pipeline.watchers:
+                watcher.finish(pipeline, report)
+            if report_file is not None:
+                report_file.write(report)
 
 
 def _show(pipeline: "Pipeline") -> None:

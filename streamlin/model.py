@@ -25,6 +25,8 @@ class Model:
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
+        self.codes: NDArray[np.int32] = np.empty(0, np.int32)
+        """Label codes of the batch that was learned last; -1 where there is nothing to learn."""
         self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
         self.learners: dict[str, Learner] = {}
         self.view_of: dict[str, str] = {}
@@ -71,7 +73,7 @@ class Model:
     def step(self, batch: Batch, features: Features) -> Predictions:
         """Test, then train, event by event: what every learner predicts of each before its label is seen."""
         goals = learn_labels(self.labels, batch.labels, batch.weights)
-        learned = goals.codes >= 0
+        self.codes, learned = goals.codes, goals.codes >= 0
         examples = {view: rows.examples(features[view], learned) for view, rows in self.rows.items()}
         scores = self._scores(examples, goals)
         measures = self.prequential

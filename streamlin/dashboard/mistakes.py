@@ -1,0 +1,66 @@
+"""The events that the lead got wrong last."""
+
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.dashboard.texts import LONG, shortened
+from streamlin.evaluation import Predictions
+from streamlin.events import Batch
+
+KEPT = 20
+
+
+class _Mistake(NamedTuple):
+    name: str
+    text: list[str]
+    label: str | None
+    predicted: int
+    confidence: float
+
+
+class Mistakes:
+    """The last twenty labelled events of which the prediction that was given out was wrong.
+
+    hide_text : keep no text.
+    """
+
+    def __init__(self, hide_text: bool) -> None:
+        self._hide_text = hide_text
+        self._last: deque[_Mistake] = deque(maxlen=KEPT)
+
+    def learned(self, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
+        """Look a batch through; codes int32[n], -1 for no label."""
+        given = predictions.predicted[predictions.lead, np.arange(codes.size)]
+        for i in np.flatnonzero((codes >= 0) & (given != codes))[-KEPT:].tolist():
+            name = batch.ids[i]
+            self._last.append(
+                _Mistake(
+                    batch.records.name(batch.kept[i]) if name is None else name,
+                    [] if self._hide_text else _pieces(batch, i),
+                    batch.labels[i],
+                    int(given[i]),
+                    float(predictions.confidences[i]),
+                )
+            )
+
+    def listed(self, labels: list[str]) -> list[dict[str, Any]]:
+        """The newest first, JSON-able; `labels` are the names by code."""
+        return [
+            {
+                "event": shortened(mistake.name, LONG),
+                "text": None if self._hide_text else shortened("\n".join(mistake.text), LONG),
+                "label": shortened(mistake.label or ""),
+                "predicted": None if mistake.predicted < 0 else shortened(labels[mistake.predicted]),
+                "confidence": None if np.isnan(mistake.confidence) else round(mistake.confidence, 3),
+            }
+            for mistake in reversed(self._last)
+        ]
+
+
+def _pieces(batch: Batch, i: int) -> list[str]:
+    """The texts of an event, each no longer than what is shown of it: a long one is not to be kept."""
+    bounds = (i, i + 1) if batch.pieces is None else batch.pieces[i : i + 2]
+    return [text[: LONG + 1] for text in batch.texts[bounds[0] : bounds[1]]]

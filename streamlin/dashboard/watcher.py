@@ -1,0 +1,93 @@
+"""What of a run is handed to the page, by the thread that learns and at little cost to it."""
+
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.addresses import shown
+from streamlin.dashboard.contents import contents
+from streamlin.dashboard.history import History
+from streamlin.dashboard.mistakes import Mistakes
+from streamlin.dashboard.texts import LONG, shortened
+from streamlin.evaluation import Predictions
+from streamlin.events import Batch
+from streamlin.pipeline import Pipeline, Watcher
+
+_PERIOD = 1.0
+"""Seconds between two snapshots."""
+_INTEREST = 5.0
+"""Seconds after which nobody looks any more."""
+_NOTICES = 20
+
+
+class Dashboard(Watcher):
+    """Takes a snapshot of the run about once a second, while somebody looks.
+
+    The server's thread says `ask` and reads `latest`; all else happens on the thread that learns. A snapshot is never
+    changed once it is there.
+
+    Parameters
+    ----------
+    hide_text : keep no text of events.
+    """
+
+    def __init__(self, hide_text: bool = False) -> None:
+        self.latest: dict[str, Any] | None = None
+        self._asked = -_INTEREST
+        self._next = 0.0
+        self._history = History()
+        self._begun = False
+        self._mistakes = Mistakes(hide_text)
+        self._notices: deque[str] = deque(maxlen=_NOTICES)
+        self._lock = threading.Lock()
+
+    def ask(self) -> None:
+        """Somebody looks; from any thread."""
+        self._asked = time.monotonic()
+
+    def update(self, run: Pipeline) -> None:
+        """Note the pace once a second; take a snapshot where one is due and wanted."""
+        if not self._begun:
+            self._begun = True
+            self._history.begin(run.seconds, run.model.prequential.events)
+        if self._history.is_due(run.seconds):
+            lag = run.lag()
+            waiting = None if lag is None else sum(lag.values())
+            self._history.add(run.seconds, run.model.prequential.events, waiting)
+        now = time.monotonic()
+        if now >= self._next and now - self._asked < _INTEREST:
+            self._next = now + _PERIOD
+            self.latest = self._snapshot(run, run.report(), False)
+
+    def learned(self, run: Pipeline, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
+        """Keep what was predicted wrong."""
+        self._mistakes.learned(batch, codes, predictions)
+
+    def notice(self, line: str) -> None:
+        """Keep a line; from any thread."""
+        with self._lock:
+            self._notices.append(shortened(line, LONG))
+
+    def finish(self, run: Pipeline, report: dict[str, Any]) -> None:
+        """The last snapshot; `report` is the run's."""
+        self.latest = self._snapshot(run, report, True)
+
+    def _snapshot(self, run: Pipeline, report: dict[str, Any], done: bool) -> dict[str, Any]:
+        points = self._history.points
+        with self._lock:
+            notices = list(self._notices)
+        return contents(report, run.config.evaluation.window) | {
+            "done": done,
+            "source": shortened(shown(run.config.source.needed_url()), LONG),
+            "history": {
+                "second": [point.second for point in points],
+                "events_per_second": [point.events_per_second for point in points],
+                "lag": [point.lag for point in points],
+            },
+            "mistakes": self._mistakes.listed(run.model.labels.names),
+            "notices": notices[::-1],
+        }

@@ -1,0 +1,46 @@
+"""What is asked to watch a run, opened and closed with it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from streamlin.asked import Asked
+from streamlin.errors import ConfigError
+from streamlin.listening import Listener, listen
+from streamlin.pipeline import Watcher
+
+
+@contextmanager
+def watchers(asked: Asked, notice: Callable[[str], None]) -> Iterator[list[Watcher]]:
+    """Those that were asked for, listening; `notice` shows the user where.
+
+    Raises
+    ------
+    ConfigError : a port can't be had, or a package is missing.
+    """
+    with ExitStack() as opened:
+        watching: list[Watcher] = []
+        if asked.dashboard is not None:
+            watching.append(_page(asked.dashboard, asked.hide_text, opened, notice))
+        yield watching
+
+
+def _page(address: str, hide_text: bool, opened: ExitStack, notice: Callable[[str], None]) -> Watcher:
+    from streamlin.dashboard.watcher import Dashboard
+
+    try:
+        from streamlin.dashboard.server import Server
+    except ModuleNotFoundError as error:
+        raise _missing("--dashboard", "dashboard", error) from None
+    listener = listen("--dashboard", address)
+    dashboard = Dashboard(hide_text)
+    opened.callback(Server(dashboard, listener).close)
+    notice(f"the page is at {listener.url}{_openness(listener)}")
+    return dashboard
+
+
+def _openness(listener: Listener) -> str:
+    return "" if listener.is_local else "; everybody who reaches this machine can see it"
+
+
+def _missing(option: str, extra: str, error: ModuleNotFoundError) -> ConfigError:
+    return ConfigError(f"{option} needs {error.name}, which is not installed: pip install 'streamlin[{extra}]'")
