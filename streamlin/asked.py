@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from streamlin.errors import ConfigError
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -10,3 +12,8 @@ class Asked:
     dashboard: str | None = None
     hide_text: bool = False
     metrics: str | None = None
+
+    def check(self) -> None:
+        """Raise ConfigError where one option needs another."""
+        if self.hide_text and self.dashboard is None:
+            raise ConfigError("--dashboard-hide-text needs --dashboard [HOST:]PORT: there is no page")

@@ -277,6 +277,7 @@ def _run(config: "RunConfig", asked: Asked, report: Path | None, limit: int | No
     from streamlin.stopping import stopping
     from streamlin.watchers import watchers
 
+    asked.check()
     report_file = ReportFile(report) if report is not None else None
     stop = threading.Event()
     with stopping(stop.set):

@@ -47,9 +47,8 @@ def listen(option: str, text: str) -> Listener:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
-        raise ConfigError(
-            f"{option} {text}: {host} is no address of this machine: {getattr(error, 'strerror', error)}"
-        ) from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{option} {text}: {host} is no address of this machine: {reason}") from None
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)

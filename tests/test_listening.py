@@ -36,25 +36,10 @@ def test_a_host_may_be_given() -> None:
             assert url is None or listener.url == url.format(listener.port)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "x",
-        "-1",
-        "65536",
-        "1.5",
-        "127.0.0.1",
-        "127.0.0.1:",
-        ":80",
-        "::1:80",
-        "a:b:80",
-        "[::1]",
-        "[]:80",
-        "٨٠",
-        "1" * 5000,
-    ],
-)
+NO_PORTS = ["", "x", "-1", "65536", "1.5", "127.0.0.1", "127.0.0.1:", ":80", "::1:80", "a:b:80", "[::1]", "[]:80", "٨٠"]
+
+
+@pytest.mark.parametrize("text", [*NO_PORTS, "1" * 5000])
 def test_what_is_no_port(text: str) -> None:
     with pytest.raises(ConfigError, match=r"needs \[HOST:\]PORT, as 8080 or 0\.0\.0\.0:8080"):
         listen("--dashboard", text)
@@ -68,7 +53,7 @@ def test_a_port_in_use_is_named() -> None:
 
 
 def test_a_host_that_is_not_here() -> None:
-    with pytest.raises(ConfigError, match="--dashboard no-such-host.invalid:80: no-such-host.invalid is no address"):
+    with pytest.raises(ConfigError, match=r"--dashboard no-such-host\.invalid:80: no-such-host\.invalid is no "):
         listen("--dashboard", "no-such-host.invalid:80")
     with pytest.raises(ConfigError, match=re.escape("--dashboard 192.0.2.1:0: can't listen there: Cannot assign")):
         listen("--dashboard", "192.0.2.1:0")
