@@ -8,9 +8,10 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,13 +58,17 @@ Learners = Annotated[list[str] | None, typer.Option("--learner", help="Repeatabl
 Predictions = Annotated[str | None, typer.Option(help="Where to: one JSON line an event.", metavar="URL")]
 DeadLetters = Annotated[str | None, typer.Option(help="Where records go that can't be read.", metavar="URL")]
 CheckpointDir = Annotated[str | None, typer.Option("--checkpoint", help="Resume from it, save to it.", metavar="DIR")]
-Report = Annotated[Path | None, typer.Option(help="The summary as JSON.", metavar="FILE", readable=False)]
+Reports = Annotated[
+    list[Path] | None,
+    typer.Option("--report", help="The summary, .html or JSON. Repeatable.", metavar="FILE", readable=False),
+]
 Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", parser=_count)]
 Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends, as tail -F does.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
 Preset = Annotated[str | None, typer.Option(help="fast (the default) or accurate.", metavar="NAME")]
 Dashboard = Annotated[str | None, typer.Option(help="Show the run as a page there.", metavar="[HOST:]PORT")]
+Metrics = Annotated[str | None, typer.Option(help="Tell Prometheus there how it goes.", metavar="[HOST:]PORT")]
 HideText = Annotated[bool, typer.Option("--dashboard-hide-text", help="No text of events on the page.")]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
@@ -92,7 +97,7 @@ def run(
     predictions: Predictions = None,
     dead_letters: DeadLetters = None,
     checkpoint: CheckpointDir = None,
-    report: Report = None,
+    report: Reports = None,
     limit: Limit = None,
     follow: Follow = False,
     slice_by: SliceBy = None,
@@ -101,6 +106,7 @@ def run(
     previous: Previous = False,
     dashboard: Dashboard = None,
     dashboard_hide_text: HideText = False,
+    metrics: Metrics = None,
 ) -> None:
     """Replay or follow a source: predict, measure, learn."""
     from streamlin.settings import load_config
@@ -116,27 +122,28 @@ def run(
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
     run_config.source.needed_url()  # before anything large is imported
-    _run(run_config, Asked(dashboard, dashboard_hide_text), report, limit, previous)
+    _run(run_config, Asked(dashboard, dashboard_hide_text, metrics), report or (), limit, previous)
 
 
 @app.command()
 def demo(
     learner: Learners = None,
     predictions: Predictions = None,
-    report: Report = None,
+    report: Reports = None,
     limit: Limit = None,
     preset: Preset = None,
     set_: Set = None,
     dashboard: Dashboard = None,
     dashboard_hide_text: HideText = False,
+    metrics: Metrics = None,
 ) -> None:
     """Run on 32,000 headlines: clickbait or news?"""
     from streamlin.settings import load_config
 
     headlines = Path(__file__).parent / "demo" / "clickbait.jsonl.gz"
     flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
-    asked = Asked(dashboard, dashboard_hide_text)
-    _run(load_config(None, flags, set_ or (), learner or (), {}), asked, report, limit, False)
+    asked = Asked(dashboard, dashboard_hide_text, metrics)
+    _run(load_config(None, flags, set_ or (), learner or (), {}), asked, report or (), limit, False)
 
 
 @app.command()
@@ -268,7 +275,7 @@ def _show_error(text: str) -> None:
     print_news(f"streamlin: {' '.join(line.strip() for line in text.splitlines())}")
 
 
-def _run(config: "RunConfig", asked: Asked, report: Path | None, limit: int | None, previous: bool) -> None:
+def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int | None, previous: bool) -> None:
     """Run as configured, show the summary, write the report."""
     from streamlin.compiling import tell_if_compiling
     from streamlin.pipeline import Pipeline
@@ -278,7 +285,7 @@ def _run(config: "RunConfig", asked: Asked, report: Path | None, limit: int | No
     from streamlin.watchers import watchers
 
     asked.check()
-    report_file = ReportFile(report) if report is not None else None
+    report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
     with stopping(stop.set):
         with progress() as shown, watchers(asked, shown.notice) as watching:
@@ -288,21 +295,29 @@ def _run(config: "RunConfig", asked: Asked, report: Path | None, limit: int | No
             ) as pipeline:
                 gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
                 gc.set_threshold(_GARBAGE)
-                _run_and_report(pipeline, report_file)
+                _run_and_report(pipeline, report_files)
         _show(pipeline)
 
 
-def _run_and_report(pipeline: "Pipeline", report_file: "ReportFile | None") -> None:
+def _run_and_report(pipeline: "Pipeline", report_files: "Sequence[ReportFile]") -> None:
     """The report is written, and those who watch are told, whatever happens."""
     try:
         pipeline.run()
     finally:
-        if report_file is not None or pipeline.watchers:
+        if report_files or pipeline.watchers:
             report = pipeline.report()
             for watcher in pipeline.watchers:
                 watcher.finish(pipeline, report)
-            if report_file is not None:
-                report_file.write(report)
+            for file in report_files:
+                file.write(_page(pipeline, report) if file.is_page else json.dumps(report, ensure_ascii=False) + "\n")
+
+
+def _page(pipeline: "Pipeline", report: dict[str, Any]) -> str:
+    from streamlin.addresses import shown
+    from streamlin.html_report import html_report
+
+    config = pipeline.config
+    return html_report(report, config.evaluation.window, shown(config.source.needed_url()))
 
 
 def _show(pipeline: "Pipeline") -> None:

@@ -21,6 +21,8 @@ def watchers(asked: Asked, notice: Callable[[str], None]) -> Iterator[list[Watch
         watching: list[Watcher] = []
         if asked.dashboard is not None:
             watching.append(_page(asked.dashboard, asked.hide_text, opened, notice))
+        if asked.metrics is not None:
+            watching.append(_metrics(asked.metrics, opened, notice))
         yield watching
 
 
@@ -36,6 +38,19 @@ def _page(address: str, hide_text: bool, opened: ExitStack, notice: Callable[[st
     opened.callback(Server(dashboard, listener).close)
     notice(f"the page is at {listener.url}{_openness(listener)}")
     return dashboard
+
+
+def _metrics(address: str, opened: ExitStack, notice: Callable[[str], None]) -> Watcher:
+    try:
+        from streamlin.metrics.server import Server
+        from streamlin.metrics.watcher import Metrics
+    except ModuleNotFoundError as error:
+        raise _missing("--metrics", "metrics", error) from None
+    listener = listen("--metrics", address)
+    metrics = Metrics()
+    opened.callback(Server(metrics, listener).close)
+    notice(f"metrics are at {listener.url}metrics, health at {listener.url}healthz and {listener.url}readyz")
+    return metrics
 
 
 def _openness(listener: Listener) -> str:

@@ -11,6 +11,17 @@ from streamlin.evaluation import Predictions
 from streamlin.events import Batch
 
 KEPT = 20
+_FEW = 4
+"""Mistakes of a batch, below which they are read from it at once."""
+
+
+class _Wrong(NamedTuple):
+    """Events of a batch, by number, that were predicted wrong."""
+
+    batch: Batch
+    numbers: NDArray[np.int64]
+    given: NDArray[np.int32]
+    confidences: NDArray[np.float64]
 
 
 class _Mistake(NamedTuple):
@@ -30,24 +41,25 @@ class Mistakes:
     def __init__(self, hide_text: bool) -> None:
         self._hide_text = hide_text
         self._last: deque[_Mistake] = deque(maxlen=KEPT)
+        self._unread: deque[_Wrong] = deque(maxlen=KEPT // _FEW)
 
     def learned(self, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
-        """Look a batch through; codes int32[n], -1 for no label."""
+        """Look a batch through; codes int32[n], -1 for no label.
+
+        The mistakes of a batch are read from it when somebody looks: mostly those of later ones have replaced them by
+        then. Batches that wait for that have 20 together, so that there are few.
+        """
         given = predictions.predicted[predictions.lead, np.arange(codes.size)]
-        for i in np.flatnonzero((codes >= 0) & (given != codes))[-KEPT:].tolist():
-            name = batch.ids[i]
-            self._last.append(
-                _Mistake(
-                    batch.records.name(batch.kept[i]) if name is None else name,
-                    [] if self._hide_text else _pieces(batch, i),
-                    batch.labels[i],
-                    int(given[i]),
-                    float(predictions.confidences[i]),
-                )
-            )
+        numbers = np.flatnonzero((codes >= 0) & (given != codes))[-KEPT:]
+        if not numbers.size:
+            return
+        self._unread.append(_Wrong(batch, numbers, given[numbers], predictions.confidences[numbers]))
+        if numbers.size < _FEW:
+            self._read()
 
     def listed(self, labels: list[str]) -> list[dict[str, Any]]:
         """The newest first, JSON-able; `labels` are the names by code."""
+        self._read()
         return [
             {
                 "event": shortened(mistake.name, LONG),
@@ -58,6 +70,21 @@ class Mistakes:
             }
             for mistake in reversed(self._last)
         ]
+
+    def _read(self) -> None:
+        while self._unread:
+            batch, numbers, given, confidences = self._unread.popleft()
+            for i, predicted, confidence in zip(numbers.tolist(), given.tolist(), confidences.tolist(), strict=True):
+                name = batch.ids[i]
+                self._last.append(
+                    _Mistake(
+                        batch.records.name(batch.kept[i]) if name is None else name,
+                        [] if self._hide_text else _pieces(batch, i),
+                        batch.labels[i],
+                        predicted,
+                        confidence,
+                    )
+                )
 
 
 def _pieces(batch: Batch, i: int) -> list[str]:

@@ -33,7 +33,7 @@ class Pages:
     def __init__(self, dashboard: Dashboard) -> None:
         self._dashboard = dashboard
         self._frame: Frame | None = None
-        self._snapshot: dict[str, Any] | None = None
+        self._snapshot: Callable[[], dict[str, Any]] | None = None
         self._news = asyncio.Condition()
         self.open = 0
 
@@ -51,7 +51,7 @@ class Pages:
         if latest is None or latest is self._snapshot or not self.open:
             return
         async with self._news:
-            self._frame, self._snapshot = Frame(latest, self._frame), latest
+            self._frame, self._snapshot = Frame(latest(), self._frame), latest
             self._news.notify_all()
 
     async def messages(self) -> AsyncIterator[bytes]:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from streamlin.evaluation import Predictions
 from streamlin.events import Batch
 from streamlin.pipeline import Pipeline, Watcher
 
-_PERIOD = 1.0
-"""Seconds between two snapshots."""
+_PERIOD, _LONGEST, _SHARE = 1.0, 5.0, 0.015
+"""Seconds between two snapshots, at least and at most, and the share of its time that learning shall spend on them:
+with many labels a report is long, and snapshots are rarer."""
 _INTEREST = 5.0
 """Seconds after which nobody looks any more."""
 _NOTICES = 20
@@ -27,8 +29,8 @@ _NOTICES = 20
 class Dashboard(Watcher):
     """Takes a snapshot of the run about once a second, while somebody looks.
 
-    The server's thread says `ask` and reads `latest`; all else happens on the thread that learns. A snapshot is never
-    changed once it is there.
+    The server's thread says `ask`, and calls `latest` for what is shown; all else happens on the thread that learns. A
+    snapshot is never changed once it is there.
 
     Parameters
     ----------
@@ -36,7 +38,7 @@ class Dashboard(Watcher):
     """
 
     def __init__(self, hide_text: bool = False) -> None:
-        self.latest: dict[str, Any] | None = None
+        self.latest: Callable[[], dict[str, Any]] | None = None
         self._asked = -_INTEREST
         self._next = 0.0
         self._history = History()
@@ -60,8 +62,10 @@ class Dashboard(Watcher):
             self._history.add(run.seconds, run.model.prequential.events, waiting)
         now = time.monotonic()
         if now >= self._next and now - self._asked < _INTEREST:
-            self._next = now + _PERIOD
+            begin = time.thread_time()
             self.latest = self._snapshot(run, run.report(), False)
+            cost = time.thread_time() - begin
+            self._next = now + min(max(_PERIOD, cost / _SHARE), _LONGEST)
 
     def learned(self, run: Pipeline, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
         """Keep what was predicted wrong."""
@@ -76,11 +80,11 @@ class Dashboard(Watcher):
         """The last snapshot; `report` is the run's."""
         self.latest = self._snapshot(run, report, True)
 
-    def _snapshot(self, run: Pipeline, report: dict[str, Any], done: bool) -> dict[str, Any]:
+    def _snapshot(self, run: Pipeline, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:
         points = self._history.points
         with self._lock:
             notices = list(self._notices)
-        return contents(report, run.config.evaluation.window) | {
+        more = {
             "done": done,
             "source": shortened(shown(run.config.source.needed_url()), LONG),
             "history": {
@@ -91,3 +95,4 @@ class Dashboard(Watcher):
             "mistakes": self._mistakes.listed(run.model.labels.names),
             "notices": notices[::-1],
         }
+        return lambda: contents(report, run.config.evaluation.window) | more

@@ -4,7 +4,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -49,6 +49,11 @@ def site() -> Iterator[Site]:
     site = Site()
     yield site
     site.close()
+
+
+def shown(data: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    """A snapshot that shows just that."""
+    return lambda: data
 
 
 def next_data(answer: http.client.HTTPResponse) -> dict[str, Any]:
@@ -124,12 +129,12 @@ def test_noise_instead_of_http(site: Site) -> None:
 
 
 def test_a_new_page_gets_all_and_then_what_is_new(site: Site) -> None:
-    site.dashboard.latest = snapshot([1, 2])
+    site.dashboard.latest = shown(snapshot([1, 2]))
     first, second = site.ask("/events"), site.ask("/events")
     assert first.headers["Content-Type"].startswith("text/event-stream")
     assert next_data(first)["curve"]["labelled"] == [1, 2]
     assert next_data(second)["curve"]["labelled"] == [1, 2]
-    site.dashboard.latest = snapshot([1, 2, 3])
+    site.dashboard.latest = shown(snapshot([1, 2, 3]))
     assert next_data(first)["curve"] == {"begin": 2, "labelled": [3], "accuracy": [[0.03], [0.015]]}
     assert next_data(second)["curve"]["begin"] == 2
     assert next_data(site.ask("/events"))["curve"] == {
@@ -140,10 +145,10 @@ def test_a_new_page_gets_all_and_then_what_is_new(site: Site) -> None:
 
 
 def test_the_last_snapshot_ends_the_stream(site: Site) -> None:
-    site.dashboard.latest = snapshot([1])
+    site.dashboard.latest = shown(snapshot([1]))
     answer = site.ask("/events")
     next_data(answer)
-    site.dashboard.latest = snapshot([1, 2], done=True)
+    site.dashboard.latest = shown(snapshot([1, 2], done=True))
     site.server.close()
     assert next_data(answer)["done"]
     assert answer.read().strip() == b""
@@ -154,7 +159,7 @@ def test_the_last_snapshot_ends_the_stream(site: Site) -> None:
 def test_slow_and_vanished_clients_hold_up_nobody(site: Site) -> None:
     """One reads nothing of 21 MB of snapshots, one goes away in their midst; a third gets the latest one."""
     large = snapshot([1]) | {"filling": "x" * 3_000_000}
-    site.dashboard.latest = large
+    site.dashboard.latest = shown(large)
     slow = socket.create_connection(("127.0.0.1", site.port), PATIENCE)
     slow.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
     gone = site.ask("/events")
@@ -163,7 +168,7 @@ def test_slow_and_vanished_clients_hold_up_nobody(site: Site) -> None:
     reader = site.ask("/events")
     next_data(reader)
     for number in range(2, 8):
-        site.dashboard.latest = large | {"seconds": float(number)}
+        site.dashboard.latest = shown(large | {"seconds": float(number)})
         assert next_data(reader)["seconds"] == number
     received = bytearray()
     latest = b'"seconds":7.0'
@@ -174,7 +179,7 @@ def test_slow_and_vanished_clients_hold_up_nobody(site: Site) -> None:
 
 
 def test_so_many_pages_and_no_more(site: Site) -> None:
-    site.dashboard.latest = snapshot([1])
+    site.dashboard.latest = shown(snapshot([1]))
     pages = [site.ask("/events") for _ in range(100)]
     for page in pages:
         next_data(page)

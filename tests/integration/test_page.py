@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.integration.pages import started
-from tests.integration.processes import PATIENCE, finish, kill, until
+from tests.integration.processes import PATIENCE, finish, kill, streamlin, until
 from tests.integration.streams import real_events, write_lines
 from tests.integration.test_dashboard import HOSTILE, hostile_stream
 
@@ -145,7 +145,7 @@ def test_after_a_restart_the_page_goes_on(browser: Browser, stream: Path, tmp_pa
 
 
 def test_what_strangers_write_is_text(browser: Browser, tmp_path: Path) -> None:
-    """Neither texts nor labels nor ids become elements or run; each is isolated from the direction of its neighbours."""
+    """Neither texts nor labels nor ids become elements or run; each keeps its direction to itself."""
     process, url = started("run", hostile_stream(tmp_path / "in.jsonl"), "--follow", "--slice-by", "label")
     visit = Visit(browser, url)
     items = visit.page.locator("#mistakes li")
@@ -220,3 +220,34 @@ def test_with_the_keyboard_alone(browser: Browser, stream: Path) -> None:
     process.terminate()
     assert finish(process).code == 0
     page.close()
+
+
+def test_a_report_for_the_browser(browser: Browser, data: Path, tmp_path: Path) -> None:
+    """One file with all in it: no server, no other file, the same figures as the JSON beside it; texts stay texts."""
+    events = real_events(data / "sms-spam.jsonl.gz", 300)
+    for number, text in enumerate(HOSTILE):
+        events[20 * number] |= {
+            "text": text,
+            "label": text[:60],
+            "kind": f"{text[:60]}</script><script>alert(1)</script>",
+        }
+    stream = write_lines(tmp_path / "in.jsonl", events)
+    page, report = tmp_path / "report.html", tmp_path / "report.json"
+    streamlin("run", stream, "--report", page, "--report", report, "--slice-by", "kind")
+    whole = json.loads(report.read_text())
+    visit = Visit(browser, page.as_uri())
+    visit.state("report of a run")
+    assert not visit.complaints
+    assert visit.hosts == {""}
+    assert visit.page.locator("script").count() == 3
+    assert visit.page.title() == "streamlin"
+    rows = {row[0]: row[1:] for row in visit.table("#learners")[1:]}
+    for name, figures in (whole["learners"] | whole["baselines"]).items():
+        assert rows[name][0] == percent(figures["accuracy"])
+        assert rows[name][1] == percent(figures["window_accuracy"])
+    values = {row[0] for row in visit.table("#slices table")[1:]}
+    assert "<script>document.title = 'taken'</scrip…" in values
+    assert visit.page.locator("#accuracy-chart canvas").count() == 1
+    assert visit.page.locator("#mistakes").is_hidden()
+    assert page.stat().st_size < 300_000
+    visit.page.close()
