@@ -35,6 +35,8 @@ def counts_line(report: Mapping[str, Any]) -> str:
         parts.append(counted(report["tombstones"], "tombstone"))
     if report["lost"]:
         parts.append(f"{report['lost']:,} lost")
+    if "late_labels" in report:
+        parts.append(f"{report['late_labels']['waiting']:,} waiting for a label")
     if "lag" in report:
         parts.append(f"lag {sum(report['lag'].values()):,}")
     if report["events_per_second"] is not None:

@@ -13,7 +13,7 @@ from streamlin.evaluation.calibration import Calibration
 from streamlin.evaluation.confusion import Confusion
 from streamlin.evaluation.intervals import wilson
 from streamlin.evaluation.measure import Measure
-from streamlin.evaluation.predictions import Predictions, predict
+from streamlin.evaluation.predictions import Earlier, Predictions, predict
 from streamlin.evaluation.slices import Slices
 from streamlin.events import LabelIndex
 
@@ -70,8 +70,12 @@ class Prequential:
         weights: NDArray[np.float64],
         labels: LabelIndex,
         extra: Mapping[str, Sequence[str | None]],
+        earlier: Earlier | None = None,
     ) -> Predictions:
-        """Predict from scores float64[L, n, n_labels], then count them against label codes int32[n] (-1: none)."""
+        """Predict from scores float64[L, n, n_labels], then count them against label codes int32[n] (-1: none).
+
+        earlier : rows whose scores are from before, and with them their other predictions.
+        """
         n_learners, n, _ = scores.shape
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
         ours, baselines = predicted[:n_learners], predicted[n_learners : n_learners + 2]
@@ -79,13 +83,16 @@ class Prequential:
         self.baselines.predict(codes, weights, len(labels), baselines)
         for row, field in enumerate(self.references, n_learners + 2):
             predicted[row] = _reference_codes(extra[field], labels)
+        if earlier is not None:  # references are what they are, whenever
+            baselines[:, earlier.here] = baselines[:, earlier.asked]
+            baselines[:, earlier.before] = earlier.baselines
         lead = self.accuracy.update(predicted, codes, weights, n_learners)
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
         self.confusion.update(ours, codes, len(labels))
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights))
+        return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights), baselines)
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
         """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is the best learner so far."""
@@ -93,7 +100,8 @@ class Prequential:
         predicted = np.empty(scores.shape[:2], np.int32)
         predict(scores, predicted)
         lead, unlabelled = np.full(n, self.best(), np.int32), np.full(n, -1, np.int32)
-        return Predictions(predicted, lead, self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n)))
+        confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n))
+        return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
 
     def report(self, labels: LabelIndex) -> dict[str, Any]:
         """The counts and accuracies as JSON-able values; None where nothing was labelled."""

@@ -131,7 +131,7 @@ def assert_rows_equal(ours: dict[str, Any], twins: dict[str, Any]) -> None:
 
 @given(rows, cuts)
 def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -> None:
-    run, (predicted, lead, sure) = run_in_parts(stream, at)
+    run, (predicted, lead, sure, _) = run_in_parts(stream, at)
     labels, weights = [row[0] for row in stream], [row[1] for row in stream]
     ours, certainty, calibrations = plain_predictions(stream)
     names = run.labels.names
