@@ -243,6 +243,7 @@ class EvaluationConfig(Strict):
     slice_by : fields by whose values accuracy is measured too.
     references : fields that hold another's predictions, measured beside the baselines.
     confusion_labels, slice_values : labels, and values of a field, that are counted singly; the rest is one.
+    metrics : "accuracy" leaves out what is neither accuracy nor the goodness of probabilities.
     """
 
     window: Count = 1000
@@ -252,6 +253,7 @@ class EvaluationConfig(Strict):
     references: Names = ()
     confusion_labels: Count = 200
     slice_values: Count = 1000
+    metrics: Literal["all", "accuracy"] = "all"
 
     @field_validator("references")
     @classmethod

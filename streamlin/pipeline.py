@@ -162,9 +162,12 @@ class Pipeline:
             raise failure
         return self.report()
 
-    def report(self) -> dict[str, Any]:
-        """What was measured, JSON-able. All counts but the seconds and their rate go back to before a resume."""
-        report = self.model.prequential.report(self.model.labels)
+    def report(self, details: bool = True) -> dict[str, Any]:
+        """What was measured, JSON-able. All counts but the seconds and their rate go back to before a resume.
+
+        details : False leaves out what is long.
+        """
+        report = self.model.prequential.report(self.model.labels, details)
         pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
         counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
         lag = self.lag()

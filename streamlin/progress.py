@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from streamlin.printing import print_news
-from streamlin.summary import accuracy_table, counts_line, percent
+from streamlin.summary import accuracy_table, counts_line, percent, remarks
 
 if TYPE_CHECKING:
     from streamlin.pipeline import Pipeline
@@ -33,7 +33,7 @@ class PlainProgress:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _PLAIN_SECONDS
-        report = run.report()
+        report = run.report(details=False)
         best = max(report["learners"].items(), key=lambda item: item[1]["accuracy"] or 0.0)
         done = progress_of(run)
         share = f"{100 * done[0] / done[1]:.0f} % · " if done else ""
@@ -71,10 +71,12 @@ class LiveProgress:
         if time.monotonic() < self._next:
             return
         from rich.console import Group
+        from rich.text import Text
 
         self._next = time.monotonic() + _LIVE_SECONDS
-        report = run.report()
+        report = run.report(details=False)
         parts: list[Any] = [counts_line(report), "", accuracy_table(report, run.config.evaluation.window)]
+        parts += ["", *map(Text, remarks(report))]
         done = progress_of(run)
         if done is not None:
             self._bar.update(self._task, completed=done[0], total=done[1])

@@ -8,14 +8,18 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlin.config import LEARNER_MODELS
+from streamlin.evaluation.mcnemar import SIGNIFICANT
 
 _SIDE_BY_SIDE = 5
 """Learners whose accuracies in a slice fit next to each other in 80 columns."""
 
 
 def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
-    """A row a learner, then the baselines: running accuracy with its 95 % interval, window, fading."""
-    table = _table("learner", "accuracy", "95 % interval", f"last {window:,}", "fading", right=4)
+    """A row a learner, then the baselines: running accuracy with its 95 % interval, window, fading, and kappa."""
+    titles = ["learner", "accuracy", "95 % interval", f"last {window:,}", "fading"]
+    if any("kappa" in row for row in report["learners"].values()):
+        titles.append("kappa")
+    table = _table(*titles, right=len(titles) - 1)
     best = max((row["accuracy"] or 0.0 for row in report["learners"].values()), default=0.0)
     for name, row in report["learners"].items():
         table.add_row(Text(name), *_cells(row), style="bold" if row["accuracy"] == best else None)
@@ -23,6 +27,33 @@ def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
     for name, row in report["baselines"].items():
         table.add_row(Text(name), *_cells(row), style="dim")
     return table
+
+
+def remarks(report: Mapping[str, Any]) -> list[str]:
+    """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
+    lines = [line for line in (_lead(report),) if line]
+    silent = {name: row["abstained"] for name, row in (report["learners"] | report["baselines"]).items()}
+    said = [
+        f"{name} {times:,} times" for name, times in silent.items() if times > 1
+    ]  # nobody can predict the first event
+    return lines + ([f"no prediction, counted as wrong: {', '.join(said)}"] if said else [])
+
+
+def _lead(report: Mapping[str, Any]) -> str | None:
+    """What McNemar's test says of the leader and the other learners; None where there is no other."""
+    leader = report.get("leader")
+    others = {name: row["leader_p"] for name, row in report["learners"].items() if name != leader}
+    if leader is None or not others:
+        return None
+    undecided = [f"{name} ({_p(p)})" for name, p in others.items() if p >= SIGNIFICANT]
+    if undecided:
+        return f"{leader}: no difference shown to {', '.join(undecided)}"
+    whom = next(iter(others)) if len(others) == 1 else "all other learners"
+    return f"{leader} is ahead of {whom} ({_p(max(others.values()))})"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def counts_line(report: Mapping[str, Any]) -> str:
@@ -75,7 +106,8 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """The whole of it."""
     if report["events"] and not report["labelled"]:
         return Group(counts_line(report), "no event has a label: nothing to measure; fields.label names their field")
-    return Group(counts_line(report), "", accuracy_table(report, window), *slice_tables(report))
+    below = [Text(line) for line in remarks(report)]
+    return Group(counts_line(report), "", accuracy_table(report, window), "", *below, *slice_tables(report))
 
 
 def counted(number: int, thing: str) -> str:
@@ -91,7 +123,12 @@ def percent(share: float | None) -> str:
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     interval = row["interval"]
     spread = "–" if interval is None else f"{100 * interval[0]:.2f} – {100 * interval[1]:.2f}"
-    return percent(row["accuracy"]), spread, percent(row["window_accuracy"]), percent(row["fading_accuracy"])
+    cells = (percent(row["accuracy"]), spread, percent(row["window_accuracy"]), percent(row["fading_accuracy"]))
+    return (*cells, _ratio(row["kappa"])) if "kappa" in row else cells
+
+
+def _ratio(number: float | None) -> str:
+    return "–" if number is None else f"{number:.3f}"
 
 
 def inspection(found: Mapping[str, Any]) -> RenderableType:

@@ -13,11 +13,11 @@ from streamlin.config import RunConfig
 from streamlin.inspection import inspect
 from streamlin.pipeline import Pipeline
 from streamlin.settings import load_config
-from streamlin.summary import accuracy_table, counts_line, inspection, percent, summary
+from streamlin.summary import accuracy_table, counts_line, inspection, percent, remarks, summary
 
 PERCENT = r"(?:\d{1,3}\.\d\d %|–)"
 INTERVAL = r"(?:\d{1,3}\.\d\d – \d{1,3}\.\d\d|–)"
-ROW = re.compile(rf"(\S+) +({PERCENT}) +({INTERVAL}) +({PERCENT}) +({PERCENT})")
+ROW = re.compile(rf"(\S+) +({PERCENT}) +({INTERVAL}) +({PERCENT}) +({PERCENT}) +(-?\d\.\d\d\d)")
 
 
 class Silent:
@@ -66,7 +66,7 @@ def lines_of(renderable: RenderableType, width: int = 80) -> list[str]:
 def test_a_learner_a_line(finished: tuple[dict[str, Any], Path]) -> None:
     report, _ = finished
     head, *rows = [line for line in lines_of(accuracy_table(report, 1000)) if line]
-    assert head.split() == ["learner", "accuracy", "95", "%", "interval", "last", "1,000", "fading"]
+    assert head.split() == ["learner", "accuracy", "95", "%", "interval", "last", "1,000", "fading", "kappa"]
     names = [*report["learners"], *report["baselines"]]
     cells = [ROW.fullmatch(row) for row in rows]
     assert [found and found[1] for found in cells] == names
@@ -76,12 +76,15 @@ def test_a_learner_a_line(finished: tuple[dict[str, Any], Path]) -> None:
         assert found[2] == percent(row["accuracy"])
         assert found[3] == f"{100 * low:.2f} – {100 * high:.2f}"
         assert (found[4], found[5]) == (percent(row["window_accuracy"]), percent(row["fading_accuracy"]))
+        assert found[6] == f"{row['kappa']:.3f}"
 
 
 def test_without_a_label_there_are_dashes() -> None:
     row = {"accuracy": None, "interval": None, "window_accuracy": None, "fading_accuracy": None}
     table = accuracy_table({"learners": {"a": row}, "baselines": {"majority": row}}, 10)
     assert [line.split() for line in lines_of(table)[1:] if line] == [["a", *"––––"], ["majority", *"––––"]]
+    table = accuracy_table({"learners": {"a": row | {"kappa": None}}, "baselines": {}}, 10)
+    assert [line.split() for line in lines_of(table)[1:] if line] == [["a", *"–––––"]]
     assert (percent(None), percent(0.0), percent(0.98621), percent(1.0)) == ("–", "0.00 %", "98.62 %", "100.00 %")
 
 
@@ -99,6 +102,25 @@ def test_the_counts() -> None:
     assert counts_line(report) == "5,574 events · 2 labels · 3 dead letters · 1.2 s, 4,459 events/s"
     assert counts_line(report | {"unlabelled": 1574}).startswith("5,574 events · 1,574 without label · 2 labels")
     assert counts_line(report | {"events_per_second": None}) == "5,574 events · 2 labels · 3 dead letters"
+
+
+def compared(**ps: float | None) -> dict[str, Any]:
+    """A report of learners with their p against the leader, which has none."""
+    (leader,) = (name for name, p in ps.items() if p is None)
+    learners = {name: {"leader_p": p, "abstained": 1} for name, p in ps.items()}
+    return {"leader": leader, "learners": learners, "baselines": {"majority": {"abstained": 1}}}
+
+
+def test_what_is_said_of_the_leader() -> None:
+    assert remarks(compared(a=0.0004, b=None)) == ["b is ahead of a (p < 0.001)"]
+    assert remarks(compared(a=0.0004, b=None, c=0.0312)) == ["b is ahead of all other learners (p = 0.031)"]
+    assert remarks(compared(a=0.31, b=None, c=0.05, d=0.01)) == ["b: no difference shown to a (p = 0.31), c (p = 0.05)"]
+    assert remarks(compared(a=None)) == []
+    nobody = compared(a=None) | {"leader": None}
+    assert remarks(nobody) == []
+    silent = compared(a=None)
+    silent["baselines"]["other"] = {"abstained": 1234}
+    assert remarks(silent) == ["no prediction, counted as wrong: other 1,234 times"]
 
 
 def test_the_summary_of_five_learners_with_slices_fits_80_columns(finished: tuple[dict[str, Any], Path]) -> None:

@@ -6,7 +6,9 @@ Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.curve import POINTS, cut_point, events_of, is_due, new_progress
 from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.window import Window, window_shares
 from streamlin.kernel import kernel
 
 
@@ -19,16 +21,22 @@ class Accuracy(Measure):
         window    the same over the last `window` labelled events
         fading    S <- w h + fading S,   N <- w + fading N,   S / N
 
+    The course of the first two is kept as a curve, `streamlin.evaluation.curve`.
+
     Parameters
     ----------
     predictors : M, their number.
     window : labelled events, > 0.
     fading : between 0 and 1.
+    points : room of the curve, an even number; 0: there is none.
     """
 
-    arrays = ("hit_weights", "fading_hits", "correct", "abstained", "totals", "count", "window_hits", "window_weights")
+    arrays = (
+        *("hit_weights", "fading_hits", "correct", "abstained", "totals", "count"),
+        *("window_labels", "window_predicted", "window_weights", "progress", "points"),
+    )
 
-    def __init__(self, predictors: int, window: int = 1000, fading: float = 0.999) -> None:
+    def __init__(self, predictors: int, window: int = 1000, fading: float = 0.999, points: int = POINTS) -> None:
         self.fading = fading
         self.hit_weights = np.zeros(predictors)
         self.fading_hits = np.zeros(predictors)
@@ -36,8 +44,11 @@ class Accuracy(Measure):
         self.abstained = np.zeros(predictors, np.int64)
         self.totals = np.zeros(2)
         self.count = np.zeros(1, np.int64)
-        self.window_hits = np.zeros((window, predictors), np.bool_)
+        self.window_labels = np.zeros(window, np.int32)
+        self.window_predicted = np.zeros((window, predictors), np.int32)
         self.window_weights = np.zeros(window)
+        self.progress = new_progress(points)
+        self.points = np.zeros((points, 2, predictors))
 
     def update(
         self, predicted: NDArray[np.int32], labels: NDArray[np.int32], weights: NDArray[np.float64], leaders: int
@@ -61,8 +72,11 @@ class Accuracy(Measure):
             self.abstained,
             self.totals,
             self.count,
-            self.window_hits,
+            self.window_labels,
+            self.window_predicted,
             self.window_weights,
+            self.progress,
+            self.points,
             lead,
         )
         return lead
@@ -73,8 +87,19 @@ class Accuracy(Measure):
 
     def windowed(self) -> NDArray[np.float64]:
         """float64[M]; NaN while nothing was counted."""
-        # Summed anew, not kept: adding and taking away again would leave rounding errors behind.
-        return _ratio(self.window_weights @ self.window_hits, self.window_weights.sum())
+        shares = np.empty(self.hit_weights.size)
+        window_shares(*self.window(), shares)
+        return shares
+
+    def window(self) -> Window:
+        """The last labelled events; not copied."""
+        n = int(self.count[0])
+        return Window(self.window_labels[:n], self.window_predicted[:n], self.window_weights[:n])
+
+    def curve(self) -> tuple[list[int], NDArray[np.float64]]:
+        """Numbers of labelled events, and float64[points, 2, M]: running and windowed accuracy behind each of them."""
+        events = events_of(self.progress)
+        return events, self.points[: len(events)]
 
     def faded(self) -> NDArray[np.float64]:
         """float64[M]; NaN while nothing was counted."""
@@ -98,15 +123,19 @@ def tally(
     abstained: NDArray[np.int64],
     totals: NDArray[np.float64],
     count: NDArray[np.int64],
-    window_hits: NDArray[np.bool_],
+    window_labels: NDArray[np.int32],
+    window_predicted: NDArray[np.int32],
     window_weights: NDArray[np.float64],
+    progress: NDArray[np.int64],
+    points: NDArray[np.float64],
     lead: NDArray[np.int32],
 ) -> None:
     """Count a batch, event by event.
 
     hit_weights, fading_hits float64[M], correct, abstained int64[M], totals float64[2] (running, fading weight), count
-    int64[1] (events counted), window_hits bool[window, M], window_weights float64[window] (rings): changed in place.
-    lead int32[n]: set.
+    int64[1] (events counted), window_labels int32[window], window_predicted int32[window, M], window_weights
+    float64[window] (rings), progress int64[3], points float64[room, 2, M] (the curve): changed in place. lead
+    int32[n]: set.
     """
     for i in range(labels.size):
         lead[i] = 0
@@ -119,6 +148,7 @@ def tally(
         slot = count[0] % window_weights.size
         totals[0] += w
         totals[1] = w + fading * totals[1]
+        window_labels[slot] = labels[i]
         window_weights[slot] = w
         for m in range(predicted.shape[0]):
             hit = predicted[m, i] == labels[i]
@@ -126,5 +156,16 @@ def tally(
             correct[m] += hit
             hit_weights[m] += w * hit
             fading_hits[m] = w * hit + fading * fading_hits[m]
-            window_hits[slot, m] = hit
+            window_predicted[slot, m] = predicted[m, i]
         count[0] += 1
+        if is_due(progress, count[0]):
+            filled = min(count[0], window_labels.size)
+            cut_point(
+                hit_weights,
+                totals[0],
+                window_labels[:filled],
+                window_predicted[:filled],
+                window_weights[:filled],
+                progress,
+                points,
+            )

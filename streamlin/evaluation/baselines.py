@@ -7,6 +7,9 @@ from streamlin.config import BASELINES
 from streamlin.evaluation.measure import Measure
 from streamlin.kernel import kernel
 
+MAJORITY, NO_CHANGE = range(2)
+"""Their numbers, in the order of their names."""
+
 
 class Baselines(Measure):
     """Two predictors that read no text; each predicts before it sees the label.

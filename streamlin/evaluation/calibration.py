@@ -77,20 +77,25 @@ class Calibration(Measure):
         )
         return confidences
 
-    def report(self) -> list[dict[str, Any]]:
-        """For each learner its losses, ECE and reliability table; None where nothing was labelled."""
-        columns = zip(self.sums.tolist(), self.bins.tolist(), self.events.tolist(), strict=True)
+    def losses(self) -> list[dict[str, Any]]:
+        """For each learner its losses and ECE; None where nothing was labelled."""
         return [
             {
                 "log_loss": _ratio(log_loss, total),
                 "brier": _ratio(brier, total),
                 "ece": _ratio(sum(abs(sure - hits) for _, sure, hits in bins), sum(weight for weight, _, _ in bins)),
-                "reliability": [
-                    {"events": count, "confidence": _ratio(sure, weight), "accuracy": _ratio(hits, weight)}
-                    for (weight, sure, hits), count in zip(bins, events, strict=True)
-                ],
             }
-            for (total, log_loss, brier), bins, events in columns
+            for (total, log_loss, brier), bins in zip(self.sums.tolist(), self.bins.tolist(), strict=True)
+        ]
+
+    def reliability(self) -> list[list[dict[str, Any]]]:
+        """For each learner, and each bin, how many events it has, how sure it was and how often right."""
+        return [
+            [
+                {"events": count, "confidence": _ratio(sure, weight), "accuracy": _ratio(hits, weight)}
+                for (weight, sure, hits), count in zip(bins, events, strict=True)
+            ]
+            for bins, events in zip(self.bins.tolist(), self.events.tolist(), strict=True)
         ]
 
 

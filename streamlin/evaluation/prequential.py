@@ -11,15 +11,18 @@ from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.calibration import Calibration
 from streamlin.evaluation.confusion import Confusion
-from streamlin.evaluation.intervals import wilson
+from streamlin.evaluation.curve import POINTS
+from streamlin.evaluation.label_sums import LabelSums
 from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.pairs import Pairs
 from streamlin.evaluation.predictions import Earlier, Predictions, predict
+from streamlin.evaluation.report import report_of
 from streamlin.evaluation.slices import Slices
 from streamlin.events import LabelIndex
 
 
 class Prequential:
-    """Counts, accuracies, probabilities, baselines, confusion and slices of one run.
+    """Counts, accuracies, agreement, comparisons, probabilities, baselines, confusion and slices of one run.
 
     Parameters
     ----------
@@ -34,8 +37,11 @@ class Prequential:
         self.learners, self.config = list(learners), config
         self.baselines = Baselines()
         self.references = list(config.references)
-        self.accuracy = Accuracy(len(learners) + len(self.baseline_names), config.window, config.fading)
+        n_predictors = len(learners) + len(self.baseline_names)
+        self.all = config.metrics == "all"
+        self.accuracy = Accuracy(n_predictors, config.window, config.fading, POINTS if self.all else 0)
         self.calibration = Calibration([False] * len(learners) if calibrated is None else calibrated)
+        self.sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
         self.confusion = Confusion(len(learners), config.confusion_labels)
         self.slices = {field: Slices(len(learners), config.slice_values) for field in config.slice_by}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
@@ -80,16 +86,20 @@ class Prequential:
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
         ours, baselines = predicted[:n_learners], predicted[n_learners : n_learners + 2]
         predict(scores, ours)
+        seen = np.maximum(np.maximum.accumulate(codes) + 1, self.baselines.label_weights.size)
         self.baselines.predict(codes, weights, len(labels), baselines)
         for row, field in enumerate(self.references, n_learners + 2):
-            predicted[row] = _reference_codes(extra[field], labels)
+            predicted[row] = _reference_codes(extra[field], labels, seen)
         if earlier is not None:  # references are what they are, whenever
             baselines[:, earlier.here] = baselines[:, earlier.asked]
             baselines[:, earlier.before] = earlier.baselines
         lead = self.accuracy.update(predicted, codes, weights, n_learners)
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
-        self.confusion.update(ours, codes, len(labels))
+        if self.all:
+            self.confusion.update(ours, codes, len(labels))
+            self.sums.update(predicted, codes, weights, len(labels))
+            self.pairs.update(predicted, codes)
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
         return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights), baselines)
@@ -103,43 +113,17 @@ class Prequential:
         confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n))
         return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
 
-    def report(self, labels: LabelIndex) -> dict[str, Any]:
-        """The counts and accuracies as JSON-able values; None where nothing was labelled."""
-        rows = self._rows()
-        n = len(self.learners)
-        learners = dict(zip(self.learners, rows[:n], strict=True))
-        for number, (row, calibration) in enumerate(zip(learners.values(), self.calibration.report(), strict=True)):
-            row |= calibration
-            row["confusion"] = self.confusion.of(number, labels.names)
-        return {
-            **self.counts,
-            "labels": labels.names,
-            "learners": learners,
-            "baselines": dict(zip(self.baseline_names, rows[n:], strict=True)),
-            "slices": {field: slices.report(self.learners) for field, slices in self.slices.items()},
-        }
+    def report(self, labels: LabelIndex, details: bool = True) -> dict[str, Any]:
+        """What was measured, as JSON-able values; None where nothing was labelled.
 
-    def _rows(self) -> list[dict[str, Any]]:
-        accuracy, n = self.accuracy, int(self.accuracy.count[0])
-        columns = zip(
-            accuracy.running(),
-            accuracy.correct,
-            accuracy.windowed(),
-            accuracy.faded(),
-            accuracy.abstained,
-            strict=True,
-        )
-        return [
-            {
-                "accuracy": _number(running),
-                "interval": wilson(int(correct), n),
-                "correct": int(correct),
-                "window_accuracy": _number(windowed),
-                "fading_accuracy": _number(faded),
-                "abstained": int(abstained),
-            }
-            for running, correct, windowed, faded, abstained in columns
-        ]
+        details : False leaves out what is long: figures by label, confusion, reliability, pairs, the curve.
+        """
+        return report_of(self, labels, details)
+
+    def leader(self) -> int | None:
+        """The learner that was right most often, weights aside; the first of several; None where there is no label."""
+        correct = self.accuracy.correct[: len(self.learners)]
+        return int(correct.argmax()) if self.accuracy.count[0] else None
 
     def best(self) -> int:
         """The learner with the best running accuracy; ties go to the first."""
@@ -165,21 +149,25 @@ class Prequential:
 
     def _measures(self) -> dict[str, Measure]:
         """By the name under which a checkpoint keeps its arrays."""
+        others: dict[str, Measure] = {"sums": self.sums, "pairs": self.pairs, "confusion": self.confusion}
         slices: dict[str, Measure] = {f"slices/{field}": slices for field, slices in self.slices.items()}
-        return {
-            "accuracy": self.accuracy,
-            "calibration": self.calibration,
-            "baselines": self.baselines,
-            "confusion": self.confusion,
-        } | slices
+        return (
+            {
+                "accuracy": self.accuracy,
+                "calibration": self.calibration,
+                "baselines": self.baselines,
+            }
+            | (others if self.all else {})
+            | slices
+        )
 
 
-def _reference_codes(values: Sequence[str | None], labels: LabelIndex) -> NDArray[np.int32]:
-    """Codes of another's predictions; -1 for none, -2 for a label that was not seen yet: a miss, no abstention."""
+def _reference_codes(values: Sequence[str | None], labels: LabelIndex, seen: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Codes of another's predictions; -1 for none, -2 for a label that was not seen yet: a miss, no abstention.
+
+    seen : int64[n], how many labels were, each event's own among them; a batch's later ones count as not seen.
+    """
     codes = labels.codes(values)
     codes[[value is not None and code < 0 for value, code in zip(values, codes, strict=True)]] = -2
+    codes[codes >= seen] = -2
     return codes
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -57,7 +57,7 @@ class Run:
 
     @property
     def report(self) -> dict[str, Any]:
-        return self.measure.report()[0]
+        return self.measure.losses()[0] | {"reliability": self.measure.reliability()[0]}
 
     @property
     def state(self) -> dict[str, bytes]:

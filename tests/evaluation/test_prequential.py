@@ -2,7 +2,7 @@
 
 import json
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from streamlin.config import EvaluationConfig
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.evaluation.intervals import Z_95
 from streamlin.events import LabelIndex
-from tests import naive_metrics
+from tests import naive_agreement, naive_metrics
 from tests.evaluation.scored import REAL, assert_same_calibration, cuts, real_stream
+from tests.naive_agreement import Judged
 from tests.naive_metrics import NaiveAccuracy, NaiveCalibration
 
 LEARNERS = ["first", "second"]
@@ -120,11 +121,61 @@ def expected_row(predicted: list[str | None], stream: list[Row]) -> dict[str, An
     }
 
 
+def expected_leader(events: list[list[Judged]]) -> int | None:
+    hits = [sum(guess == label for label, guess, _ in own) for own in events[: len(LEARNERS)]]
+    return hits.index(max(hits)) if events[0] else None
+
+
+def expected_against(leader: int | None, m: int, events: list[list[Judged]]) -> dict[str, Any]:
+    """The p of a predictor against the leader."""
+    if leader is None or leader == m:
+        return {"leader_p": None, "window_leader_p": None}
+    parts = {"leader_p": slice(None), "window_leader_p": slice(-CONFIG.window, None)}
+    return {
+        key: naive_agreement.mcnemar(*naive_agreement.discordant(events[leader][part], events[m][part]))
+        for key, part in parts.items()
+    }
+
+
+def assert_pairs_equal(ours: list[dict[str, Any]], events: list[list[Judged]]) -> None:
+    """Every pair, in the order of learners, baselines, references."""
+    names = [*LEARNERS, "majority", "no_change", "other"]
+    assert [(row["first"], row["second"]) for row in ours] == list(combinations(names, 2))
+    for row, (first, second) in zip(ours, combinations(events, 2), strict=True):
+        counts = naive_agreement.discordant(first, second)
+        assert (row["only_first"], row["only_second"]) == counts
+        assert_allclose(row["p"], naive_agreement.mcnemar(*counts), rtol=1e-9)
+        counts = naive_agreement.discordant(first[-CONFIG.window :], second[-CONFIG.window :])
+        assert (row["window_only_first"], row["window_only_second"]) == counts
+        assert_allclose(row["window_p"], naive_agreement.mcnemar(*counts), rtol=1e-9)
+
+
+def assert_curve_equal(ours: dict[str, Any], said: list[list[str | None]], stream: list[Row]) -> None:
+    """A short stream has a point behind every labelled event."""
+    curves = [*ours["learners"].values(), *ours["baselines"].values()]
+    for own, curve in zip(said, curves, strict=True):
+        twin, running, windowed = NaiveAccuracy(CONFIG.window), [], []
+        for guess, (label, weight, *_) in zip(own, stream, strict=True):
+            twin.count(guess, label, weight)
+            if label is not None:
+                running.append(twin.running)
+                windowed.append(twin.windowed)
+        assert_allclose(curve["accuracy"], np.array(running, float), atol=6e-7)
+        assert_allclose(curve["window_accuracy"], np.array(windowed, float), atol=6e-7)
+        assert ours["labelled"] == list(range(1, len(running) + 1))
+
+
+def assert_tables_equal(ours: dict[str, Any], twins: dict[Any, Any]) -> None:
+    assert list(ours) == list(twins)
+    for name, row in twins.items():
+        assert_rows_equal(ours[name], row)
+
+
 def assert_rows_equal(ours: dict[str, Any], twins: dict[str, Any]) -> None:
     assert ours.keys() == twins.keys()
     for key, value in twins.items():
         if isinstance(value, (float, tuple)):
-            assert_allclose(ours[key], value, rtol=1e-12, atol=1e-12, err_msg=key)
+            assert_allclose(ours[key], value, rtol=1e-9, atol=1e-12, err_msg=key)
         else:
             assert ours[key] == value, key
 
@@ -139,19 +190,31 @@ def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -
     assert lead == naive_metrics.leads(ours, labels, weights)
     assert_allclose(sure, [certainty[m][i] for i, m in enumerate(lead)], rtol=1e-10)
     report = run.report()
-    for m, name in enumerate(LEARNERS):
-        row = dict(report["learners"][name])
-        assert row.pop("confusion") == naive_metrics.confusion(ours[m], labels, names, CONFIG.confusion_labels)
-        assert_same_calibration({key: row.pop(key) for key in calibrations[m].report}, calibrations[m].report)
-        assert_rows_equal(row, expected_row(ours[m], stream))
     baselines = {
         "majority": naive_metrics.majority(labels, weights),
         "no_change": naive_metrics.no_change(labels),
         "other": [row[4] for row in stream],
     }
+    said = [*ours, *baselines.values()]
+    events = [naive_agreement.judged(own, labels, weights) for own in said]
+    leader = LEARNERS.index(report["leader"]) if report["leader"] else None
+    assert leader == expected_leader(events)
     assert list(report["baselines"]) == list(baselines)
-    for name, guesses in baselines.items():
-        assert_rows_equal(report["baselines"][name], expected_row(guesses, stream))
+    for m, row in enumerate([*report["learners"].values(), *report["baselines"].values()]):
+        row = dict(row)
+        by_label = row.pop("by_label", None)
+        assert (by_label is None) == (2 <= m < 4), "what reads no text has no such table"
+        if by_label is not None:
+            assert_tables_equal(by_label, naive_agreement.by_label(events[m], names))
+        if m < len(LEARNERS):
+            assert row.pop("confusion") == naive_metrics.confusion(ours[m], labels, names, CONFIG.confusion_labels)
+            assert_same_calibration({key: row.pop(key) for key in calibrations[m].report}, calibrations[m].report)
+        expected = expected_row(said[m], stream) | naive_agreement.agreement(
+            events[m], events[2], events[3], CONFIG.window, CONFIG.fading
+        )
+        assert_rows_equal(row, expected | expected_against(leader, m, events))
+    assert_pairs_equal(report["pairs"], events)
+    assert_curve_equal(report["curve"], said, stream)
     assert {value: row["events"] for value, row in report["slices"]["field"].items()} == {
         value: events
         for value, (events, _) in naive_metrics.slices([row[3] for row in stream], ours, labels, weights, 2).items()
@@ -236,8 +299,8 @@ def test_nothing_labelled_is_null_everywhere() -> None:
     run.step([(None, 1.0, [[0.0] * 4] * 2, "x", "a")] * 3)
     report = run.report()
     for row in [*report["learners"].values(), *report["baselines"].values()]:
-        for key in ("accuracy", "interval", "window_accuracy", "fading_accuracy"):
-            assert row[key] is None
+        for key, value in row.items():
+            assert value in ([], {}, 0, None) or key == "reliability", key
     for row in report["learners"].values():
         assert [row[key] for key in ("log_loss", "brier", "ece")] == [None] * 3
         assert row["reliability"] == [{"events": 0, "confidence": None, "accuracy": None}] * 10
@@ -268,10 +331,37 @@ def test_what_stands_in_a_learners_row() -> None:
     report = Run().report()
     assert list(report["learners"]["first"]) == [
         *("accuracy", "interval", "correct", "window_accuracy", "fading_accuracy", "abstained"),
-        *("log_loss", "brier", "ece", "reliability", "confusion"),
+        *(f"{span}kappa{kind}" for span in ("", "window_", "fading_") for kind in ("", "_m", "_temporal")),
+        *("macro_f1", "weighted_f1", "window_macro_f1", "window_weighted_f1", "leader_p", "window_leader_p"),
+        *("log_loss", "brier", "ece", "reliability", "by_label", "confusion"),
     ]
     assert "log_loss" not in report["baselines"]["majority"]
 
 
 def test_no_learner_is_calibrated_unless_told() -> None:
     assert Prequential(LEARNERS, CONFIG).calibration.calibrated.tolist() == [False, False]
+
+
+def test_accuracy_alone_is_the_same_accuracy() -> None:
+    """Without the rest of the metrics; what is short leaves out what is long."""
+    stream: list[Row] = [("ab"[i % 3 % 2], 1.0, [[0.5, i % 2, 0, 0], [1.0, 0, 0, 0]], "x", "a") for i in range(20)]
+    whole, lean = Run(), Run(CONFIG.model_copy(update={"metrics": "accuracy"}))
+    np.testing.assert_equal(lean.step(stream), whole.step(stream))
+    report, short, alone = whole.report(), whole.measure.report(whole.labels, details=False), lean.report()
+    assert report.keys() - short.keys() == {"pairs", "curve"}
+    assert report.keys() - alone.keys() == {"leader", "pairs", "curve"}
+    for name, row in alone["learners"].items():
+        assert row.items() <= report["learners"][name].items()
+        assert not [key for key in row if "kappa" in key or "f1" in key or key in ("by_label", "confusion")]
+    for name, row in short["learners"].items():
+        assert report["learners"][name].keys() - row.keys() == {"reliability", "by_label", "confusion"}
+        assert row.items() <= report["learners"][name].items()
+    arrays, _, _ = lean.state()
+    assert not [name for name in arrays if name.startswith(("sums", "pairs", "confusion"))]
+
+
+def test_a_reference_says_a_label_before_it_is_seen_in_one_batch_or_two() -> None:
+    stream: list[Row] = [("a", 1.0, [[0.0] * 4] * 2, None, "b"), ("b", 1.0, [[0.0] * 4] * 2, None, "b")]
+    whole, parts = (run_in_parts(stream, at)[0] for at in ([], [1]))
+    assert whole.report() == parts.report()
+    assert whole.report()["baselines"]["other"]["by_label"]["b"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}

@@ -1,0 +1,124 @@
+"""How often each label is true, is said, and is said rightly: all that kappa and F1 need.
+
+Fading sums are kept without touching every label at every event: instead of fading all that is old by α, what is new is
+added 1/α times larger. Only their ratios are ever asked for.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.window import Window
+from streamlin.kernel import kernel
+
+_LARGE = 1e100
+"""A factor beyond which fading sums are brought back to the scale of 1."""
+
+
+class Totals(NamedTuple):
+    """Weights by label, over some events.
+
+    labels : float64[K], of the events whose label it is.
+    predicted : float64[M, K], of those of which each predictor says so; abstentions and unseen labels are nowhere.
+    hits : float64[M, K], of those where it is right.
+    """
+
+    labels: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+    hits: NDArray[np.float64]
+
+
+class LabelSums(Measure):
+    """Sums of weights by label for M predictors, over all time and fading; weight 0 and no label move nothing.
+
+    label_sums : float64[K, 2], running and fading. sums : float64[M, K, 3], predicted running, predicted fading, hits
+        running. scale : float64[1], what weight 1 counts in the fading sums by now.
+    """
+
+    arrays = ("label_sums", "sums", "scale")
+
+    def __init__(self, predictors: int, fading: float = 0.999) -> None:
+        self.fading = fading
+        self.label_sums = np.zeros((0, 2))
+        self.sums = np.zeros((predictors, 0, 3))
+        self.scale = np.ones(1)
+
+    def update(
+        self, predicted: NDArray[np.int32], labels: NDArray[np.int32], weights: NDArray[np.float64], n_labels: int
+    ) -> None:
+        """Count predicted int32[M, n], below 0 for no known label, against labels int32[n], -1 for none."""
+        more = n_labels - self.label_sums.shape[0]
+        if more > 0:
+            self.label_sums = np.pad(self.label_sums, ((0, more), (0, 0)))
+            self.sums = np.pad(self.sums, ((0, 0), (0, more), (0, 0)))
+        add_batch(predicted, labels, weights, 1.0 / self.fading, self.label_sums, self.sums, self.scale)
+
+    def running(self) -> Totals:
+        """Over all time."""
+        return Totals(self.label_sums[:, 0], self.sums[:, :, 0], self.sums[:, :, 2])
+
+    def fading_shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Fading sums of labels float64[K] and of predicted ones float64[M, K], on one scale."""
+        return self.label_sums[:, 1], self.sums[:, :, 1]
+
+    def windowed(self, window: Window) -> Totals:
+        """Over the events of a window."""
+        totals = Totals(*(np.zeros_like(array) for array in self.running()))
+        add_window(*window, *totals)
+        return totals
+
+
+@kernel
+def add_batch(
+    predicted: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    growth: float,
+    label_sums: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    scale: NDArray[np.float64],
+) -> None:
+    """Add a batch, event by event, to the arrays of `LabelSums`; growth is 1/α."""
+    for i in range(labels.size):
+        y = labels[i]
+        if y < 0:
+            continue
+        scale[0] *= growth
+        if scale[0] > _LARGE:
+            label_sums[:, 1] /= scale[0]
+            sums[:, :, 1] /= scale[0]
+            scale[0] = 1.0
+        w = weights[i]
+        scaled = w * scale[0]
+        label_sums[y, 0] += w
+        label_sums[y, 1] += scaled
+        for m in range(predicted.shape[0]):
+            guess = predicted[m, i]
+            if guess >= 0:
+                sums[m, guess, 0] += w
+                sums[m, guess, 1] += scaled
+                if guess == y:
+                    sums[m, guess, 2] += w
+
+
+@kernel
+def add_window(
+    labels: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    label_totals: NDArray[np.float64],
+    predicted_totals: NDArray[np.float64],
+    hit_totals: NDArray[np.float64],
+) -> None:
+    """Add a window's events, predicted int32[n, M], to the arrays of `Totals`."""
+    for i in range(labels.size):
+        w = weights[i]
+        label_totals[labels[i]] += w
+        for m in range(predicted.shape[1]):
+            guess = predicted[i, m]
+            if guess >= 0:
+                predicted_totals[m, guess] += w
+                if guess == labels[i]:
+                    hit_totals[m, guess] += w

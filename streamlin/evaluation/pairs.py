@@ -1,0 +1,84 @@
+"""Predictors against each other: how often only one of two was right."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.evaluation.mcnemar import mcnemar
+from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.window import Window
+from streamlin.kernel import kernel
+
+
+class Pairs(Measure):
+    """For M predictors int64[M, M]: labelled events where the one was right and the other was not; weights aside.
+
+    An abstention is wrong.
+    """
+
+    arrays = ("only",)
+
+    def __init__(self, predictors: int) -> None:
+        self.only = np.zeros((predictors, predictors), np.int64)
+
+    def update(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
+        """Count predicted int32[M, n] against labels int32[n], -1 for none."""
+        count_pairs(predicted, labels, self.only)
+
+    def windowed(self, window: Window) -> NDArray[np.int64]:
+        """The same over the events of a window."""
+        hits = window.hits().astype(np.int64)
+        only: NDArray[np.int64] = hits.T @ (1 - hits)
+        return only
+
+
+def pair_list(names: list[str], only: NDArray[np.int64], recent: NDArray[np.int64]) -> list[dict[str, Any]]:
+    """Each pair of predictors: the counts and p of McNemar's test, over all events and over the window (`recent`)."""
+    n = len(names)
+    return [
+        {"first": names[a], "second": names[b]} | _compared(only, a, b, "") | _compared(recent, a, b, "window_")
+        for a in range(n)
+        for b in range(a + 1, n)
+    ]
+
+
+def to_leader(leader: int | None, only: NDArray[np.int64], recent: NDArray[np.int64]) -> list[dict[str, Any]]:
+    """For each predictor the p against the leader; None for itself, and where there is none."""
+    return [
+        {
+            "leader_p": None if leader is None or leader == m else _p(only, leader, m),
+            "window_leader_p": None if leader is None or leader == m else _p(recent, leader, m),
+        }
+        for m in range(only.shape[0])
+    ]
+
+
+def _compared(only: NDArray[np.int64], a: int, b: int, span: str) -> dict[str, Any]:
+    counts = {f"{span}only_first": int(only[a, b]), f"{span}only_second": int(only[b, a])}
+    return counts | {f"{span}p": _p(only, a, b)}
+
+
+def _p(only: NDArray[np.int64], a: int, b: int) -> float:
+    return mcnemar(int(only[a, b]), int(only[b, a]))
+
+
+@kernel
+def count_pairs(predicted: NDArray[np.int32], labels: NDArray[np.int32], only: NDArray[np.int64]) -> None:
+    """Add a batch to only int64[M, M], event by event."""
+    n_predictors = predicted.shape[0]
+    right, wrong = np.empty(n_predictors, np.int64), np.empty(n_predictors, np.int64)
+    for i in range(labels.size):
+        if labels[i] < 0:
+            continue
+        n_right = n_wrong = 0
+        for m in range(n_predictors):
+            if predicted[m, i] == labels[i]:
+                right[n_right] = m
+                n_right += 1
+            else:
+                wrong[n_wrong] = m
+                n_wrong += 1
+        for a in range(n_right):
+            for b in range(n_wrong):
+                only[right[a], wrong[b]] += 1

@@ -1,0 +1,69 @@
+"""What a report says of each predictor, as JSON-able values; None where nothing was labelled."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.evaluation.accuracy import Accuracy
+from streamlin.evaluation.baselines import MAJORITY, NO_CHANGE
+from streamlin.evaluation.f1 import by_label, mean_f1
+from streamlin.evaluation.intervals import wilson
+from streamlin.evaluation.kappa import chance_of, kappa
+from streamlin.evaluation.label_sums import LabelSums
+
+Row = dict[str, Any]
+
+
+def accuracy_rows(accuracy: Accuracy) -> list[Row]:
+    """Accuracies, their interval, and the counts behind them; a row a predictor."""
+    n = int(accuracy.count[0])
+    columns: dict[str, list[Any]] = {
+        "accuracy": numbers(accuracy.running()),
+        "interval": [wilson(correct, n) for correct in accuracy.correct.tolist()],
+        "correct": accuracy.correct.tolist(),
+        "window_accuracy": numbers(accuracy.windowed()),
+        "fading_accuracy": numbers(accuracy.faded()),
+        "abstained": accuracy.abstained.tolist(),
+    }
+    return _rows(columns)
+
+
+def agreement_rows(accuracy: Accuracy, sums: LabelSums, first_baseline: int) -> list[Row]:
+    """The three kappas over all time, over the window and fading, and mean F1; a row a predictor.
+
+    first_baseline : the number of the first of the predictors that read no text.
+    """
+    running, windowed = sums.running(), sums.windowed(accuracy.window())
+    accuracies = {"": accuracy.running(), "window_": accuracy.windowed(), "fading_": accuracy.faded()}
+    shares = {"": running[:2], "window_": windowed[:2], "fading_": sums.fading_shares()}
+    columns: dict[str, list[Any]] = {}
+    for span, right in accuracies.items():
+        columns[f"{span}kappa"] = numbers(kappa(right, chance_of(*shares[span])))
+        columns[f"{span}kappa_m"] = numbers(kappa(right, right[first_baseline + MAJORITY]))
+        columns[f"{span}kappa_temporal"] = numbers(kappa(right, right[first_baseline + NO_CHANGE]))
+    for span, totals in (("", running), ("window_", windowed)):
+        macro, weighted = mean_f1(totals)
+        columns |= {f"{span}macro_f1": numbers(macro), f"{span}weighted_f1": numbers(weighted)}
+    return _rows(columns)
+
+
+def label_rows(sums: LabelSums, names: list[str]) -> list[dict[str, Row]]:
+    """For each predictor: label -> precision, recall and F1, of the labels that were seen."""
+    figures = {key: column.tolist() for key, column in by_label(sums.running())._asdict().items()}
+    return [
+        dict(zip(names, _rows({key: own[m] for key, own in figures.items()}), strict=True))
+        for m in range(sums.sums.shape[0])
+    ]
+
+
+def numbers(values: NDArray[np.float64]) -> list[float | None]:
+    """None where there is no number: nothing was counted, or weights are so large that their sums overflow."""
+    listed: list[float | None] = values.tolist()
+    if np.isfinite(values).all():
+        return listed
+    return [value if finite else None for value, finite in zip(listed, np.isfinite(values).tolist(), strict=True)]
+
+
+def _rows(columns: dict[str, list[Any]]) -> list[Row]:
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
