@@ -112,7 +112,8 @@ class Session:
         """Standard output and standard error of a shell command."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
         path = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-        environment |= {"PATH": path, "PYTHONPATH": str(self.folder), "LC_ALL": "C.UTF-8"}
+        modules = os.pathsep.join([str(self.folder), *filter(None, [environment.get("PYTHONPATH")])])
+        environment |= {"PATH": path, "PYTHONPATH": modules, "LC_ALL": "C.UTF-8"}
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
