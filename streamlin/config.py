@@ -244,6 +244,7 @@ class EvaluationConfig(Strict):
     references : fields that hold another's predictions, measured beside the baselines.
     confusion_labels, slice_values : labels, and values of a field, that are counted singly; the rest is one.
     metrics : "accuracy" leaves out what is neither accuracy nor the goodness of probabilities.
+    drift : what watches each learner's errors for a change; the keys below it are the detectors' own.
     """
 
     window: Count = 1000
@@ -254,6 +255,11 @@ class EvaluationConfig(Strict):
     confusion_labels: Count = 200
     slice_values: Count = 1000
     metrics: Literal["all", "accuracy"] = "all"
+    drift: Literal["adwin", "page_hinkley", "ddm", "none"] = "adwin"
+    adwin_delta: Annotated[float, Field(gt=0, lt=1)] = 0.002
+    page_hinkley_delta: Annotated[float, Field(ge=0)] = 0.005
+    page_hinkley_threshold: PositiveFloat = 50.0
+    ddm_threshold: Annotated[float, Field(ge=2)] = 3.0
 
     @field_validator("references")
     @classmethod

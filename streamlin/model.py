@@ -1,6 +1,7 @@
 """Everything that learns, and what is measured of it, as one thing with one state."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from streamlin.events import Batch, LabelIndex, below
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.late import DelayedLabels, LateLabels
-from streamlin.late.plan import gathered
+from streamlin.late.plan import Plan, gathered
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 
 Features = dict[str, Buckets]
@@ -49,7 +50,7 @@ class Model:
         min_counts = {name: config.features.views[name].min_count for name in self.views}
         self.rows = {name: RowIndex(bits, min_counts[name]) for name in self.views}
         calibrated = [name in self.mixtures for name in self.names]
-        self.prequential = Prequential(self.names, config.evaluation, calibrated)
+        self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
         self.late = _late_labels(config, len(self.names))
 
     def admit(self, batch: Batch) -> None:
@@ -86,9 +87,11 @@ class Model:
         scores = self._scores(examples, goals)
         earlier = None if plan is None else plan.recall(scores)
         measures = self.prequential
+        measures.look(examples, rows.weights if plan is None else plan.weights_of_given)
         measures.events += batch.n_texts
         measures.labelled += len(rows) - rows.labels.count(None)
-        predictions = measures.measure(scores, goals.codes, rows.weights, self.labels, rows.extra, earlier)
+        position = partial(_position, batch, plan)
+        predictions = measures.measure(scores, goals.codes, rows.weights, self.labels, rows.extra, earlier, position)
         if plan is None:
             return batch, predictions
         plan.keep(scores, goals.known, predictions.baselines)
@@ -148,6 +151,12 @@ class Model:
         self.prequential.restore(below(arrays, "evaluation/"), rest["evaluation"])
         if self.late is not None:
             self.late.restore(below(arrays, "late/"), rest["late"])
+
+
+def _position(batch: Batch, plan: Plan | None, row: int) -> str:
+    """The name of the record with which a row came."""
+    event = row if plan is None else plan.places[row]
+    return batch.records.name(int(batch.kept[event]))
 
 
 def _late_labels(config: RunConfig, learners: int) -> LateLabels | DelayedLabels | None:

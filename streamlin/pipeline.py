@@ -14,6 +14,7 @@ from streamlin.ahead import Ahead
 from streamlin.checkpoint import Checkpoint, differing
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError, StreamlinError
+from streamlin.evaluation.drift import falls_told
 from streamlin.events import Position, Records
 from streamlin.lag import LagWatch, lags
 from streamlin.model import Model
@@ -205,6 +206,8 @@ class Pipeline:
             self._save(wait=True)
         if len(portion.batch):
             given, predictions = self.model.step(portion.batch, portion.features)
+            for line in falls_told(self.model.prequential.news):
+                self.progress.notice(line)
             if self._outputs.predictions is not None:
                 self._outputs.write(self._lines.encode(given, predictions), given)
         if portion.dead:

@@ -31,7 +31,7 @@ def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
-    lines = [line for line in (_lead(report),) if line]
+    lines = [line for line in (_lead(report), _fall(report)) if line]
     silent = {name: row["abstained"] for name, row in (report["learners"] | report["baselines"]).items()}
     said = [
         f"{name} {times:,} times" for name, times in silent.items() if times > 1
@@ -50,6 +50,19 @@ def _lead(report: Mapping[str, Any]) -> str | None:
         return f"{leader}: no difference shown to {', '.join(undecided)}"
     whom = next(iter(others)) if len(others) == 1 else "all other learners"
     return f"{leader} is ahead of {whom} ({_p(max(others.values()))})"
+
+
+def _fall(report: Mapping[str, Any]) -> str | None:
+    """How often accuracy fell, and the last time of it."""
+    drift = report.get("drift")
+    if drift is None or not drift["falls"]:
+        return None
+    line = f"drift: a learner's accuracy fell {drift['falls']:,} " + ("time" if drift["falls"] == 1 else "times")
+    falls = [alarm for alarm in drift["last_alarms"] if alarm["after"] < alarm["before"]]
+    if not falls:
+        return line
+    last, shares = falls[-1], [percent(falls[-1][key]) for key in ("before", "after")]
+    return f"{line}, last seen at event {last['labelled']:,}: {last['learner']}, {' to '.join(shares)}"
 
 
 def _p(p: float) -> str:
@@ -128,7 +141,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _ratio(number: float | None) -> str:
-    return "–" if number is None else f"{number:.3f}"
+    return "–" if number is None else f"{round(number, 3) + 0.0:.3f}"  # no -0.000
 
 
 def inspection(found: Mapping[str, Any]) -> RenderableType:

@@ -45,9 +45,9 @@ def step(model, batch):
     return model.step(batch, model.featurize(batch))[1]
 
 
-def run(model, events, size):
-    """The predictions of all events, column by column."""
-    predictions = [step(model, batch) for batch in batches(events, size)]
+def run(model, events, size, begin=0, end=None):
+    """The predictions of all events, or of a part, column by column."""
+    predictions = [step(model, batch) for batch in batches(events, size, begin, end)]
     return [np.concatenate(column, axis=-1) for column in zip(*predictions, strict=True)]
 
 
@@ -90,6 +90,7 @@ def test_the_size_of_a_batch_changes_nothing(data, name, n, extra):
     reports = [model.prequential.report(model.labels) for model in models.values()]
     assert reports[0] == reports[1] == reports[2]
     assert reports[0]["learners"]["naive_bayes"]["correct"] > n / 10
+    assert reports[0]["drift"]["last_alarms"]
 
 
 def bringers(events):
@@ -132,7 +133,7 @@ def test_going_on_from_a_state_is_as_if_never_interrupted(data, name, n, extra):
     state, parts = kept(Model(config)), []
     for begin, end in pairwise(cuts):
         model = restored(config, state)
-        parts.append(run(model, events[begin:end], 64))
+        parts.append(run(model, events, 64, begin, end))
         state = kept(model)
     assert_same_predictions([np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)], predictions)
     assert_same_state(state, kept(whole))

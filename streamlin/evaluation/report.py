@@ -6,7 +6,7 @@ import numpy as np
 
 from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.pairs import pair_list, to_leader
-from streamlin.evaluation.rows import Row, accuracy_rows, agreement_rows, label_rows, numbers
+from streamlin.evaluation.rows import Row, accuracy_rows, agreement_rows, label_rows, numbers, rows_of
 from streamlin.events import LabelIndex
 
 if TYPE_CHECKING:
@@ -23,10 +23,13 @@ def report_of(measures: "Prequential", labels: LabelIndex, details: bool) -> dic
     if measures.all:
         leader = measures.leader()
         report["leader"] = None if leader is None else measures.learners[leader]
+        report["drift"] = measures.drift.report()
+        report["inputs"] = measures.inputs.report()
         if details:
             names = [*measures.learners, *measures.baseline_names]
             report["pairs"] = pair_list(names, measures.pairs.only, measures.pairs.windowed(measures.accuracy.window()))
             report["curve"] = _curve(measures)
+            report["label_shares"] = _label_shares(measures, labels.names)
     return report
 
 
@@ -62,6 +65,16 @@ def _add_details(rows: list[Row], measures: "Prequential", names: list[str]) -> 
             rows[number]["by_label"] = by_label[number]
         for number in range(n):
             rows[number]["confusion"] = measures.confusion.of(number, names)
+
+
+def _label_shares(measures: "Prequential", names: list[str]) -> dict[str, Row]:
+    """Each label's share by weight, over all time and over the window."""
+    shares = {
+        "share": measures.sums.running().labels,
+        "window_share": measures.sums.windowed(measures.accuracy.window()).labels,
+    }
+    columns = {key: numbers(weights / weights.sum()) for key, weights in shares.items() if weights.sum() > 0}
+    return dict(zip(names, rows_of(columns), strict=True)) if columns else {}
 
 
 def _curve(measures: "Prequential") -> dict[str, Any]:

@@ -26,7 +26,7 @@ def accuracy_rows(accuracy: Accuracy) -> list[Row]:
         "fading_accuracy": numbers(accuracy.faded()),
         "abstained": accuracy.abstained.tolist(),
     }
-    return _rows(columns)
+    return rows_of(columns)
 
 
 def agreement_rows(accuracy: Accuracy, sums: LabelSums, first_baseline: int) -> list[Row]:
@@ -45,14 +45,14 @@ def agreement_rows(accuracy: Accuracy, sums: LabelSums, first_baseline: int) -> 
     for span, totals in (("", running), ("window_", windowed)):
         macro, weighted = mean_f1(totals)
         columns |= {f"{span}macro_f1": numbers(macro), f"{span}weighted_f1": numbers(weighted)}
-    return _rows(columns)
+    return rows_of(columns)
 
 
 def label_rows(sums: LabelSums, names: list[str]) -> list[dict[str, Row]]:
     """For each predictor: label -> precision, recall and F1, of the labels that were seen."""
     figures = {key: column.tolist() for key, column in by_label(sums.running())._asdict().items()}
     return [
-        dict(zip(names, _rows({key: own[m] for key, own in figures.items()}), strict=True))
+        dict(zip(names, rows_of({key: own[m] for key, own in figures.items()}), strict=True))
         for m in range(sums.sums.shape[0])
     ]
 
@@ -65,5 +65,6 @@ def numbers(values: NDArray[np.float64]) -> list[float | None]:
     return [value if finite else None for value, finite in zip(listed, np.isfinite(values).tolist(), strict=True)]
 
 
-def _rows(columns: dict[str, list[Any]]) -> list[Row]:
+def rows_of(columns: dict[str, list[Any]]) -> list[Row]:
+    """Columns by name as rows."""
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]

@@ -68,6 +68,7 @@ class LateLabels:
         for event, (id_, label, time) in enumerate(zip(batch.ids, batch.labels, batch.times.tolist(), strict=True)):
             if time > self._now:
                 self._now = time
+            plan.event = event
             if late is not None and late[event]:
                 self._label_came(plan, str(id_), str(label), float(batch.weights[event]), time)
             else:

@@ -20,11 +20,14 @@ class Plan:
     sources : int64[R], the event of the batch, or of `batch and old`, that each row is.
     given, events : int64[g], the rows that are texts as they come, and which events of the batch they are.
     old : the texts from before this batch that learn their label in it.
+    event : the event of the batch that is dealt with. places : for each row the event with which it came.
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
         self._batch, self._names = batch, names
         self.old: list[Waiting] = []
+        self.event = 0
+        self.places: list[int] = []
         self._new: list[tuple[Waiting, int]] = []
         self._sources: list[int] = []
         self._labels: list[str | None] = []
@@ -35,6 +38,7 @@ class Plan:
 
     def arrive(self, event: int, label: str | None) -> None:
         """A text of the batch comes, to be predicted; and to be learned, if its label is given."""
+        self.event = event
         self._given.append(len(self._sources))
         self._row(event, label, float(self._batch.weights[event]))
 
@@ -80,6 +84,13 @@ class Plan:
     @property
     def sources(self) -> NDArray[np.int64]:
         return np.array(self._sources, np.int64)
+
+    @property
+    def weights_of_given(self) -> NDArray[np.float64]:
+        """float64[R], 0 for the rows that are no texts as they come."""
+        weights = np.zeros(len(self._weights))
+        weights[self._given] = np.array(self._weights)[self._given]
+        return weights
 
     @property
     def rows(self) -> Batch:
@@ -145,6 +156,7 @@ class Plan:
         self._new.clear()
 
     def _row(self, source: int, label: str | None, weight: float) -> None:
+        self.places.append(self.event)
         self._sources.append(source)
         self._labels.append(label)
         self._weights.append(weight)

@@ -215,6 +215,7 @@ def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -
         assert_rows_equal(row, expected | expected_against(leader, m, events))
     assert_pairs_equal(report["pairs"], events)
     assert_curve_equal(report["curve"], said, stream)
+    assert_tables_equal(report["label_shares"], naive_agreement.label_shares(events[0], names, CONFIG.window))
     assert {value: row["events"] for value, row in report["slices"]["field"].items()} == {
         value: events
         for value, (events, _) in naive_metrics.slices([row[3] for row in stream], ours, labels, weights, 2).items()
@@ -348,8 +349,9 @@ def test_accuracy_alone_is_the_same_accuracy() -> None:
     whole, lean = Run(), Run(CONFIG.model_copy(update={"metrics": "accuracy"}))
     np.testing.assert_equal(lean.step(stream), whole.step(stream))
     report, short, alone = whole.report(), whole.measure.report(whole.labels, details=False), lean.report()
-    assert report.keys() - short.keys() == {"pairs", "curve"}
-    assert report.keys() - alone.keys() == {"leader", "pairs", "curve"}
+    long = {"pairs", "curve", "label_shares"}
+    assert report.keys() - short.keys() == long
+    assert report.keys() - alone.keys() == long | {"leader", "drift", "inputs"}
     for name, row in alone["learners"].items():
         assert row.items() <= report["learners"][name].items()
         assert not [key for key in row if "kappa" in key or "f1" in key or key in ("by_label", "confusion")]
@@ -357,7 +359,7 @@ def test_accuracy_alone_is_the_same_accuracy() -> None:
         assert report["learners"][name].keys() - row.keys() == {"reliability", "by_label", "confusion"}
         assert row.items() <= report["learners"][name].items()
     arrays, _, _ = lean.state()
-    assert not [name for name in arrays if name.startswith(("sums", "pairs", "confusion"))]
+    assert not [name for name in arrays if name.startswith(("sums", "pairs", "confusion", "drift", "inputs"))]
 
 
 def test_a_reference_says_a_label_before_it_is_seen_in_one_batch_or_two() -> None:
