@@ -29,6 +29,13 @@ def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
     return table
 
 
+def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
+    """The table, and what there is to say of it."""
+    lines = [Text(line) for line in remarks(report)]
+    table: list[RenderableType] = [accuracy_table(report, window)]
+    return [*table, "", *lines] if lines else table
+
+
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
     lines = [line for line in (_lead(report), _fall(report)) if line]
@@ -42,9 +49,9 @@ def remarks(report: Mapping[str, Any]) -> list[str]:
 def _lead(report: Mapping[str, Any]) -> str | None:
     """What McNemar's test says of the leader and the other learners; None where there is no other."""
     leader = report.get("leader")
-    others = {name: row["leader_p"] for name, row in report["learners"].items() if name != leader}
-    if leader is None or not others:
+    if leader is None or len(report["learners"]) == 1:
         return None
+    others = {name: row["leader_p"] for name, row in report["learners"].items() if name != leader}
     undecided = [f"{name} ({_p(p)})" for name, p in others.items() if p >= SIGNIFICANT]
     if undecided:
         return f"{leader}: no difference shown to {', '.join(undecided)}"
@@ -119,8 +126,7 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """The whole of it."""
     if report["events"] and not report["labelled"]:
         return Group(counts_line(report), "no event has a label: nothing to measure; fields.label names their field")
-    below = [Text(line) for line in remarks(report)]
-    return Group(counts_line(report), "", accuracy_table(report, window), "", *below, *slice_tables(report))
+    return Group(counts_line(report), "", *standing(report, window), *slice_tables(report))
 
 
 def counted(number: int, thing: str) -> str:

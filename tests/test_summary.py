@@ -156,6 +156,14 @@ def test_more_learners_than_fit_80_columns_get_another_slice_table(finished: tup
     assert [line.count("50.00 %") for line in lines if re.match(r"a +15 ", line)] == [5, 3]
 
 
+def test_accuracy_alone_has_no_kappa_and_no_remarks(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": "a b", "label": "x"}\n{"text": "b c", "label": "y"}\n' * 9)
+    flags = {"source.url": str(tmp_path / "in.jsonl"), "evaluation.metrics": "accuracy"}
+    lines = lines_of(summary(run(load_config(flags=flags, environment={})), 1000))
+    assert "kappa" not in lines[2]
+    assert lines[-1].startswith("no_change")
+
+
 def test_names_are_no_markup(finished: tuple[dict[str, Any], Path]) -> None:
     """Names of learners, fields and values are a user's own; `[/x]` would be an error as rich's markup."""
     report, _ = finished
