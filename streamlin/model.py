@@ -1,7 +1,6 @@
 """Everything that learns, and what is measured of it, as one thing with one state."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from streamlin.events import Batch, LabelIndex, below
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.late import DelayedLabels, LateLabels
-from streamlin.late.plan import Plan, gathered
+from streamlin.late.plan import gathered
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 
 Features = dict[str, Buckets]
@@ -87,11 +86,18 @@ class Model:
         scores = self._scores(examples, goals)
         earlier = None if plan is None else plan.recall(scores)
         measures = self.prequential
-        measures.look(examples, rows.weights if plan is None else plan.weights_of_given)
+        measures.look(examples, rows.weights if plan is None else plan.first_weights)
         measures.events += batch.n_texts
         measures.labelled += len(rows) - rows.labels.count(None)
-        position = partial(_position, batch, plan)
-        predictions = measures.measure(scores, goals.codes, rows.weights, self.labels, rows.extra, earlier, position)
+        predictions = measures.measure(
+            scores,
+            goals.codes,
+            rows.weights,
+            self.labels,
+            rows.extra,
+            earlier,
+            lambda row: rows.records.name(int(rows.kept[row])),
+        )
         if plan is None:
             return batch, predictions
         plan.keep(scores, goals.known, predictions.baselines)
@@ -151,12 +157,6 @@ class Model:
         self.prequential.restore(below(arrays, "evaluation/"), rest["evaluation"])
         if self.late is not None:
             self.late.restore(below(arrays, "late/"), rest["late"])
-
-
-def _position(batch: Batch, plan: Plan | None, row: int) -> str:
-    """The name of the record with which a row came."""
-    event = row if plan is None else plan.places[row]
-    return batch.records.name(int(batch.kept[event]))
 
 
 def _late_labels(config: RunConfig, learners: int) -> LateLabels | DelayedLabels | None:

@@ -99,7 +99,7 @@ class Prequential:
     ) -> Predictions:
         """Predict from scores float64[L, n, n_labels], then count them against label codes int32[n] (-1: none).
 
-        earlier : rows whose scores are from before, and with them their other predictions.
+        earlier : rows whose scores are from before, and with them the baselines' predictions.
         position : what the i-th event's place in its source is called.
         """
         n_learners, n, _ = scores.shape

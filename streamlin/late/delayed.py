@@ -36,7 +36,7 @@ class DelayedLabels:
                 self._waiting.append(plan.waiting(event, self._number, float("nan"), label))
             while self._waiting and self._number - self._waiting[0].number >= self._delay:
                 text = self._waiting.popleft()
-                plan.learn(text, str(text.label))
+                plan.learn(event, text, str(text.label))
                 self._joined += 1
         return plan
 

@@ -68,9 +68,8 @@ class LateLabels:
         for event, (id_, label, time) in enumerate(zip(batch.ids, batch.labels, batch.times.tolist(), strict=True)):
             if time > self._now:
                 self._now = time
-            plan.event = event
             if late is not None and late[event]:
-                self._label_came(plan, str(id_), str(label), float(batch.weights[event]), time)
+                self._label_came(plan, event, str(id_), str(label), float(batch.weights[event]), time)
             else:
                 self._text_came(plan, event, id_, label, time)
             self._bound()
@@ -137,13 +136,13 @@ class LateLabels:
         if early is not None:
             self.counts["early"] += 1
             self._known_now(id_, early.label)
-            plan.learn(text, early.label, early.weight)
+            plan.learn(event, text, early.label, early.weight)
             return
         self._known.pop(id_, None)
         self._waiting[id_] = text
         self._size += text.size
 
-    def _label_came(self, plan: Plan, id_: str, label: str, weight: float, time: float) -> None:
+    def _label_came(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
         text = self._waiting.pop(id_, None)
         if text is not None:
             self._size -= text.size
@@ -152,7 +151,7 @@ class LateLabels:
             if not math.isnan(time - text.time):
                 self._in_time.add(int(1000 * (time - text.time)))
             self._known_now(id_, label)
-            plan.learn(text, label, weight)
+            plan.learn(event, text, label, weight)
             return
         before = self._known.get(id_) or (self._early[id_].label if id_ in self._early else None)
         if before is not None:

@@ -20,27 +20,24 @@ class Plan:
     sources : int64[R], the event of the batch, or of `batch and old`, that each row is.
     given, events : int64[g], the rows that are texts as they come, and which events of the batch they are.
     old : the texts from before this batch that learn their label in it.
-    event : the event of the batch that is dealt with. places : for each row the event with which it came.
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
         self._batch, self._names = batch, names
         self.old: list[Waiting] = []
-        self.event = 0
-        self.places: list[int] = []
         self._new: list[tuple[Waiting, int]] = []
         self._sources: list[int] = []
         self._labels: list[str | None] = []
         self._weights: list[float] = []
         self._given: list[int] = []
+        self._at: list[int] = []
         self._answers: list[int] = []
         self._asked: list[Waiting] = []
 
     def arrive(self, event: int, label: str | None) -> None:
         """A text of the batch comes, to be predicted; and to be learned, if its label is given."""
-        self.event = event
         self._given.append(len(self._sources))
-        self._row(event, label, float(self._batch.weights[event]))
+        self._row(event, event, label, float(self._batch.weights[event]))
 
     def waiting(self, event: int, number: int, time: float, label: str | None = None) -> Waiting:
         """The text that came last will wait: what is kept of it."""
@@ -59,14 +56,14 @@ class Plan:
         self._new.append((kept, kept.row))
         return kept
 
-    def learn(self, text: Waiting, label: str, weight: float = 1.0) -> None:
-        """The label of a text has come."""
+    def learn(self, event: int, text: Waiting, label: str, weight: float = 1.0) -> None:
+        """The label of a text has come, with an event of the batch."""
         if text.source < 0:
             text.source = len(self._batch) + len(self.old)
             self.old.append(text)
         self._answers.append(len(self._sources))
         self._asked.append(text)
-        self._row(text.source, label, text.weight * weight)
+        self._row(event, text.source, label, text.weight * weight)
 
     @property
     def is_plain(self) -> bool:
@@ -86,10 +83,10 @@ class Plan:
         return np.array(self._sources, np.int64)
 
     @property
-    def weights_of_given(self) -> NDArray[np.float64]:
-        """float64[R], 0 for the rows that are no texts as they come."""
-        weights = np.zeros(len(self._weights))
-        weights[self._given] = np.array(self._weights)[self._given]
+    def first_weights(self) -> NDArray[np.float64]:
+        """float64[R], 0 for texts that come for the second time, to learn their label."""
+        weights = np.array(self._weights)
+        weights[self._answers] = 0.0
         return weights
 
     @property
@@ -108,7 +105,7 @@ class Plan:
             np.empty(0),
             extra,
             self._batch.records,
-            self.given,
+            self._batch.kept[self._at],
         )
 
     def old_batch(self) -> Batch:
@@ -155,8 +152,8 @@ class Plan:
             text.row = text.source = _WAITS
         self._new.clear()
 
-    def _row(self, source: int, label: str | None, weight: float) -> None:
-        self.places.append(self.event)
+    def _row(self, event: int, source: int, label: str | None, weight: float) -> None:
+        self._at.append(event)
         self._sources.append(source)
         self._labels.append(label)
         self._weights.append(weight)

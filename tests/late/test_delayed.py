@@ -25,10 +25,9 @@ def by_feedback(events, delay):
 @pytest.mark.parametrize("delay", [1, 3, 50, 700])
 def test_as_by_feedback(data, delay):
     events = thinned(read_events(data / "trec-6.jsonl.gz", 1000, SLICED))
-    delayed, late = (
-        Model(config_of(SLICED, feedback={"delay": delay})),
-        Model(config_of(SLICED, feedback={"enabled": True})),
-    )
+    measured = {"window": 50, "slice_by": SLICED, "drift": "none"}  # whose alarms would name places in the stream
+    delayed = Model(config_of(evaluation=measured, feedback={"delay": delay}))
+    late = Model(config_of(evaluation=measured, feedback={"enabled": True}))
     assert_same_predictions(run(delayed, events, 64), run(late, by_feedback(events, delay), 50))
     mine, other = delayed.state()[0], late.state()[0]
     for name, array in other.items():
@@ -45,9 +44,9 @@ def test_batches_and_restarts_change_nothing(data):
     whole, cut = Model(config), Model(config)
     predictions = run(whole, events, 1000)
     assert_same_predictions(run(Model(config), events, 7), predictions)
-    run(cut, events[:444], 100)
+    run(cut, events, 100, slice(444))
     resumed = restored(config, kept(cut))
-    run(resumed, events[444:], 100)
+    run(resumed, events, 100, slice(444, None))
     assert_same_state(kept(resumed), kept(whole))
     assert resumed.late.report() == whole.late.report()
     assert whole.late.report()["joined"] > 700

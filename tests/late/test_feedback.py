@@ -25,11 +25,11 @@ def batch(events):
     return made
 
 
-def run(model, events, size):
-    """The predictions of all texts, column by column."""
-    found = []
-    for begin in range(0, len(events), size):
-        rows = batch(events[begin : begin + size])
+def run(model, events, size, part=slice(None)):
+    """The predictions of all texts, or of a part of the stream, column by column."""
+    found, whole = [], batch(events)[part]
+    for begin in range(0, len(whole), size):
+        rows = whole[begin : begin + size]
         found.append(model.step(rows, model.featurize(rows))[1])
     return [np.concatenate(column, axis=-1) for column in zip(*found, strict=True)]
 
@@ -115,10 +115,10 @@ def test_batches_and_restarts_change_nothing(stream):
     assert min(report[name] for name in ("waiting", "labels_waiting", "joined", "early", "fallen_out", "unknown")) > 0
     for cut in (1, 777, 1500):
         first = Model(config)
-        run(first, stream[:cut], 100)
+        run(first, stream, 100, slice(cut))
         second = restored(config, kept(first))
         assert_same_state(kept(second), kept(first))
-        run(second, stream[cut:], 100)
+        run(second, stream, 100, slice(cut, None))
         assert_same_state(kept(second), kept(models[1]))
         assert second.late.report() == report
 
