@@ -217,6 +217,11 @@ class LabelIndex:
                     self.names.append(label)  # type: ignore[arg-type]  # None has a code from the start
             return self.codes(labels)
 
+    def learn_one(self, label: str | None) -> int:
+        """The same of one label."""
+        code = self._codes.get(label)
+        return code if code is not None else int(self.learn((label,))[0])
+
 
 class Framing(Protocol):
     """How a stream of bytes falls into records; the source of bytes asks, the format knows.
