@@ -11,11 +11,13 @@ from typing import Any, Protocol
 
 from streamlin.addresses import Address, parse_address
 from streamlin.ahead import Ahead
+from streamlin.aside import Aside
 from streamlin.checkpoint import Checkpoint, differing
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError, StreamlinError
+from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import falls_told
-from streamlin.events import Position, Records
+from streamlin.events import Batch, Position, Records
 from streamlin.lag import LagWatch, lags
 from streamlin.model import Model
 from streamlin.outputs import Outputs, one_file
@@ -100,6 +102,8 @@ class Pipeline:
             sinks = config.sinks
             self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, progress.notice, config.settings_of)
             self._open.callback(self._outputs.close)
+            self._writer = Aside(config.pipeline.threads > 1)
+            self._open.callback(self._writer.close)
             if self._outputs.commit and getattr(self.source, "shared", False):
                 # It commits before the checkpoint is written; what a crash in between undoes, nobody would learn.
                 raise ConfigError("kafka: transactional= goes with assignment=all only")
@@ -199,7 +203,7 @@ class Pipeline:
 
     def _step(self, portion: Portion | None) -> None:
         if portion is None:
-            self._outputs.flush()
+            self._writer.do(self._outputs.flush)
             self._save_if_due()
             return
         if portion.count and self._beginnings:
@@ -209,15 +213,18 @@ class Pipeline:
             for line in falls_told(self.model.prequential.news):
                 self.progress.notice(line)
             if self._outputs.predictions is not None:
-                self._outputs.write(self._lines.encode(given, predictions), given)
+                self._writer.do(self._write, given, predictions)
         if portion.dead:
-            self._outputs.write_dead(portion.dead, portion.records)
+            self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
         self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
         source, part = portion.source, portion.records.key
         self._dealt_with[source, part] = portion.records, portion.count
         self._beginnings |= not portion.count and part not in self._positions.get(source, {})
         self._since_checkpoint += len(portion.batch)
         self._save_if_due()
+
+    def _write(self, batch: Batch, predictions: Predictions) -> None:
+        self._outputs.write(self._lines.encode(batch, predictions), batch)
 
     def _save_if_due(self) -> None:
         due, now = self.config.checkpoint, time.monotonic()
@@ -238,6 +245,7 @@ class Pipeline:
         """
         positions = {reader.key: self._positions_now(reader.key) for reader in self._readers}
         self._positions |= positions
+        self._writer.wait()
         lengths = self._outputs.sync(positions[self._readers[0].key])
         self._dealt_with.clear()
         self._beginnings = False
