@@ -369,6 +369,18 @@ def test_a_reference_says_a_label_before_it_is_seen_in_one_batch_or_two() -> Non
     assert whole.report()["baselines"]["other"]["by_label"]["b"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
 
 
+def test_weights_whose_sum_overflows_are_no_number_and_no_warning() -> None:
+    run = Run()
+    run.step([("ab"[i % 2], 1e308, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], "x", "a") for i in range(8)])
+    report = run.report()
+    json.dumps(report, allow_nan=False)
+    row = report["learners"]["first"]
+    assert row["correct"] == 3
+    assert row["kappa"] is row["weighted_f1"] is row["window_kappa"] is None
+    assert report["label_shares"]["a"] == {"share": None, "window_share": None}
+    assert None in report["curve"]["baselines"]["other"]["accuracy"]
+
+
 def test_a_long_stream_needs_no_more_room() -> None:
     """After 40,000 events and after 600,000, a change of accuracy every 4,000: the same arrays, a report as long."""
     measure, labels = Prequential(LEARNERS, EvaluationConfig(window=100)), LabelIndex(["a", "b"])
