@@ -24,7 +24,7 @@ from streamlin.errors import CheckpointError, ConnectorError
 
 VERSION = 1
 CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
-_TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1"}
+_TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1", "U8": "|u1"}
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _BLOCK = 1 << 22
 

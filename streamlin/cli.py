@@ -63,6 +63,9 @@ Reports = Annotated[
     typer.Option("--report", help="The summary, .html or JSON. Repeatable.", metavar="FILE", readable=False),
 ]
 Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", parser=_count)]
+LabelDelay = Annotated[int | None, typer.Option(help="Labels come N texts later.", metavar="N", parser=_count)]
+Feedback = Annotated[str | None, typer.Option(help="Labels by id; a second source.", metavar="URL")]
+LateLabels = Annotated[bool, typer.Option("--late-labels", help="Records of id and label without text are labels.")]
 Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends, as tail -F does.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
@@ -101,6 +104,9 @@ def run(
     limit: Limit = None,
     follow: Follow = False,
     slice_by: SliceBy = None,
+    late_labels: LateLabels = False,
+    feedback: Feedback = None,
+    label_delay: LabelDelay = None,
     preset: Preset = None,
     set_: Set = None,
     previous: Previous = False,
@@ -118,6 +124,9 @@ def run(
         "sinks.dead_letters": dead_letters,
         "checkpoint.path": checkpoint,
         "evaluation.slice_by": slice_by or None,
+        "feedback.enabled": late_labels or None,
+        "feedback.url": feedback,
+        "feedback.delay": label_delay,
         "preset": preset,
     }
     run_config = load_config(config, flags, set_ or (), learner or ())

@@ -244,6 +244,7 @@ class EvaluationConfig(Strict):
     references : fields that hold another's predictions, measured beside the baselines.
     confusion_labels, slice_values : labels, and values of a field, that are counted singly; the rest is one.
     metrics : "accuracy" leaves out what is neither accuracy nor the goodness of probabilities.
+    drift : what watches each learner's errors for a change; the keys below it are the detectors' own.
     """
 
     window: Count = 1000
@@ -254,6 +255,11 @@ class EvaluationConfig(Strict):
     confusion_labels: Count = 200
     slice_values: Count = 1000
     metrics: Literal["all", "accuracy"] = "all"
+    drift: Literal["adwin", "page_hinkley", "ddm", "none"] = "adwin"
+    adwin_delta: Annotated[float, Field(gt=0, lt=1)] = 0.002
+    page_hinkley_delta: Annotated[float, Field(ge=0)] = 0.005
+    page_hinkley_threshold: PositiveFloat = 50.0
+    ddm_threshold: Annotated[float, Field(ge=2)] = 3.0
 
     @field_validator("references")
     @classmethod
@@ -262,6 +268,40 @@ class EvaluationConfig(Strict):
             if name in BASELINES:
                 raise ValueError(f"'{name}' is the name of a baseline that is always there")
         return references
+
+
+class FeedbackConfig(Strict):
+    """Labels that come later than their texts.
+
+    enabled : a record with an id and a label but no text labels the text of that id; true where there is a url.
+    url : a second source, which brings such records too; None: there is none.
+    delay : each label comes only after so many more texts; for replays, 0: at once.
+    max_pending : texts that wait for a label; also labels that wait for their text, and ids whose label is known.
+    max_pending_characters : of the texts that wait.
+    max_pending_age : seconds that they wait, by the times that events bring; None: for ever.
+    unknown : what becomes of a label whose text has not come: `hold` it until then, or `drop` it.
+    """
+
+    enabled: bool = False
+    url: Annotated[str, Field(min_length=1)] | None = None
+    delay: Annotated[int, Field(ge=0)] = 0
+    max_pending: Count = 100_000
+    max_pending_characters: Count = 256_000_000
+    max_pending_age: PositiveFloat | None = None
+    unknown: Literal["hold", "drop"] = "hold"
+
+    @property
+    def by_id(self) -> bool:
+        """Whether labels come by id."""
+        return self.enabled or self.url is not None
+
+    @model_validator(mode="after")
+    def _one_or_other(self) -> Self:
+        if self.delay and self.by_id:
+            raise ValueError(
+                "feedback.delay: labels come later by themselves; it is for streams that bring them at once"
+            )
+        return self
 
 
 class CheckpointConfig(Strict):
@@ -398,6 +438,7 @@ class RunConfig(Strict):
     features: FeaturesConfig = FeaturesConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
+    feedback: FeedbackConfig = FeedbackConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
@@ -437,4 +478,14 @@ class RunConfig(Strict):
         """
         tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
         tables["features"] |= tables["features"].pop("views")
+        if self.feedback.delay or self.feedback.by_id:
+            tables["feedback"] = self.feedback.model_dump(mode="json", exclude={"url"}) | {
+                "enabled": self.feedback.by_id
+            }
         return tables
+
+
+def further_fields(config: RunConfig) -> tuple[str, ...]:
+    """The fields that events are to have beside their own, each once."""
+    evaluation = config.evaluation
+    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references)))

@@ -107,6 +107,7 @@ class Batch:
     times : float64[n] Unix seconds, NaN where there is none.
     extra : configured further fields, a column of texts (None where missing) each.
     records, kept : the records, and int64[n], which of them the events are.
+    late : bool[n], those that are but the label of the text of that id; None: none of them.
     """
 
     ids: list[str | None]
@@ -118,6 +119,7 @@ class Batch:
     records: Records
     kept: NDArray[np.int64]
     pieces: NDArray[np.int64] | None = None
+    late: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -139,6 +141,26 @@ class Batch:
             self.records,
             self.kept[begin:end],
             pieces,
+            None if self.late is None else self.late[begin:end],
+        )
+
+    @property
+    def n_texts(self) -> int:
+        """Events that are more than a label."""
+        return len(self) if self.late is None else len(self) - int(self.late.sum())
+
+    def take(self, events: NDArray[np.int64]) -> "Batch":
+        """Some of the events, none of them late, for what is told of them: without texts."""
+        chosen = events.tolist()
+        return Batch(
+            [self.ids[i] for i in chosen],
+            [],
+            [self.labels[i] for i in chosen],
+            self.weights[events],
+            self.times[events],
+            {name: [column[i] for i in chosen] for name, column in self.extra.items()},
+            self.records,
+            self.kept[events],
         )
 
     def events(self) -> list[Event]:
@@ -194,6 +216,11 @@ class LabelIndex:
                     self._codes[label] = len(self.names)
                     self.names.append(label)  # type: ignore[arg-type]  # None has a code from the start
             return self.codes(labels)
+
+    def learn_one(self, label: str | None) -> int:
+        """The same of one label."""
+        code = self._codes.get(label)
+        return code if code is not None else int(self.learn((label,))[0])
 
 
 class Framing(Protocol):
@@ -307,3 +334,8 @@ class MessageSink(Sink, Protocol):
 
     def written(self) -> Mapping[str, int]:
         """Key of a part -> offset before which every record's line was sent for good before this start."""
+
+
+def below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """Of a checkpoint's arrays those whose names begin like this, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

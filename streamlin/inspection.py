@@ -19,7 +19,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]
     config = config_of(state)
     model = Model(config)
     model.restore(arrays, state)
-    report = model.prequential.report(model.labels)
+    report = model.prequential.report(model.labels, details=False)
     return {
         "checkpoint": state["number"],
         "events": report["events"],

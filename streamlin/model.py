@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import MixtureConfig, RunConfig
+from streamlin.config import MixtureConfig, RunConfig, further_fields
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
-from streamlin.events import Batch, LabelIndex
+from streamlin.events import Batch, LabelIndex, below
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
+from streamlin.late import DelayedLabels, LateLabels
+from streamlin.late.plan import gathered
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 
 Features = dict[str, Buckets]
@@ -25,8 +27,9 @@ class Model:
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
-        self.codes: NDArray[np.int32] = np.empty(0, np.int32)
-        """Label codes of the batch that was learned last; -1 where there is nothing to learn."""
+        self.learned: tuple[Batch, NDArray[np.int32], Predictions]
+        """Of the last `step`: what was learned, a row for each event or late label; the rows' label codes, -1 where
+        there is none; what was predicted of them."""
         self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
         self.learners: dict[str, Learner] = {}
         self.view_of: dict[str, str] = {}
@@ -49,7 +52,8 @@ class Model:
         min_counts = {name: config.features.views[name].min_count for name in self.views}
         self.rows = {name: RowIndex(bits, min_counts[name]) for name in self.views}
         calibrated = [name in self.mixtures for name in self.names]
-        self.prequential = Prequential(self.names, config.evaluation, calibrated)
+        self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
+        self.late = _late_labels(config, len(self.names))
 
     def admit(self, batch: Batch) -> None:
         """Raise ConfigError, and learn nothing, if the batch brings the labels to more than `pipeline.max_labels`.
@@ -70,21 +74,47 @@ class Model:
         """The features of a batch, by view."""
         return {name: view.buckets(batch) for name, view in self.views.items()}
 
-    def step(self, batch: Batch, features: Features) -> Predictions:
-        """Test, then train, event by event: what every learner predicts of each before its label is seen."""
-        goals = learn_labels(self.labels, batch.labels, batch.weights)
-        self.codes, learned = goals.codes, goals.codes >= 0
-        examples = {view: rows.examples(features[view], learned) for view, rows in self.rows.items()}
-        scores = self._scores(examples, goals)
-        measures = self.prequential
-        measures.events += len(batch)
-        measures.labelled += len(batch) - batch.labels.count(None)
-        return measures.measure(scores, goals.codes, batch.weights, self.labels, batch.extra)
+    def step(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
+        """Test, then train, event by event: what every learner predicts of each before its label is seen.
 
-    def predict(self, batch: Batch, features: Features) -> Predictions:
-        """Predict by what was learned so far; nothing changes."""
+        Returns the events that are predicted, all but those that are but a late label, and their predictions.
+        """
+        plan = None if self.late is None else self.late.plan(batch)
+        rows = batch if plan is None else plan.rows
+        if plan is not None and not plan.is_plain:
+            features = gathered(features, self.featurize(plan.old_batch()), plan.sources)
+        goals = learn_labels(self.labels, rows.labels, rows.weights)
+        learned = goals.codes >= 0
+        examples = {view: index.examples(features[view], learned) for view, index in self.rows.items()}
+        scores = self._scores(examples, goals)
+        earlier = None if plan is None else plan.recall(scores)
+        measures = self.prequential
+        measures.look(examples, rows.weights if plan is None else plan.first_weights)
+        measures.events += batch.n_texts
+        measures.labelled += len(rows) - rows.labels.count(None)
+        predictions = measures.measure(
+            scores,
+            goals.codes,
+            rows.weights,
+            self.labels,
+            rows.extra,
+            earlier,
+            lambda row: rows.records.name(int(rows.kept[row])),
+        )
+        self.learned = rows, goals.codes, predictions
+        if plan is None:
+            return batch, predictions
+        plan.keep(scores, goals.known, predictions.baselines)
+        return batch.take(plan.events), predictions.take(plan.given)
+
+    def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
+        """Predict by what was learned so far; nothing changes. Returns what `step` does."""
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
-        return self.prequential.predict(self._scores(examples, no_targets(len(batch), len(self.labels))))
+        predictions = self.prequential.predict(self._scores(examples, no_targets(len(batch), len(self.labels))))
+        if batch.late is None:
+            return batch, predictions
+        texts = np.flatnonzero(~batch.late)
+        return batch.take(texts), predictions.take(texts)
 
     def _scores(self, examples: Mapping[str, Examples], goals: Targets) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned."""
@@ -115,7 +145,11 @@ class Model:
             arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
-        return arrays, {"labels": self.labels.names, "evaluation": counts}
+        rest = {"labels": self.labels.names, "evaluation": counts}
+        if self.late is not None:
+            waiting, rest["late"] = self.late.state()
+            arrays |= {f"late/{name}": array for name, array in waiting.items()}
+        return arrays, rest
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Take what `state` gave; for a new model of the same configuration."""
@@ -123,9 +157,15 @@ class Model:
         for view, rows in self.rows.items():
             rows.restore(arrays[f"rows/{view}"], arrays.get(f"sightings/{view}"))
         for name, learner in (self.learners | self.mixtures).items():
-            learner.restore(_below(arrays, f"learners/{name}/"))
-        self.prequential.restore(_below(arrays, "evaluation/"), rest["evaluation"])
+            learner.restore(below(arrays, f"learners/{name}/"))
+        self.prequential.restore(below(arrays, "evaluation/"), rest["evaluation"])
+        if self.late is not None:
+            self.late.restore(below(arrays, "late/"), rest["late"])
 
 
-def _below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+def _late_labels(config: RunConfig, learners: int) -> LateLabels | DelayedLabels | None:
+    """Who waits for labels, if anybody does."""
+    names = further_fields(config)
+    if config.feedback.by_id:
+        return LateLabels(config.feedback, names, learners)
+    return DelayedLabels(config.feedback.delay, names, learners) if config.feedback.delay else None

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 
 from streamlin.addresses import Address, parse_address
 from streamlin.ahead import Ahead
+from streamlin.aside import Aside
 from streamlin.checkpoint import Checkpoint, differing
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
+from streamlin.evaluation.drift import falls_told
 from streamlin.events import Batch, Position, Records
 from streamlin.lag import LagWatch, lags
 from streamlin.model import Features, Model
@@ -27,6 +30,7 @@ from streamlin.registry import connector
 from streamlin.saver import Saver
 from streamlin.sources import open_source
 from streamlin.stages import Stages
+from streamlin.turns import Turns
 
 _AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
@@ -52,8 +56,8 @@ class Watcher:
     def update(self, run: "Pipeline") -> None:
         """As that of `Progress`."""
 
-    def learned(self, run: "Pipeline", batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
-        """Called with every batch that was learned, its label codes int32[n] (-1: none), and what was predicted."""
+    def learned(self, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
+        """Called with every batch that was learned, late labels among it; its label codes int32[n], -1: none."""
 
     def notice(self, line: str) -> None:
         """As that of `Progress`."""
@@ -98,11 +102,9 @@ class Pipeline:
         source_class = connector("sources", address.scheme)
         self.config = _with_references(config, source_class)
         self.model = Model(self.config)
-        own_key = getattr(source_class, "key", None)
-        self._source_key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
         _check_apart(address, config)
         self._positions: dict[str, dict[str, Position]] = {}
-        self._dealt_with: dict[str, tuple[Records, int]] = {}
+        self._dealt_with: dict[tuple[str, str], tuple[Records, int]] = {}
         self._number = self._since_checkpoint = self._resumed_events = 0
         self._beginnings = False
         """Whether the source has said where parts begin that are in no checkpoint yet. They have to be before anything
@@ -116,22 +118,23 @@ class Pipeline:
         self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
         try:
             lengths = self._resume(previous)
-            positions = dict(self._positions.get(self._source_key, {}))
-            self.source, decoder, pace = open_source(
-                address, self.config, positions, self.notice, self.stop, self._checkpoint_for_source
-            )
-            self._reader = Reader(
-                self.source, decoder, self._featurize, self.config.pipeline, limit, pace, self.stop, self.stages
-            )
-            self._open.callback(self._reader.close)
+            self._readers = [self._reader(address, config.feedback.enabled, limit)]
+            self.source = self._readers[0].source
+            if config.feedback.url is not None:
+                self._readers.append(self._reader(parse_address(config.feedback.url, "stdin"), True))
             if previous and self._checkpoint is not None:
                 self._checkpoint.go_back()
             sinks = config.sinks
             self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, self.notice, config.settings_of)
             self._open.callback(self._outputs.close)
+            self._writer = Aside(config.pipeline.threads > 1)
+            self._open.callback(self._writer.close)
             if self._outputs.commit and getattr(self.source, "shared", False):
                 # It commits before the checkpoint is written; what a crash in between undoes, nobody would learn.
                 raise ConfigError("kafka: transactional= goes with assignment=all only")
+            self._turns = Turns(self._readers) if len(self._readers) > 1 else None
+            if self._turns is not None:
+                self._open.callback(self._turns.close)
             self._lines = PredictionLines(self.model.names, self.model.labels)
             if self._checkpoint is not None and (self._outputs.new or self._number == 0):
                 self._save(wait=True)  # so that a kill before the next one finds the sinks' lengths
@@ -149,7 +152,7 @@ class Pipeline:
         """
         begin, interval = time.perf_counter(), sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
-        portions, ahead = iter(self._reader), None
+        portions, ahead = iter(self._turns or self._readers[0]), None
         if self.config.pipeline.threads > 1:
             ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop)
             portions = iter(ahead)
@@ -204,12 +207,14 @@ class Pipeline:
         pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
         counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
         lag = self.lag()
-        return counts | pace | ({} if lag is None else {"lag": lag}) | report
+        late = self.model.late
+        more = ({} if lag is None else {"lag": lag}) | ({} if late is None else {"late_labels": late.report()})
+        return counts | pace | more | report
 
     def lag(self) -> dict[str, int] | None:
         """Events that wait in each part of the source; None where it can't know."""
         extent = getattr(self.source, "extent", None)
-        return None if extent is None else lags(extent(), self._positions_now())
+        return None if extent is None else lags(extent(), self._positions_now(self._readers[0].key))
 
     @property
     def writes_to_stdout(self) -> bool:
@@ -229,7 +234,7 @@ class Pipeline:
 
     def _step(self, portion: Portion | None) -> None:
         if portion is None:
-            self._outputs.flush()
+            self._writer.do(self._outputs.flush)
             self._save_if_due()
             return
         if portion.count and self._beginnings:
@@ -237,25 +242,31 @@ class Pipeline:
         if len(portion.batch):
             self._learn(portion.batch, portion.features)
         if portion.dead:
-            self._outputs.write_dead(portion.dead, portion.records)
+            self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
         self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
-        self._dealt_with[portion.records.key] = portion.records, portion.count
-        self._beginnings |= not portion.count and portion.records.key not in self._positions.get(self._source_key, {})
+        source, part = portion.source, portion.records.key
+        self._dealt_with[source, part] = portion.records, portion.count
+        self._beginnings |= not portion.count and part not in self._positions.get(source, {})
         self._since_checkpoint += len(portion.batch)
         self._save_if_due()
 
     def _learn(self, batch: Batch, features: Features) -> None:
         begin = time.perf_counter()
-        predictions = self.model.step(batch, features)
+        given, predictions = self.model.step(batch, features)
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
+        for line in falls_told(self.model.prequential.news):
+            self.notice(line)
         if self._outputs.predictions is not None:
-            begin = time.perf_counter()
-            self._outputs.write(self._lines.encode(batch, predictions), batch)
-            self.stages.add("write", begin)
+            self._writer.do(self._write, given, predictions)
         for watcher in self.watchers:
-            watcher.learned(self, batch, self.model.codes, predictions)
+            watcher.learned(*self.model.learned)
+
+    def _write(self, batch: Batch, predictions: Predictions) -> None:
+        begin = time.perf_counter()
+        self._outputs.write(self._lines.encode(batch, predictions), batch)
+        self.stages.add("write", begin)
 
     def _featurize(self, batch: Batch) -> Features:
         begin = time.perf_counter()
@@ -286,8 +297,10 @@ class Pipeline:
         wait : until that is done; else the writing goes on beside the run.
         """
         begin = time.perf_counter()
-        positions = self._positions[self._source_key] = self._positions_now()
-        lengths = self._outputs.sync(positions)
+        positions = {reader.key: self._positions_now(reader.key) for reader in self._readers}
+        self._positions |= positions
+        self._writer.wait()
+        lengths = self._outputs.sync(positions[self._readers[0].key])
         self._dealt_with.clear()
         self._beginnings = False
         self._since_checkpoint, self._saved_at = 0, time.monotonic()
@@ -301,21 +314,34 @@ class Pipeline:
         self._saver.save(arrays, state, lambda: self._saved(positions, number), wait)
         self.stages.add("checkpoint", begin)
 
-    def _saved(self, positions: Mapping[str, Position], number: int) -> None:
+    def _saved(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
         self.checkpoint_time = time.time()
         self._commit(positions, number)
 
-    def _commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """Tell the source, but where a sink commits for it: late as it is, this one would undo the sink's next one."""
-        if not self._outputs.commit:
-            self._reader.commit(positions, number)
+    def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
+        """Tell the sources, but where a sink commits: late as it is, this one would undo the sink's next one."""
+        for reader in self._readers[self._outputs.commit :]:
+            reader.commit(positions[reader.key], number)
 
-    def _positions_now(self) -> dict[str, Position]:
-        """Where each part of the source goes on behind what was dealt with."""
-        dealt_with = {key: records.position(count) for key, (records, count) in self._dealt_with.items()}
-        return self._positions.get(self._source_key, {}) | dealt_with
+    def _positions_now(self, source: str) -> dict[str, Position]:
+        """Where each part of a source goes on behind what was dealt with."""
+        dealt_with = self._dealt_with.items()
+        now = {part: records.position(count) for (key, part), (records, count) in dealt_with if key == source}
+        return self._positions.get(source, {}) | now
 
-    def _checkpoint_for_source(self) -> Mapping[str, Position]:
+    def _reader(self, address: Address, late_labels: bool, limit: int | None = None) -> Reader:
+        """Open a source; it is closed with the run."""
+        own_key = getattr(connector("sources", address.scheme), "key", None)
+        key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
+        positions = dict(self._positions.get(key, {}))
+        save = partial(self._checkpoint_for_source, key)
+        source, decoder, pace = open_source(address, self.config, positions, self.notice, self.stop, save, late_labels)
+        pipeline = self.config.pipeline
+        reader = Reader(source, decoder, self._featurize, pipeline, limit, pace, self.stop, key, self.stages)
+        self._open.callback(reader.close)
+        return reader
+
+    def _checkpoint_for_source(self, key: str) -> Mapping[str, Position]:
         """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""
         if self.config.pipeline.threads == 1:
             self._save(wait=True)
@@ -325,8 +351,10 @@ class Pipeline:
             while not done.wait(0.1):
                 if self._over.is_set():
                     return {}
-        self._reader.tell_source()
-        return self._positions_now()
+        for reader in self._readers:
+            if reader.key == key:
+                reader.tell_source()
+        return self._positions_now(key)
 
     def _save_as_wanted(self) -> None:
         """By the source, which hands over nothing while it waits: everything it gave is dealt with by now."""

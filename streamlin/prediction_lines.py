@@ -35,7 +35,7 @@ class PredictionLines:
 
     def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
-        predicted, lead, confidences = predictions
+        predicted, lead, confidences, _ = predictions
         labels, shown = self._shown(batch.labels)
         fragments, bounds = _joined(shown)
         keys, has_id = _keys(batch)

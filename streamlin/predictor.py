@@ -46,7 +46,9 @@ def predict(
     config = config_of(state).model_copy(update={"kafka": kafka or KafkaConfig()})
     model = Model(config)
     model.restore(arrays, state)
-    source, decoder, pace = open_source(parse_address(url, "stdin"), config, {}, notice, stop)
+    source, decoder, pace = open_source(
+        parse_address(url, "stdin"), config, {}, notice, stop, late_labels=config.feedback.enabled
+    )
     with (
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
         closing(Outputs(predictions, dead_letters, {}, notice, config.settings_of)) as outputs,
@@ -61,8 +63,8 @@ def _predict_all(reader: Reader, model: Model, outputs: Outputs) -> int:
             outputs.flush()
             continue
         if len(portion.batch):
-            predictions = model.predict(portion.batch, portion.features)
-            outputs.write(lines.encode(portion.batch, predictions), portion.batch)
+            given, predictions = model.predict(portion.batch, portion.features)
+            outputs.write(lines.encode(given, predictions), given)
         outputs.write_dead(portion.dead, portion.records)
         dead += len(portion.dead)
     outputs.sync({})

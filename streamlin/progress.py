@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from streamlin.printing import print_news
-from streamlin.summary import accuracy_table, counts_line, percent, remarks
+from streamlin.summary import counts_line, percent, standing
 
 if TYPE_CHECKING:
     from streamlin.pipeline import Pipeline
@@ -71,12 +71,10 @@ class LiveProgress:
         if time.monotonic() < self._next:
             return
         from rich.console import Group
-        from rich.text import Text
 
         self._next = time.monotonic() + _LIVE_SECONDS
         report = run.report(details=False)
-        parts: list[Any] = [counts_line(report), "", accuracy_table(report, run.config.evaluation.window)]
-        parts += ["", *map(Text, remarks(report))]
+        parts: list[Any] = [counts_line(report), "", *standing(report, run.config.evaluation.window)]
         done = progress_of(run)
         if done is not None:
             self._bar.update(self._task, completed=done[0], total=done[1])

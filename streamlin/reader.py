@@ -26,6 +26,7 @@ class Portion:
     dead : those that are none.
     records, begin, count : what they were read from; `records` is dealt with from record `begin` up to record `count`
         once this portion is.
+    source : what a checkpoint calls the source.
     """
 
     batch: Batch
@@ -34,6 +35,7 @@ class Portion:
     records: Records
     begin: int
     count: int
+    source: str
 
     @property
     def tombstones(self) -> int:
@@ -58,6 +60,7 @@ class Reader:
     limit : events after which to stop; None: never.
     pace : when events are due; None: at once.
     stop : when set, iteration ends soon.
+    key : what a checkpoint calls the source.
     stages : where the time is counted.
     """
 
@@ -70,10 +73,12 @@ class Reader:
         limit: int | None,
         pace: Pace | None,
         stop: threading.Event,
+        key: str = "",
         stages: Stages | None = None,
     ) -> None:
         self._stages = Stages() if stages is None else stages
-        self._source, self._decoder, self._featurize = source, decoder, featurize
+        self.source, self.key = source, key
+        self._decoder, self._featurize = decoder, featurize
         self._batch_size, self._most_dead = config.batch_size, config.max_consecutive_dead_letters
         self._left, self._pace, self._stop = limit, pace, stop
         self._dead_in_a_row = 0
@@ -84,7 +89,7 @@ class Reader:
             self.tell_source()
             size = self._batch_size if self._left is None else min(self._batch_size, self._left)
             begin = perf_counter()
-            polled = self._source.poll(size)
+            polled = self.source.poll(size)
             self._stages.add("read", begin)
             if polled is None:
                 break
@@ -100,12 +105,12 @@ class Reader:
     def close(self) -> None:
         """Hand over the last commits and close the source; once iteration has ended."""
         self.tell_source()
-        self._source.close()
+        self.source.close()
 
     def tell_source(self) -> None:
         """Pass on the commits; on the thread that polls."""
         while self._commits:
-            self._source.commit(*self._commits.popleft())
+            self.source.commit(*self._commits.popleft())
 
     def _portions(self, records: Records) -> Iterator[Portion]:
         begin = perf_counter()
@@ -115,7 +120,7 @@ class Reader:
         if count < len(records):
             batch, dead = batch[: int((batch.kept < count).sum())], [d for d in dead if d.record < count]
         if self._left is not None:
-            self._left -= len(batch)
+            self._left -= batch.n_texts
         yield from self._paced(batch, dead, records, count)
         if self._dead_in_a_row >= self._most_dead and not self._stop.is_set():
             raise ConnectorError(
@@ -125,17 +130,17 @@ class Reader:
 
     def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
         if self._pace is None:
-            yield Portion(batch, self._featurize(batch), dead, records, 0, count)
+            yield Portion(batch, self._featurize(batch), dead, records, 0, count, self.key)
             return
         done, sent = 0, 0
         for part in self._pace.release(batch):
             done += len(part)
             upto = count if done == len(batch) else int(part.kept[-1]) + 1
             letters = [letter for letter in dead if sent <= letter.record < upto]
-            yield Portion(part, self._featurize(part), letters, records, sent, upto)
+            yield Portion(part, self._featurize(part), letters, records, sent, upto, self.key)
             sent = upto
         if done == len(batch) and (sent < count or not len(records)):
-            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count)
+            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key)
 
     def _tolerable(self, n: int, dead: list[DeadLetter]) -> int:
         """How many of n records come before too many dead letters in a row; counts on from the records before."""

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from itertools import chain
 
 from streamlin.addresses import Address
-from streamlin.config import RunConfig
+from streamlin.config import RunConfig, further_fields
 from streamlin.errors import ConfigError
 from streamlin.events import Position, Source, SourceContext
 from streamlin.formats import FORMATS, format_of, open_format, option_names
@@ -26,8 +26,11 @@ def open_source(
     notice: Callable[[str], None],
     stop: threading.Event,
     checkpoint: Callable[[], Mapping[str, Position]] = dict,
+    late_labels: bool = False,
 ) -> tuple[Source, Format, Pace | None]:
     """Open a source. Of the URL's options `format`, `rate`, `speed` and those of the format are not the source's.
+
+    late_labels : whether records may be but the label of an earlier text.
 
     Raises
     ------
@@ -37,9 +40,9 @@ def open_source(
     name = options.pop("format", None) or _format_at(address.address)
     pace = parse_pace({key: options.pop(key) for key in _PACE if key in options}, stop)
     own = {key: options.pop(key) for key in option_names(name) if key in options}
-    evaluation = config.evaluation
-    extra = tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references)))
-    decoder = open_format(name, own, config.fields, extra)
+    decoder = open_format(name, own, config.fields, further_fields(config))
+    if late_labels:
+        decoder.take_late_labels()
     context = SourceContext(
         options=options,
         framing=decoder.framing,

@@ -4,7 +4,7 @@ from time import perf_counter
 
 
 class Stages:
-    """Seconds by stage; each stage is one thread's, so that none waits for another to count.
+    """Seconds by stage; nearly always each stage is one thread's, and none waits for another to count.
 
     `read` has the waiting for a source in it, `checkpoint` what learning waits for.
     """

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamlin.config import LEARNER_MODELS
+from streamlin.config import BASELINES, LEARNER_MODELS
 from streamlin.evaluation.mcnemar import SIGNIFICANT
 
 _SIDE_BY_SIDE = 5
@@ -29,27 +29,52 @@ def accuracy_table(report: Mapping[str, Any], window: int) -> Table:
     return table
 
 
+def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
+    """The table, and what there is to say of it."""
+    lines = [Text(line) for line in remarks(report)]
+    table: list[RenderableType] = [accuracy_table(report, window)]
+    return [*table, "", *lines] if lines else table
+
+
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
-    lines = [line for line in (_lead(report),) if line]
-    silent = {name: row["abstained"] for name, row in (report["learners"] | report["baselines"]).items()}
-    said = [
-        f"{name} {times:,} times" for name, times in silent.items() if times > 1
-    ]  # nobody can predict the first event
-    return lines + ([f"no prediction, counted as wrong: {', '.join(said)}"] if said else [])
+    return [line for line in (_lead(report), _fall(report), _silent(report)) if line]
+
+
+def _silent(report: Mapping[str, Any]) -> str | None:
+    """Who gave no prediction, and how often; nobody can for the first label, so that is not worth a word."""
+    learners = {name: row["abstained"] for name, row in report["learners"].items()}
+    if len(learners) > 1 and len(set(learners.values())) == 1:  # they know no label, all of them
+        learners = {"each learner": next(iter(learners.values()))}
+    others = {name: row["abstained"] for name, row in report["baselines"].items() if name not in BASELINES}
+    said = [f"{name} {times:,} times" for name, times in (learners | others).items() if times > 1]
+    return f"no prediction, counted as wrong: {', '.join(said)}" if said else None
 
 
 def _lead(report: Mapping[str, Any]) -> str | None:
     """What McNemar's test says of the leader and the other learners; None where there is no other."""
     leader = report.get("leader")
-    others = {name: row["leader_p"] for name, row in report["learners"].items() if name != leader}
-    if leader is None or not others:
+    if leader is None or len(report["learners"]) == 1:
         return None
+    others = {name: row["leader_p"] for name, row in report["learners"].items() if name != leader}
     undecided = [f"{name} ({_p(p)})" for name, p in others.items() if p >= SIGNIFICANT]
     if undecided:
         return f"{leader}: no difference shown to {', '.join(undecided)}"
     whom = next(iter(others)) if len(others) == 1 else "all other learners"
     return f"{leader} is ahead of {whom} ({_p(max(others.values()))})"
+
+
+def _fall(report: Mapping[str, Any]) -> str | None:
+    """How often accuracy fell, and the last time of it."""
+    drift = report.get("drift")
+    if drift is None or not drift["falls"]:
+        return None
+    line = f"drift: accuracy fell {drift['falls']:,} " + ("time" if drift["falls"] == 1 else "times")
+    falls = [alarm for alarm in drift["last_alarms"] if alarm["after"] < alarm["before"]]
+    if not falls:
+        return line
+    last, shares = falls[-1], [percent(falls[-1][key]) for key in ("before", "after")]
+    return f"{line}, last at event {last['labelled']:,}: {last['learner']} {' to '.join(shares)}"
 
 
 def _p(p: float) -> str:
@@ -66,6 +91,8 @@ def counts_line(report: Mapping[str, Any]) -> str:
         parts.append(counted(report["tombstones"], "tombstone"))
     if report["lost"]:
         parts.append(f"{report['lost']:,} lost")
+    if "late_labels" in report:
+        parts.append(f"{report['late_labels']['waiting']:,} waiting for a label")
     if "lag" in report:
         parts.append(f"lag {sum(report['lag'].values()):,}")
     if report["events_per_second"] is not None:
@@ -104,8 +131,7 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """The whole of it."""
     if report["events"] and not report["labelled"]:
         return Group(counts_line(report), "no event has a label: nothing to measure; fields.label names their field")
-    below = [Text(line) for line in remarks(report)]
-    return Group(counts_line(report), "", accuracy_table(report, window), "", *below, *slice_tables(report))
+    return Group(counts_line(report), "", *standing(report, window), *slice_tables(report))
 
 
 def counted(number: int, thing: str) -> str:
@@ -126,7 +152,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _ratio(number: float | None) -> str:
-    return "–" if number is None else f"{number:.3f}"
+    return "–" if number is None else f"{round(number, 3) + 0.0:.3f}"  # no -0.000
 
 
 def inspection(found: Mapping[str, Any]) -> RenderableType:

@@ -62,7 +62,7 @@ def check_sink(make: Callable[[int | None], Sink], read: Callable[[], bytes]) ->
 
 
 def check_learner(make: Callable[[], Learner]) -> None:
-    """Check a learner: test-then-train, no peeking, batch sizes, growth, weights, state.
+    """Check a learner: test-then-train, no peeking, batch sizes, one by one, growth, weights, state.
 
     Parameters
     ----------
@@ -87,6 +87,12 @@ def check_learner(make: Callable[[], Learner]) -> None:
             predicted[i],
             f"the prediction of event {i}, label hidden",
         )
+    alone, found = make(), []
+    for text, label in zip(texts, labels, strict=True):
+        found.append(alone.predict_one(text))
+        alone.learn_one(text, label or "")
+    _same(found, predicted, "predictions one by one")
+    _same_arrays(_state(alone), _state(whole), "its state after events one by one")
     before = _state(whole)
     scores = whole.scores_many(texts[:20])
     whole.learn_many(texts[:20], [None] * 20)

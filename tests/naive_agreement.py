@@ -88,6 +88,17 @@ def agreement(
     return row
 
 
+def label_shares(events: Sequence[Judged], names: Sequence[Label], window: int) -> dict[Label, dict[str, float]]:
+    """Label -> share of the weight, of all events and of the last ones."""
+    return {
+        name: {
+            f"{span}share": sum(w for label, _, w in part if label == name) / sum(w for _, _, w in part)
+            for span, part in (("", events), ("window_", events[-window:]))
+        }
+        for name in names
+    }
+
+
 def discordant(first: Sequence[Judged], second: Sequence[Judged]) -> tuple[int, int]:
     """Events where only the first, only the second was right."""
     hits = [(a[1] == a[0], b[1] == b[0]) for a, b in zip(first, second, strict=True)]

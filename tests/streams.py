@@ -39,9 +39,10 @@ def batch_of(events: Sequence[Event]) -> Batch:
     )
 
 
-def batches(events: Sequence[Event], size: int) -> Iterator[Batch]:
-    """Events in batches of a size."""
-    return (batch_of(events[begin : begin + size]) for begin in range(0, len(events), size))
+def batches(events: Sequence[Event], size: int, begin: int = 0, end: int | None = None) -> Iterator[Batch]:
+    """Events in batches of a size, those of a part alone if asked; each has its place among all of them."""
+    whole = batch_of(events)[begin:end]
+    return (whole[first : first + size] for first in range(0, len(whole), size))
 
 
 class Example(NamedTuple):

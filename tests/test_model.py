@@ -42,12 +42,12 @@ def labelled(*pairs):
 
 def step(model, batch):
     """Test, then train; the predictions."""
-    return model.step(batch, model.featurize(batch))
+    return model.step(batch, model.featurize(batch))[1]
 
 
-def run(model, events, size):
-    """The predictions of all events, column by column."""
-    predictions = [step(model, batch) for batch in batches(events, size)]
+def run(model, events, size, begin=0, end=None):
+    """The predictions of all events, or of a part, column by column."""
+    predictions = [step(model, batch) for batch in batches(events, size, begin, end)]
     return [np.concatenate(column, axis=-1) for column in zip(*predictions, strict=True)]
 
 
@@ -74,7 +74,7 @@ def assert_same_state(ours, theirs):
 
 def assert_same_predictions(ours, theirs):
     """Predictions, leads and confidences, bit for bit; an abstention's confidence is NaN in both."""
-    for name, mine, other in zip(("predicted", "lead", "confidences"), ours, theirs, strict=True):
+    for name, mine, other in zip(("predicted", "lead", "confidences", "baselines"), ours, theirs, strict=True):
         assert_array_equal(mine, other, err_msg=name, strict=True)
 
 
@@ -90,6 +90,7 @@ def test_the_size_of_a_batch_changes_nothing(data, name, n, extra):
     reports = [model.prequential.report(model.labels) for model in models.values()]
     assert reports[0] == reports[1] == reports[2]
     assert reports[0]["learners"]["naive_bayes"]["correct"] > n / 10
+    assert reports[0]["drift"]["last_alarms"]
 
 
 def bringers(events):
@@ -132,7 +133,7 @@ def test_going_on_from_a_state_is_as_if_never_interrupted(data, name, n, extra):
     state, parts = kept(Model(config)), []
     for begin, end in pairwise(cuts):
         model = restored(config, state)
-        parts.append(run(model, events[begin:end], 64))
+        parts.append(run(model, events, 64, begin, end))
         state = kept(model)
     assert_same_predictions([np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)], predictions)
     assert_same_state(state, kept(whole))
@@ -163,7 +164,7 @@ def test_an_event_of_weight_0_is_predicted():
     model = Model(config_of())
     events = labelled(("a b", "x"), ("c d", "y"), ("a b", "x"))
     run(model, events, 10)
-    predicted, _, confidences = run(model, [replace(events[1], weight=0.0)], 1)
+    predicted, _, confidences, _ = run(model, [replace(events[1], weight=0.0)], 1)
     assert predicted[0, 0] == model.labels.code("y")
     assert 0.5 < confidences[0] < 1
 
@@ -172,7 +173,7 @@ def test_what_a_batch_brings_in_vain_is_no_candidate():
     """A label that only an event of weight 0 carries is unknown to all that follow."""
     model = Model(config_of())
     events = labelled(("a b", "x"), ("a b", "y"), ("a b", "x"), ("c", "x"))
-    predicted, _, _ = run(model, [replace(events[0], weight=0.0), *events[1:]], 10)
+    predicted, *_ = run(model, [replace(events[0], weight=0.0), *events[1:]], 10)
     assert model.labels.names == ["y", "x"]
     assert (predicted[:, :2] == -1).all()
     assert (predicted[:, 2] == 0).all()
@@ -212,7 +213,7 @@ def test_predicting_changes_nothing_and_knows_all_that_was_learned(data):
     run(model, events[:300], 100)
     state = kept(model)
     batch = batch_of(events[300:320])
-    predicted, lead, confidences = model.predict(batch, model.featurize(batch))
+    predicted, lead, confidences, _ = model.predict(batch, model.featurize(batch))[1]
     assert_same_state(kept(model), state)
     assert (lead == model.prequential.best()).all()
     for i in range(len(batch)):
@@ -225,7 +226,7 @@ def test_predicting_changes_nothing_and_knows_all_that_was_learned(data):
 def test_a_fresh_model_abstains():
     model = Model(config_of())
     batch = batch_of(labelled(("a b", None), ("", None)))
-    for predicted, _, confidences in (model.predict(batch, model.featurize(batch)), step(model, batch)):
+    for predicted, _, confidences, _ in (model.predict(batch, model.featurize(batch))[1], step(model, batch)):
         assert (predicted == -1).all()
         assert np.isnan(confidences).all()
 

@@ -118,9 +118,22 @@ def test_what_is_said_of_the_leader() -> None:
     assert remarks(compared(a=None)) == []
     nobody = compared(a=None) | {"leader": None}
     assert remarks(nobody) == []
+    fall = {"learner": "a", "labelled": 50_048, "before": 0.774, "after": 0.375}
+    fallen = compared(a=None) | {"drift": {"alarms": 3, "falls": 1, "last_alarms": [fall, fall | {"after": 0.8}]}}
+    assert remarks(fallen) == ["drift: accuracy fell 1 time, last at event 50,048: a 77.40 % to 37.50 %"]
+    fallen["drift"] = {"alarms": 200, "falls": 2, "last_alarms": []}
+    assert remarks(fallen) == ["drift: accuracy fell 2 times"]
+    fallen["drift"] = {"alarms": 1, "falls": 0, "last_alarms": [fall | {"after": 0.8}]}
+    assert remarks(fallen) == []
     silent = compared(a=None)
     silent["baselines"]["other"] = {"abstained": 1234}
     assert remarks(silent) == ["no prediction, counted as wrong: other 1,234 times"]
+    late = compared(a=0.001, b=None)
+    for row in (late["learners"] | late["baselines"]).values():
+        row["abstained"] = 12
+    assert remarks(late)[1:] == ["no prediction, counted as wrong: each learner 12 times"]
+    late["learners"]["a"]["abstained"] = 3
+    assert remarks(late)[1:] == ["no prediction, counted as wrong: a 3 times, b 12 times"]
 
 
 def test_the_summary_of_five_learners_with_slices_fits_80_columns(finished: tuple[dict[str, Any], Path]) -> None:
@@ -145,6 +158,14 @@ def test_more_learners_than_fit_80_columns_get_another_slice_table(finished: tup
     learners = dict.fromkeys(names, report["learners"]["perceptron"])
     lines = lines_of(summary(report | {"learners": learners, "slices": {"field": values}}, 1000))
     assert [line.count("50.00 %") for line in lines if re.match(r"a +15 ", line)] == [5, 3]
+
+
+def test_accuracy_alone_has_no_kappa_and_no_remarks(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": "a b", "label": "x"}\n{"text": "b c", "label": "y"}\n' * 9)
+    flags = {"source.url": str(tmp_path / "in.jsonl"), "evaluation.metrics": "accuracy"}
+    lines = lines_of(summary(run(load_config(flags=flags, environment={})), 1000))
+    assert "kappa" not in lines[2]
+    assert lines[-1].startswith("no_change")
 
 
 def test_names_are_no_markup(finished: tuple[dict[str, Any], Path]) -> None:

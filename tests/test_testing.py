@@ -68,7 +68,17 @@ class Batched(Perceptron):
         super().score_then_learn(examples, targets, np.empty_like(scores))
 
 
-@pytest.mark.parametrize(("learner", "broken"), [(Peeking, "label hidden"), (Batched, "in batches of")])
+class Overreading(Perceptron):
+    """Takes what stands behind an event's entries for more of them."""
+
+    def score_then_learn(self, examples, targets, scores):
+        super().score_then_learn(examples, targets, scores)
+        scores[:, :1] += examples.values.size - examples.indptr[-1]
+
+
+@pytest.mark.parametrize(
+    ("learner", "broken"), [(Peeking, "label hidden"), (Batched, "in batches of"), (Overreading, "one by one")]
+)
 def test_a_learner_that_breaks_the_contract_is_found(learner: type[Learner], broken):
     with pytest.raises(AssertionError, match=broken):
         check_learner(learner)

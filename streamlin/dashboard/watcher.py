@@ -67,7 +67,7 @@ class Dashboard(Watcher):
             cost = time.thread_time() - begin
             self._next = now + min(max(_PERIOD, cost / _SHARE), _LONGEST)
 
-    def learned(self, run: Pipeline, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
+    def learned(self, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
         """Keep what was predicted wrong."""
         self._mistakes.learned(batch, codes, predictions)
 

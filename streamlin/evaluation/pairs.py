@@ -28,8 +28,8 @@ class Pairs(Measure):
 
     def windowed(self, window: Window) -> NDArray[np.int64]:
         """The same over the events of a window."""
-        hits = window.hits().astype(np.int64)
-        only: NDArray[np.int64] = hits.T @ (1 - hits)
+        only = np.zeros_like(self.only)
+        count_pairs(np.ascontiguousarray(window.predicted.T), window.labels, only)
         return only
 
 
@@ -65,20 +65,30 @@ def _p(only: NDArray[np.int64], a: int, b: int) -> float:
 
 @kernel
 def count_pairs(predicted: NDArray[np.int32], labels: NDArray[np.int32], only: NDArray[np.int64]) -> None:
-    """Add a batch to only int64[M, M], event by event."""
+    """Add a batch to only int64[M, M]: the hits of 62 events are the bits of a number, and so compared at once."""
     n_predictors = predicted.shape[0]
     right, wrong = np.empty(n_predictors, np.int64), np.empty(n_predictors, np.int64)
-    for i in range(labels.size):
-        if labels[i] < 0:
-            continue
-        n_right = n_wrong = 0
+    for begin in range(0, labels.size, 62):
+        end = min(begin + 62, labels.size)
+        counted = 0
+        for i in range(begin, end):
+            counted |= (labels[i] >= 0) << (i - begin)
         for m in range(n_predictors):
-            if predicted[m, i] == labels[i]:
-                right[n_right] = m
-                n_right += 1
-            else:
-                wrong[n_wrong] = m
-                n_wrong += 1
-        for a in range(n_right):
-            for b in range(n_wrong):
-                only[right[a], wrong[b]] += 1
+            hits = 0
+            for i in range(begin, end):
+                hits |= (predicted[m, i] == labels[i]) << (i - begin)
+            right[m], wrong[m] = hits & counted, ~hits & counted
+        for a in range(n_predictors):
+            for b in range(n_predictors):
+                only[a, b] += ones(right[a] & wrong[b])
+
+
+@kernel
+def ones(bits: int) -> int:
+    """How many bits of a number are 1: summed in fields of 2, 4, 8, … bits."""
+    bits -= (bits >> 1) & 0x5555555555555555
+    bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
+    bits += bits >> 8
+    bits += bits >> 16
+    return (bits + (bits >> 32)) & 0x7F

@@ -1,6 +1,6 @@
 """Test, then train, measured: everything that is counted about a stream, in one place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,16 @@ from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.calibration import Calibration
 from streamlin.evaluation.confusion import Confusion
 from streamlin.evaluation.curve import POINTS
+from streamlin.evaluation.drift import Alarm, Drift
+from streamlin.evaluation.inputs import Inputs
 from streamlin.evaluation.label_sums import LabelSums
 from streamlin.evaluation.measure import Measure
 from streamlin.evaluation.pairs import Pairs
-from streamlin.evaluation.predictions import Predictions, predict
+from streamlin.evaluation.predictions import Earlier, Predictions, predict
 from streamlin.evaluation.report import report_of
 from streamlin.evaluation.slices import Slices
 from streamlin.events import LabelIndex
+from streamlin.features.rows import Examples
 
 
 class Prequential:
@@ -29,10 +32,17 @@ class Prequential:
     learners : their names, in order.
     config : windows, fields to slice by, columns that hold predictions of others (`references`).
     calibrated : for each learner, whether the softmax of its scores is its probabilities; None: for none.
+    views : names of the views whose features are counted.
+
+    news : the alarms of the last batch.
     """
 
     def __init__(
-        self, learners: Sequence[str], config: EvaluationConfig, calibrated: Sequence[bool] | None = None
+        self,
+        learners: Sequence[str],
+        config: EvaluationConfig,
+        calibrated: Sequence[bool] | None = None,
+        views: Sequence[str] = (),
     ) -> None:
         self.learners, self.config = list(learners), config
         self.baselines = Baselines()
@@ -43,6 +53,9 @@ class Prequential:
         self.calibration = Calibration([False] * len(learners) if calibrated is None else calibrated)
         self.sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
         self.confusion = Confusion(len(learners), config.confusion_labels)
+        self.drift = Drift(self.learners, config)
+        self.news: list[Alarm] = []
+        self.inputs = Inputs(views, config.window)
         self.slices = {field: Slices(len(learners), config.slice_values) for field in config.slice_by}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
 
@@ -63,6 +76,11 @@ class Prequential:
             "lost": self.lost,
         }
 
+    def look(self, examples: Mapping[str, Examples], weights: NDArray[np.float64]) -> None:
+        """Count what a batch's texts are made of, given as each view sees it."""
+        if self.all:
+            self.inputs.update(examples, weights)
+
     def count(self, dead_letters: int, tombstones: int, lost: int) -> None:
         """Count records that became no event."""
         self.dead_letters += dead_letters
@@ -76,8 +94,14 @@ class Prequential:
         weights: NDArray[np.float64],
         labels: LabelIndex,
         extra: Mapping[str, Sequence[str | None]],
+        earlier: Earlier | None = None,
+        position: Callable[[int], str] | None = None,
     ) -> Predictions:
-        """Predict from scores float64[L, n, n_labels], then count them against label codes int32[n] (-1: none)."""
+        """Predict from scores float64[L, n, n_labels], then count them against label codes int32[n] (-1: none).
+
+        earlier : rows whose scores are from before, and with them the baselines' predictions.
+        position : what the i-th event's place in its source is called.
+        """
         n_learners, n, _ = scores.shape
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
         ours, baselines = predicted[:n_learners], predicted[n_learners : n_learners + 2]
@@ -86,6 +110,10 @@ class Prequential:
         self.baselines.predict(codes, weights, len(labels), baselines)
         for row, field in enumerate(self.references, n_learners + 2):
             predicted[row] = _reference_codes(extra[field], labels, seen)
+        if earlier is not None:  # references are what they are, whenever
+            baselines[:, earlier.here] = baselines[:, earlier.asked]
+            baselines[:, earlier.before] = earlier.baselines
+        counted = int(self.accuracy.count[0])
         lead = self.accuracy.update(predicted, codes, weights, n_learners)
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
@@ -93,9 +121,10 @@ class Prequential:
             self.confusion.update(ours, codes, len(labels))
             self.sums.update(predicted, codes, weights, len(labels))
             self.pairs.update(predicted, codes)
+            self.news = self.drift.update(ours, codes, counted, position)
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights))
+        return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights), baselines)
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
         """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is the best learner so far."""
@@ -103,7 +132,8 @@ class Prequential:
         predicted = np.empty(scores.shape[:2], np.int32)
         predict(scores, predicted)
         lead, unlabelled = np.full(n, self.best(), np.int32), np.full(n, -1, np.int32)
-        return Predictions(predicted, lead, self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n)))
+        confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n))
+        return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
 
     def report(self, labels: LabelIndex, details: bool = True) -> dict[str, Any]:
         """What was measured, as JSON-able values; None where nothing was labelled.
@@ -128,7 +158,8 @@ class Prequential:
         arrays: dict[str, NDArray[Any]] = {}
         for part, measure in self._measures().items():
             arrays |= {f"{part}/{name}": array for name, array in measure.state().items()}
-        return arrays, self.counts | {"slices": {field: slices.values.names for field, slices in self.slices.items()}}
+        slices = {field: slices.values.names for field, slices in self.slices.items()}
+        return arrays, self.counts | {"slices": slices, "drift": self.drift.report()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Take what `state` gave."""
@@ -136,12 +167,20 @@ class Prequential:
             measure.restore({name: arrays[f"{part}/{name}"] for name in measure.arrays})
         for field, values in rest["slices"].items():
             self.slices[field].values = LabelIndex(values)
+        self.drift.restore(rest["drift"])
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
         self.tombstones, self.lost = rest["tombstones"], rest["lost"]
 
     def _measures(self) -> dict[str, Measure]:
         """By the name under which a checkpoint keeps its arrays."""
-        others: dict[str, Measure] = {"sums": self.sums, "pairs": self.pairs, "confusion": self.confusion}
+        others: dict[str, Measure] = {
+            "sums": self.sums,
+            "pairs": self.pairs,
+            "confusion": self.confusion,
+            "inputs": self.inputs,
+        }
+        if self.drift.detector is not None:
+            others["drift"] = self.drift.detector
         slices: dict[str, Measure] = {f"slices/{field}": slices for field, slices in self.slices.items()}
         return (
             {

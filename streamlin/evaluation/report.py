@@ -5,16 +5,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamlin.evaluation.baselines import Baselines
+from streamlin.evaluation.numbers import numbers
 from streamlin.evaluation.pairs import pair_list, to_leader
-from streamlin.evaluation.rows import Row, accuracy_rows, agreement_rows, label_rows, numbers
+from streamlin.evaluation.rows import Row, accuracy_rows, agreement_rows, label_rows, rows_of
 from streamlin.events import LabelIndex
 
 if TYPE_CHECKING:
     from streamlin.evaluation.prequential import Prequential
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def report_of(measures: "Prequential", labels: LabelIndex, details: bool) -> dict[str, Any]:
-    """Everything, or what is short; None where nothing was labelled. See `Prequential.report`."""
+    """Everything, or what is short; None where nothing was labelled. See `Prequential.report`.
+
+    Where weights are so large that their sums overflow there is no number: None too.
+    """
     rows = _short_rows(measures)
     if details:
         _add_details(rows, measures, labels.names)
@@ -23,10 +28,13 @@ def report_of(measures: "Prequential", labels: LabelIndex, details: bool) -> dic
     if measures.all:
         leader = measures.leader()
         report["leader"] = None if leader is None else measures.learners[leader]
+        report["drift"] = measures.drift.report()
+        report["inputs"] = measures.inputs.report()
         if details:
             names = [*measures.learners, *measures.baseline_names]
             report["pairs"] = pair_list(names, measures.pairs.only, measures.pairs.windowed(measures.accuracy.window()))
             report["curve"] = _curve(measures)
+            report["label_shares"] = _label_shares(measures, labels.names)
     return report
 
 
@@ -62,6 +70,16 @@ def _add_details(rows: list[Row], measures: "Prequential", names: list[str]) -> 
             rows[number]["by_label"] = by_label[number]
         for number in range(n):
             rows[number]["confusion"] = measures.confusion.of(number, names)
+
+
+def _label_shares(measures: "Prequential", names: list[str]) -> dict[str, Row]:
+    """Each label's share by weight, over all time and over the window."""
+    shares = {
+        "share": measures.sums.running().labels,
+        "window_share": measures.sums.windowed(measures.accuracy.window()).labels,
+    }
+    columns = {key: numbers(weights / weights.sum()) for key, weights in shares.items() if weights.sum() > 0}
+    return dict(zip(names, rows_of(columns), strict=True)) if columns else {}
 
 
 def _curve(measures: "Prequential") -> dict[str, Any]:

@@ -23,7 +23,7 @@ def hash_texts(
     ascii_table: NDArray[np.int16],
     table: NDArray[np.bool_],
     least: int,
-    characters: bool,
+    characters: int,
     shortest: int,
     longest: int,
     scale: int,
@@ -34,8 +34,8 @@ def hash_texts(
     data, lengths int64[m], ascii_table, table, least : pieces of text and how to cut them, see `write_tokens`.
     pieces : int64[n + 1], event i has pieces `pieces[i]` to `pieces[i + 1]`.
     names, name_lengths int64[n * k] : the UTF-8 of the k categories of each event; of length 0 where there is none.
-    characters : n-grams of each token's characters with a blank on both sides, a shorter one whole; else of a
-        piece's tokens.
+    characters : 1 for n-grams of each token's characters with a blank on both sides, a shorter one whole; 0 for those
+        of a piece's tokens.
     scale : BINARY (1 each), COUNTS or LOG, log(1 + count).
     """
     n = pieces.size - 1

@@ -18,8 +18,8 @@ class Examples(NamedTuple):
     """A batch as learners read it: n events in CSR form.
 
     indptr : int64[n + 1]; event i has entries `indptr[i]` to `indptr[i + 1]`.
-    rows : int32[nnz]; -1 where the bucket has no row.
-    values : float32[nnz].
+    rows : int32[nnz or more]; -1 where the bucket has no row. What is behind the last event's entries means nothing.
+    values : float32[nnz or more], likewise.
     rows_before : int64[n]; rows that events before event i brought. A row from there on is the event's own: it takes
         no part in the event's scores, but in what is learned from it.
     """
@@ -33,13 +33,14 @@ class Examples(NamedTuple):
 class RowIndex:
     """Which row each of the 2^bits buckets has; rows are given in order of first sight.
 
+    row_of : int32[2^bits]; -1 where a bucket has none.
     min_count : the sighting at which a bucket gets its row. Before, a feature is none; also where the event has no
         label and so does not count, or its label would show in its prediction.
     """
 
     def __init__(self, bits: int, min_count: int = 1) -> None:
         self.bits, self.min_count = bits, min_count
-        self._row_of = np.full(1 << bits, -1, np.int32)
+        self.row_of = np.full(1 << bits, -1, np.int32)
         self._sightings = np.zeros(1 << bits if min_count > 1 else 0, np.int32)
         self._buckets = np.empty(1024, np.int32)
         self._n_rows = 0
@@ -63,7 +64,7 @@ class RowIndex:
         if sightings is not None:
             self._sightings[sightings[0]] = sightings[1]
         self._buckets, self._n_rows = buckets.copy(), buckets.size
-        self._row_of[buckets] = np.arange(buckets.size, dtype=np.int32)
+        self.row_of[buckets] = np.arange(buckets.size, dtype=np.int32)
 
     def examples(self, features: Buckets, learned: NDArray[np.bool_] | None = None) -> Examples:
         """Look rows up, in stream order; events with `learned` (bool[n]) bring rows for their new buckets."""
@@ -72,6 +73,19 @@ class RowIndex:
         rows_before = np.empty(indptr.size - 1, np.int64)
         if learned is None:
             learned = np.zeros(indptr.size - 1, np.bool_)
+        self.assign(indptr, buckets, learned, rows, rows_before)
+        examples = Examples(indptr, rows, values, rows_before)
+        return examples if self.min_count == 1 else _without_rare(examples)
+
+    def assign(
+        self,
+        indptr: NDArray[np.int64],
+        buckets: NDArray[np.int32],
+        learned: NDArray[np.bool_],
+        rows: NDArray[np.int32],
+        rows_before: NDArray[np.int64],
+    ) -> None:
+        """Set rows and rows_before as `assign_rows` does."""
         if self._buckets.size < self._n_rows + buckets.size:
             self._buckets = np.resize(self._buckets, 2 * self._buckets.size + buckets.size)
         self._n_rows = assign_rows(
@@ -80,14 +94,12 @@ class RowIndex:
             learned,
             self.min_count,
             self._sightings,
-            self._row_of,
+            self.row_of,
             self._buckets,
             self._n_rows,
             rows,
             rows_before,
         )
-        examples = Examples(indptr, rows, values, rows_before)
-        return examples if self.min_count == 1 else _without_rare(examples)
 
 
 def _without_rare(examples: Examples) -> Examples:

@@ -14,7 +14,7 @@ from streamlin.events import Batch
 from streamlin.features.characters import ascii_characters, token_characters
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_named, hash_texts
 from streamlin.features.masks import masked
-from streamlin.features.octets import joined
+from streamlin.features.octets import joined, padded
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
@@ -55,11 +55,12 @@ class View:
         if not 1 <= bits <= 31:
             raise ConfigError(f"features.bits must be 1 to 31, got {bits}")
         self.config, self.bits, self.categories = config, bits, tuple(categories)
+        self._is_plain = not config.masks
         self._how: tuple[Any, ...] = (
             ascii_characters(config.tokens, config.lowercase),
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,
-            config.tokens == "char_wb",
+            int(config.tokens == "char_wb"),  # a number enters compiled code faster
             *config.ngrams,
             _SCALES[config.values],
             bits,
@@ -86,6 +87,12 @@ class View:
         values = np.array([value for items in given for _, value in items], np.float32)
         indptr = np.array([0, *accumulate(map(len, given))])
         return _trimmed(*hash_named(*joined(names), values, indptr, self.bits))
+
+    def text_arguments(self, text: str) -> tuple[Any, ...]:
+        """Of a text alone, what `look_up_text` begins with."""
+        if self._is_plain and text.isascii():
+            return padded(text), *self._how
+        return padded(self._prepared([text])[0]), *self._how
 
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         return _trimmed(*hash_texts(*joined(self._prepared(texts)), pieces, *joined(named), *self._how))

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlin.config import FieldsConfig
-from streamlin.errors import RecordError
+from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, DeadLetter, Event, Framing, Records
 from streamlin.formats.envelope import Envelope
 from streamlin.formats.framing import Lines
@@ -24,11 +25,17 @@ class Format(ABC):
     name : what `format=` calls it.
     framing : how a stream of bytes falls into its records.
     envelope : looks outside the record for what an event lacks.
+    late_labels : whether a record with an id and a label needs no text: it is the label of the text of that id.
     """
 
     name: ClassVar[str]
     framing: Framing = Lines()
     envelope: Envelope | None = None
+    late_labels = False
+
+    def take_late_labels(self) -> None:
+        """Set `late_labels`. Raises ConfigError where the format has no such records."""
+        raise ConfigError(f"format {self.name} has no labels without texts; feedback needs json, csv or tsv")
 
     @abstractmethod
     def batch(self, records: Records, kept: Indices) -> Batch:
@@ -52,7 +59,11 @@ class Format(ABC):
 
     def _complete(self, records: Records, kept: Indices) -> Batch:
         batch = self.batch(records, kept)
-        return batch if self.envelope is None else self.envelope.complete(batch)
+        if self.envelope is not None:
+            batch = self.envelope.complete(batch)
+        if batch.late is not None:
+            _check_late(batch, batch.late)
+        return batch
 
     def check_reads_back(self, records: Records, event: Event) -> None:
         """Raise RecordError if the records, which are to hold `event`, would be read as anything else."""
@@ -120,11 +131,28 @@ def plain(event: Event) -> Event:
     return Event(event.text, event.label, event.id, event.weight, event.time, extra)
 
 
-def texts_and_pieces(columns: Sequence[Sequence[str | None]], missing: str) -> tuple[list[str], Indices | None]:
+def _check_late(batch: Batch, late: NDArray[np.bool_]) -> None:
+    for event in np.flatnonzero(late).tolist():
+        if batch.ids[event] is None or batch.labels[event] is None:
+            raise RecordError("there is no text, and no label with an id either")
+
+
+def without_text(columns: Sequence[Sequence[str | None]]) -> NDArray[np.bool_] | None:
+    """bool[n], the events of which no text field is there; None where there is no such event."""
+    late = np.array([set(values) == {None} for values in zip(*columns, strict=True)], np.bool_)
+    return late if late.any() else None
+
+
+def texts_and_pieces(
+    columns: Sequence[Sequence[str | None]], missing: str, late: NDArray[np.bool_] | None = None
+) -> tuple[list[str], Indices | None]:
     """`texts` and `pieces` of a batch from the columns of its text fields.
 
-    A None is passed over; where an event has nothing else, RecordError(missing) is raised.
+    A None is passed over; where an event has nothing else and is not `late`, RecordError(missing) is raised.
     """
+    if late is not None:
+        first, *rest = columns
+        columns = [["" if is_late else text for text, is_late in zip(first, late.tolist(), strict=True)], *rest]
     if len(columns) == 1:
         if None in columns[0]:
             raise RecordError(missing)

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from streamlin.config import FieldsConfig
 from streamlin.events import Batch, Records
 from streamlin.formats.base import texts_and_pieces
@@ -29,11 +32,13 @@ def batch_of_cells(
     fields: FieldsConfig,
     extra: Sequence[str],
     time: Callable[[str], Scalar] = time_cell,
+    late_labels: bool = False,
 ) -> Batch:
     """The batch of columns of cells, all of the texts' among them.
 
     An empty cell is an empty text, no label, no id, no time, weight 1, no value of a further field.
     time : reads a time that is not empty.
+    late_labels : a row with an id and a label but only empty texts is the label of the text of that id.
     Raises RecordError for a bad weight or time, and where a text is None.
     """
     nothing = [None] * kept.size
@@ -41,15 +46,27 @@ def batch_of_cells(
     def column(name: str) -> Cells:
         return columns.get(name, nothing)
 
-    texts, pieces = texts_and_pieces([columns[name] for name in fields.text], "there is no text")
+    text_columns = [columns[name] for name in fields.text]
+    texts, pieces = texts_and_pieces(text_columns, "there is no text")
+    ids, labels = names(column(fields.id)), names(column(fields.label))
+    late = _late(text_columns, ids, labels) if late_labels else None
     return Batch(
-        ids=names(column(fields.id)),
+        ids=ids,
         texts=texts,
-        labels=names(column(fields.label)),
+        labels=labels,
         weights=checked_weights([number(cell, fields.weight) if cell else None for cell in column(fields.weight)]),
         times=unix_times([time(cell) if cell else None for cell in column(fields.time)]),
         extra={name: names(column(name)) for name in extra},
         records=records,
         kept=kept,
         pieces=pieces,
+        late=late,
     )
+
+
+def _late(texts: Sequence[Cells], ids: Cells, labels: Cells) -> NDArray[np.bool_] | None:
+    late = np.array(
+        [bool(id_ and label) and not any(cells) for id_, label, *cells in zip(ids, labels, *texts, strict=True)],
+        np.bool_,
+    )
+    return late if late.any() else None

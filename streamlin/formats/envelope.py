@@ -30,7 +30,7 @@ class Envelope:
         if (found := self._found(batch, fields.id)) is not None:
             batch.ids = _filled(batch.ids, names(found))
         if None in batch.ids and (ids := batch.records.default_ids(batch.kept)) is not None:
-            batch.ids = _filled(batch.ids, ids)
+            batch.ids = _filled(batch.ids, _but_late(batch, ids))
         if (found := self._found(batch, fields.weight)) is not None:
             weights = [number(value, "weight") if isinstance(value, str) else value for value in found]
             batch.weights = np.where(batch.weights == 1.0, checked_weights(weights), batch.weights)
@@ -43,6 +43,13 @@ class Envelope:
 
     def _found(self, batch: Batch, name: str) -> list[Any] | None:
         return batch.records.envelope(name, batch.kept)
+
+
+def _but_late(batch: Batch, ids: list[str]) -> Sequence[str | None]:
+    """None for what is but a label: it has to say whose."""
+    if batch.late is None:
+        return ids
+    return [None if is_late else id_ for id_, is_late in zip(ids, batch.late.tolist(), strict=True)]
 
 
 def _filled(values: list[str | None], others: Sequence[str | None]) -> list[str | None]:

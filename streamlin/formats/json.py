@@ -12,7 +12,7 @@ import numpy as np
 from streamlin.config import FieldsConfig
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
-from streamlin.formats.base import Format, texts_and_pieces
+from streamlin.formats.base import Format, texts_and_pieces, without_text
 from streamlin.formats.json_errors import explained, malformed
 from streamlin.formats.json_fields import JsonFields
 from streamlin.formats.utf8 import Indices, check_utf8, no_utf8, spans
@@ -34,6 +34,12 @@ class JsonFormat(Format):
         self._json = JsonFields(fields, extra)
         self._decoder = msgspec.json.Decoder(self._json.type)
 
+    def take_late_labels(self) -> None:
+        """See `Format`."""
+        self.late_labels = True
+        self._json = JsonFields(self._fields, self._extra, needs_text=False)
+        self._decoder = msgspec.json.Decoder(self._json.type)
+
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
         rows = self._rows(records, kept)
@@ -42,9 +48,9 @@ class JsonFormat(Format):
         def column(path: str) -> list[Any]:
             return self._json.column(rows, path)
 
-        texts, pieces = texts_and_pieces(
-            [column(path) for path in fields.text], f"none of {', '.join(fields.text)} is there"
-        )
+        columns = [column(path) for path in fields.text]
+        late = without_text(columns) if self.late_labels else None
+        texts, pieces = texts_and_pieces(columns, f"none of {', '.join(fields.text)} is there", late)
         return Batch(
             ids=names(column(fields.id)),
             texts=texts,
@@ -55,6 +61,7 @@ class JsonFormat(Format):
             records=records,
             kept=kept,
             pieces=pieces,
+            late=late,
         )
 
     def encode(self, event: Event) -> bytes:

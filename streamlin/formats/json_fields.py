@@ -20,14 +20,15 @@ _Tree = dict[str, Any]
 class JsonFields:
     """The type of an object that holds the configured fields, and where in it they are.
 
+    needs_text : whether an object must have a text.
     type : a msgspec Struct; further keys of an object are read over.
     Raises ConfigError for a path that is none, and for paths that can't stand beside each other.
     """
 
-    def __init__(self, fields: FieldsConfig, extra: Sequence[str]) -> None:
+    def __init__(self, fields: FieldsConfig, extra: Sequence[str], needs_text: bool = True) -> None:
         self._attributes: dict[str, list[str]] = {}
         tree: _Tree = {}
-        for path, kind in _kinds(fields, extra).items():
+        for path, kind in _kinds(fields, extra, needs_text).items():
             _plant(tree, path, kind)
         self.type: Any = self._struct(tree, [], [])
 
@@ -58,9 +59,9 @@ class JsonFields:
         return msgspec.defstruct("Fields", definitions, rename=rename, gc=False, kw_only=True)
 
 
-def _kinds(fields: FieldsConfig, extra: Sequence[str]) -> dict[str, Any]:
-    """Path -> type. A single text field is needed, of several texts any may be missing."""
-    text = str if len(fields.text) == 1 else str | None
+def _kinds(fields: FieldsConfig, extra: Sequence[str], needs_text: bool) -> dict[str, Any]:
+    """Path -> type. A single text field is needed if any is, of several texts any may be missing."""
+    text = str if needs_text and len(fields.text) == 1 else str | None
     own: list[tuple[str, Any]] = [(path, text) for path in fields.text]
     own += [(fields.label, SCALAR), (fields.id, SCALAR), (fields.weight, float | None), (fields.time, SCALAR)]
     paths = [path for path, _ in own]

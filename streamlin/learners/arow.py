@@ -17,8 +17,13 @@ from streamlin.learners.linear import best_other, linear_scores
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     r: float,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
@@ -30,6 +35,7 @@ def learn_batch(
 
     weights [n_rows, n_labels], bias [n_labels]. precisions [n_rows, 1], bias_precision [] : less 1, what is new is 0.
     """
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, s)
@@ -92,4 +98,4 @@ class Arow(Learner):
         self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(examples, targets, self.r, self.weights, self.bias, self.precisions, self.bias_precision, scores)
+        learn_batch(*examples, *targets, self.r, self.weights, self.bias, self.precisions, self.bias_precision, scores)

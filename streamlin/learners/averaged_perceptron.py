@@ -17,8 +17,13 @@ from streamlin.learners.linear import add_scaled, best_other, linear_scores
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     sums: NDArray[np.float64],
@@ -26,7 +31,6 @@ def learn_batch(
     clock: NDArray[np.float64],
     growth: NDArray[np.float64],
     rate: float,
-    current: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
     """Score, then learn, event by event.
@@ -34,8 +38,9 @@ def learn_batch(
     weights [n_rows, n_labels], bias [n_labels] : the current ones, changed in place.
     sums, bias_sums : likewise, each update times the clock before it.
     clock [] : likewise, what the events learned weigh. growth [] : log2 of what the next one weighs, grows by `rate`.
-    current [n_labels] : scratch.
     """
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
+    current = np.empty(scores.shape[1])  # the scores by the current weights
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, current)
@@ -96,10 +101,9 @@ class AveragedPerceptron(Learner):
         self.clock, self.growth = np.zeros(()), np.zeros(())
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        current = np.empty(scores.shape[1])
         learn_batch(
-            examples,
-            targets,
+            *examples,
+            *targets,
             self.weights,
             self.bias,
             self.sums,
@@ -107,7 +111,6 @@ class AveragedPerceptron(Learner):
             self.clock,
             self.growth,
             growth_rate(self.half_life),
-            current,
             scores,
         )
 

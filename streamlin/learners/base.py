@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,10 +13,16 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.events import LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
+from streamlin.features.single import SingleEvent
 from streamlin.learners.tables import Array, grown
 
 Text = str | Mapping[str, float]
 """A text, or a mapping of feature to value."""
+
+
+_KINDS = (str, dict, Mapping)  # what is told quickly comes first
+_LARGE = 1 << 16
+"""How many entries an event's arrays may hold if they are kept."""
 
 
 class Targets(NamedTuple):
@@ -67,7 +74,10 @@ class Learner:
 
     name: ClassVar[str]
     tables: ClassVar[tuple[str, ...]]
-    """The arrays that are learned: of two dimensions, [n_rows, n_labels]; of one, [n_labels]; of none, a number."""
+    """The arrays that are learned: of two dimensions, [n_rows, n_labels]; of one, [n_labels]; of none, a number.
+
+    Whoever replaces one, does so by one of the same shape: `grow` knows what room there is.
+    """
     shared: tuple[str, ...] = ()
     """Those of two dimensions that are [n_rows, 1]: what a feature has for all its labels."""
 
@@ -77,6 +87,11 @@ class Learner:
         self.view = View() if features is None else features
         self.labels = LabelIndex()
         self._rows_in_use = 0
+        self._room = (0, 0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy gets: what was learned, not what is kept for speed."""
+        return {name: value for name, value in vars(self).items() if name != "_singles"}
 
     def __repr__(self) -> str:
         names = [name for name in inspect.signature(type(self)).parameters if name in vars(self)]
@@ -88,13 +103,18 @@ class Learner:
         """Set scores float64[n, n_labels], event by event, each before its event was learned.
 
         -inf where a label is no candidate yet. The tables must have been grown to all rows and labels of the batch.
+
+        Kernels are best given the arrays one by one, `*examples, *targets`: a tuple of arrays takes thrice the time to
+        enter compiled code, and with single events that is most of the time there is.
         """
         raise NotImplementedError
 
     def grow(self, n_rows: int, n_labels: int) -> None:
         """Make room: rows double, labels grow by a quarter (a row of many labels is memory in use at once)."""
-        for name in self.tables:
-            setattr(self, name, grown(getattr(self, name), self._shape(name, n_rows, n_labels), self._rows_in_use))
+        if n_rows > self._room[0] or n_labels > self._room[1]:
+            for name in self.tables:
+                setattr(self, name, grown(getattr(self, name), self._shape(name, n_rows, n_labels), self._rows_in_use))
+            self._room = self._capacity(n_rows, n_labels)
         self._rows_in_use = max(self._rows_in_use, n_rows)
 
     def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.floating[Any]]:
@@ -114,26 +134,47 @@ class Learner:
             return n_rows, 1
         return (n_rows, n_labels)[2 - getattr(self, name).ndim :]
 
+    def _capacity(self, n_rows: int, n_labels: int) -> tuple[int, int]:
+        """For how many rows and labels all tables have room, which is at least for these."""
+        shapes = [getattr(self, name).shape for name in self.tables if name not in self.shared]
+        rows = min((shape[0] for shape in shapes if len(shape) == 2), default=n_rows)
+        return rows, min((shape[-1] for shape in shapes if shape), default=n_labels)
+
     def restore(self, state: Mapping[str, Array]) -> None:
         """Take tables that `state` gave; they are not copied."""
         for name in self.tables:
             setattr(self, name, state[name])
+        self._room = (0, 0)
         self._rows_in_use = max((len(table) for table in state.values() if table.ndim == 2), default=0)
 
     # --- alone
 
     def learn_one(self, x: Text, y: str, w: float = 1.0) -> Self:
         """Learn one labelled text, or mapping of feature to value; w >= 0 is its weight. Errors as in `learn_many`."""
-        self.learn_many([x], [y], [w])
+        weight = w if type(w) is float and 0.0 <= w < inf else float(_checked(np.array([w], np.float64))[0])
+        if y is not None and not isinstance(y, str):
+            raise RecordError(f"a label must be a text or None, got {y!r}")
+        event, names = self._taken(x), self.labels.names
+        n_known = len(names)
+        code = self.labels.learn_one(y or None) if weight > 0 else -1
+        if code >= 0:
+            event.bring_rows(self._rows)
+            self.grow(len(self._rows), len(names))
+        self.score_then_learn(event.examples, target(code, n_known, weight), np.empty((1, len(names))))
+        self._give_back(event)
         return self
 
     def predict_one(self, x: Text) -> str | None:
         """The best scored label; None while no label is known."""
-        return self.predict_many([x])[0]
+        scores = self._scores_one(x)
+        if not scores.size:
+            return None
+        code = int(scores.argmax())
+        return self.labels.names[code] if scores.item(code) != -inf else None
 
     def predict_proba_one(self, x: Text) -> dict[str, float]:
         """Each label's probability: the softmax of the scores."""
-        probabilities = softmax(self.scores_many([x]))[0]
+        probabilities = softmax(self._scores_one(x))[0]
         return dict(zip(self.labels.names, probabilities.tolist(), strict=True))
 
     def learn_many(self, xs: Sequence[Text], ys: Sequence[str | None], ws: Sequence[float] = ()) -> list[str | None]:
@@ -173,8 +214,45 @@ class Learner:
         kind: type = str if isinstance(next(iter(xs), ""), str) else Mapping
         odd = [x for x in xs if not isinstance(x, kind)]
         if odd:
-            raise RecordError(f"{odd[0]!r:.80} can't be learned from; all must be texts, or all mappings")
-        return self.view.of_texts(xs) if kind is str else self.view.of_mappings(xs)
+            raise _refused(odd[0])
+        if kind is str:
+            return self.view.of_texts(xs)
+        features = self.view.of_mappings(xs)
+        self._check_values(features.values)
+        return features
+
+    def _check_values(self, values: NDArray[np.float32]) -> None:
+        """Raise RecordError if the values of a mapping are none to learn from."""
+
+    def _scores_one(self, x: Text) -> NDArray[np.float64]:
+        """Scores float64[1, n_labels] of one text or mapping; nothing is learned."""
+        event, n_labels = self._taken(x), len(self.labels.names)
+        scores = np.empty((1, n_labels))
+        self.score_then_learn(event.examples, target(-1, n_labels, 1.0), scores)
+        self._give_back(event)
+        return scores
+
+    def _taken(self, x: Text) -> SingleEvent:
+        """The features of x; who was given the event is alone with it until it is given back."""
+        if not isinstance(x, _KINDS):
+            raise _refused(x)
+        try:
+            event = self._singles.pop()
+        except IndexError:
+            event = SingleEvent()
+        event.take(x, self.view, self._rows)
+        if not isinstance(x, str):
+            self._check_values(event.values)
+        return event
+
+    def _give_back(self, event: SingleEvent) -> None:
+        if event.room <= _LARGE:
+            self._singles.append(event)
+
+    @cached_property
+    def _singles(self) -> list[SingleEvent]:
+        """Those that no thread is using, the latest last; not part of a copy."""
+        return []
 
     @property
     def n_rows(self) -> int:
@@ -190,6 +268,10 @@ class Learner:
         return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
 
 
+def _refused(x: object) -> RecordError:
+    return RecordError(f"{x!r:.80} can't be learned from; all must be texts, or all mappings")
+
+
 def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     refused = weights[~((weights >= 0) & np.isfinite(weights))]
     if refused.size:
@@ -200,6 +282,12 @@ def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def no_targets(n: int, n_labels: int) -> Targets:
     """Targets of n events without labels."""
     return Targets(np.full(n, -1, np.int32), np.full(n, n_labels, np.int64), np.ones(n))
+
+
+@lru_cache(maxsize=1024)
+def target(code: int, n_known: int, weight: float) -> Targets:
+    """Targets of one event, not to be written to: most events have those that another one had."""
+    return Targets(np.array([code], np.int32), np.array([n_known], np.int64), np.array([weight]))
 
 
 def best(scores: NDArray[np.float64]) -> NDArray[np.int32]:

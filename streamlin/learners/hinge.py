@@ -16,8 +16,13 @@ from streamlin.learners.linear import adagrad_step, best_other, linear_scores, s
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     eta: float,
     epsilon: float,
     normalize: bool,
@@ -33,6 +38,7 @@ def learn_batch(
     squares, bias_squares : likewise, the sums of squared gradients.
     """
     bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
@@ -89,8 +95,8 @@ class Hinge(Learner):
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         learn_batch(
-            examples,
-            targets,
+            *examples,
+            *targets,
             self.eta,
             self.epsilon,
             self.normalize,

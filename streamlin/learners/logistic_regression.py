@@ -21,8 +21,13 @@ Squares = Literal["weight", "feature"]
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     eta: float,
     epsilon: float,
     normalize: bool,
@@ -31,16 +36,16 @@ def learn_batch(
     bias: NDArray[np.float32],
     squares: NDArray[np.float64],
     bias_squares: NDArray[np.float64],
-    errors: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
     """Score, then learn, event by event.
 
     weights [n_rows, n_labels], bias [n_labels] : changed in place.
     squares, bias_squares : likewise, the sums of squared gradients; by feature there is but the first column of them.
-    errors [n_labels] : scratch.
     """
     bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
+    errors = np.empty(scores.shape[1])
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
@@ -150,8 +155,8 @@ class LogisticRegression(Learner):
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         learn_batch(
-            examples,
-            targets,
+            *examples,
+            *targets,
             self.eta,
             self.epsilon,
             self.normalize,
@@ -160,6 +165,5 @@ class LogisticRegression(Learner):
             self.bias,
             self.gradient_squares,
             self.bias_squares,
-            np.empty(scores.shape[1]),
             scores,
         )

@@ -5,14 +5,13 @@ Cestnik, ECAI 1990, 147-149, for smoothing by the prior, his m-estimate.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError, RecordError
-from streamlin.features import Buckets, View
+from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.base import Learner, Targets
@@ -31,8 +30,13 @@ _PULSE = 10.0
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     by_prior: bool,
     alpha: float,
     rate: float,
@@ -46,9 +50,6 @@ def learn_batch(
     late: NDArray[np.float64],
     long_hits: NDArray[np.float64],
     long: NDArray[np.float64],
-    inverses: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    products: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
     """Score, then learn, event by event; what is changed in place:
@@ -56,8 +57,10 @@ def learn_batch(
     counts [n_rows, n_labels] : N_kj. totals [n_labels] : N_k. events [n_labels] : n_k.
     n [] : sum_k n_k, kept so that no batch sums it in its own order.
     growth [] : log2 of what the next event counts, u; it grows by `rate`. The last four [] : as `collapsed` has them.
-    inverses, offsets, products [n_labels] : scratch.
     """
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
+    n_labels = scores.shape[1]
+    inverses, offsets, products = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         u = float(np.exp2(growth[()]))
@@ -220,10 +223,9 @@ class NaiveBayes(Learner):
         self.late_hits, self.late, self.long_hits, self.long = (np.zeros(()) for _ in range(4))
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        inverses, offsets, products = np.empty((3, scores.shape[1]))
         learn_batch(
-            examples,
-            targets,
+            *examples,
+            *targets,
             self.smoothing == "prior",
             self.alpha,
             growth_rate(self.half_life),
@@ -237,9 +239,6 @@ class NaiveBayes(Learner):
             self.late,
             self.long_hits,
             self.long,
-            inverses,
-            offsets,
-            products,
             scores,
         )
 
@@ -250,8 +249,6 @@ class NaiveBayes(Learner):
         weights: NDArray[np.float64] = np.log1p(used["counts"] * inverses) + offsets
         return weights
 
-    def _buckets(self, xs: Sequence[Any]) -> Buckets:
-        features = super()._buckets(xs)
-        if features.values.min(initial=0) < 0:
-            raise RecordError(f"naive_bayes counts features; a value is {features.values.min()}, it must be 0 or more")
-        return features
+    def _check_values(self, values: NDArray[np.float32]) -> None:
+        if values.min(initial=0) < 0:
+            raise RecordError(f"naive_bayes counts features; a value is {values.min()}, it must be 0 or more")

@@ -16,8 +16,13 @@ from streamlin.learners.linear import add_scaled, best_other, linear_scores, squ
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     C: float,
     softness: float,
     weights: NDArray[np.float32],
@@ -28,6 +33,7 @@ def learn_batch(
 
     C : the largest step. softness : what is added to 2 ||x||^2.
     """
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, s)
@@ -81,4 +87,4 @@ class PassiveAggressive(Learner):
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         bounds = (self.C, 0.0) if self.variant == 1 else (np.inf, 0.5 / self.C)
-        learn_batch(examples, targets, *bounds, self.weights, self.bias, scores)
+        learn_batch(*examples, *targets, *bounds, self.weights, self.bias, scores)

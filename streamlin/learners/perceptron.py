@@ -15,13 +15,19 @@ from streamlin.learners.linear import add_scaled, best_other, linear_scores
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     scores: NDArray[np.float64],
 ) -> None:
     """Score, then learn, event by event; weights [n_rows, n_labels] and bias [n_labels] are changed in place."""
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
         linear_scores(examples, i, weights, bias, 1.0, targets.known[i], scores[i])
         y = targets.codes[i]
@@ -49,4 +55,4 @@ class Perceptron(Learner):
         self.bias = np.zeros(0, np.float32)
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(examples, targets, self.weights, self.bias, scores)
+        learn_batch(*examples, *targets, self.weights, self.bias, scores)

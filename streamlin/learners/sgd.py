@@ -19,6 +19,7 @@ from streamlin.learners.linear import best_other, linear_scores, scale_to_one, s
 
 Loss = Literal["perceptron", "log", "hinge"]
 Rate = Literal["constant", "inverse", "inverse_sqrt", "pegasos"]
+_LOSSES, _RATES = get_args(Loss), get_args(Rate)
 _PERCEPTRON, _LOG, _HINGE = range(3)
 _CONSTANT, _INVERSE, _INVERSE_SQRT, _PEGASOS = range(4)
 _SMALLEST = 1e-4
@@ -27,8 +28,13 @@ _SMALLEST = 1e-4
 
 @kernel
 def learn_batch(
-    examples: Examples,
-    targets: Targets,
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    rows_before: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    n_known: NDArray[np.int64],
+    event_weights: NDArray[np.float64],
     loss: int,
     rate: int,
     eta: float,
@@ -38,14 +44,15 @@ def learn_batch(
     bias: NDArray[np.float32],
     shrunk: NDArray[np.float64],
     clock: NDArray[np.int64],
-    errors: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
     """Score, then learn, event by event.
 
     weights [n_rows, n_labels] : W / exp(shrunk), so that to shrink all W is one addition. bias [n_labels] : not shrunk.
-    shrunk [], clock [] (events learned) : changed in place too. errors [n_labels] : scratch.
+    shrunk [], clock [] (events learned) : changed in place too.
     """
+    examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
+    errors = np.empty(scores.shape[1])
     for i in range(targets.codes.size):
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
@@ -145,7 +152,7 @@ class StochasticGradientDescent(Learner):
         normalize: bool = True,
         features: View | None = None,
     ) -> None:
-        for key, value, known in (("loss", loss, get_args(Loss)), ("rate", rate, get_args(Rate))):
+        for key, value, known in (("loss", loss, _LOSSES), ("rate", rate, _RATES)):
             if value not in known:
                 raise ConfigError(f"sgd.{key} must be {' or '.join(known)}, got {value}")
         if not 0 < eta < np.inf:
@@ -162,10 +169,10 @@ class StochasticGradientDescent(Learner):
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
         learn_batch(
-            examples,
-            targets,
-            get_args(Loss).index(self.loss),
-            get_args(Rate).index(self.rate),
+            *examples,
+            *targets,
+            _LOSSES.index(self.loss),
+            _RATES.index(self.rate),
             self.eta,
             self.l2,
             self.normalize,
@@ -173,7 +180,6 @@ class StochasticGradientDescent(Learner):
             self.bias,
             self.shrunk,
             self.clock,
-            np.empty(scores.shape[1]),
             scores,
         )
 

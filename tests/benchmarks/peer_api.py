@@ -1,23 +1,29 @@
-"""streamlin from Python, event by event: `python -m tests.benchmarks.peer_api LEARNER STREAM LIMIT`."""
+"""streamlin from Python, event by event: `python -m tests.benchmarks.peer_api LEARNER STREAM LIMIT GIVEN`.
+
+GIVEN is `texts`, or `mappings`: counts of tokens, made before the clock starts.
+"""
 
 import json
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 from streamlin.config import ViewConfig
 from streamlin.features import View
 from streamlin.learners import KINDS
-from tests.benchmarks.peer_events import Event, counted, read
+from tests.benchmarks.peer_events import counted, read
 
 
 def main() -> None:
-    kind, path, limit = sys.argv[1:]
+    kind, path, limit, given = sys.argv[1:]
     events = read(path, int(limit) or None)
-    _predictions(_learner(kind), events[:10])  # compiles
+    xs = [Counter(event.text.split()) if given == "mappings" else event.text for event in events]
+    labels = [event.label for event in events]
+    _predictions(_learner(kind), xs[:10], labels[:10])  # compiles
     learner = _learner(kind)
     begin = time.perf_counter()
-    predicted = _predictions(learner, events)
+    predicted = _predictions(learner, xs, labels)
     seconds = time.perf_counter() - begin
     right = [p == event.label for p, event in zip(predicted, events, strict=True)]
     print(json.dumps({"seconds": seconds} | counted(events, right)))
@@ -28,12 +34,12 @@ def _learner(kind: str) -> Any:
     return KINDS[kind](features=view)  # type: ignore[call-arg]
 
 
-def _predictions(learner: Any, events: list[Event]) -> list[str | None]:
+def _predictions(learner: Any, xs: list[Any], labels: list[str]) -> list[str | None]:
     """Predict, then learn, one by one."""
     predicted = []
-    for event in events:
-        predicted.append(learner.predict_one(event.text))
-        learner.learn_one(event.text, event.label)
+    for x, label in zip(xs, labels, strict=True):
+        predicted.append(learner.predict_one(x))
+        learner.learn_one(x, label)
     return predicted
 
 

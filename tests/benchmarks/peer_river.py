@@ -1,7 +1,8 @@
-"""river, in a process of its own: `python -m tests.benchmarks.peer_river MODEL STREAM LIMIT`; LIMIT 0 is no limit.
+"""river, in a process of its own: `python -m tests.benchmarks.peer_river MODEL STREAM LIMIT GIVEN`.
 
-Texts become counts of tokens once, for prediction and learning. Multiclass is one-versus-rest where a model knows two
-classes only; a stream of two labels goes to the model itself.
+LIMIT 0 is no limit. Texts become counts of tokens once, for prediction and learning; if GIVEN is `mappings`, and not
+`texts`, before the clock starts. Multiclass is one-versus-rest where a model knows two classes only; a stream of two
+labels goes to the model itself.
 """
 
 import json
@@ -24,7 +25,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 def main() -> None:
-    name, path, limit = sys.argv[1:]
+    name, path, limit, given = sys.argv[1:]
     events = read(path, int(limit) or None)
     labels = list(dict.fromkeys(event.label for event in events))
     model, targets = MODELS[name](), [event.label for event in events]
@@ -33,19 +34,22 @@ def main() -> None:
             targets = [target == labels[0] for target in targets]
         else:
             model = multiclass.OneVsRestClassifier(model)
+    words = feature_extraction.BagOfWords(tokenizer=str.split, lowercase=False, strip_accents=False)
+    xs: list[Any] = [event.text for event in events]
+    if given == "mappings":
+        xs = [words.transform_one(text) for text in xs]
     begin = time.perf_counter()
-    predicted = _predictions(model, [event.text for event in events], targets)
+    predicted = _predictions(model, xs, targets, None if given == "mappings" else words)
     seconds = time.perf_counter() - begin
     right = [p == target for p, target in zip(predicted, targets, strict=True)]
     print(json.dumps({"seconds": seconds} | counted(events, right)))
 
 
-def _predictions(model: Any, texts: list[str], targets: list[Any]) -> list[Any]:
-    """Predict, then learn, one by one."""
-    words = feature_extraction.BagOfWords(tokenizer=str.split, lowercase=False, strip_accents=False)
+def _predictions(model: Any, xs: list[Any], targets: list[Any], words: Any) -> list[Any]:
+    """Predict, then learn, one by one; `words` makes mappings of texts."""
     predicted = []
-    for text, target in zip(texts, targets, strict=True):
-        x = words.transform_one(text)
+    for given, target in zip(xs, targets, strict=True):
+        x = words.transform_one(given) if words else given
         predicted.append(model.predict_one(x))
         model.learn_one(x, target)
     return predicted

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.benchmarks.peer_streams import Stream
-from tests.benchmarks.peer_tools import RIVER, SCIKIT_LEARN, VW, VW_BITS
+from tests.benchmarks.peer_tools import RIVER, SCIKIT_LEARN, TEXTS, VW, VW_BITS, named
 from tests.benchmarks.processes import Finished, asked, log, reported, write_synthetic
 
 Options = Mapping[str, Sequence[str]]
@@ -68,11 +68,12 @@ def vw_conversion(stream: Stream, folder: Path) -> Case:
     return Case("VW", "convert JSON lines", partial(_asked, stream.events, "peer_vw", *command))
 
 
-def river(stream: Stream, limit: int | None = None, once: bool = False) -> list[Case]:
+def river(stream: Stream, limit: int | None = None, once: bool = False, given: str = TEXTS) -> list[Case]:
     """Of the first `limit` events."""
     events = min(limit or stream.events, stream.events)
+    of = (str(stream.path), str(events), given)
     return [
-        Case("river", name, partial(_asked, events, "peer_river", name, str(stream.path), str(events)), once)
+        Case("river", named(name, given), partial(_asked, events, "peer_river", name, *of), once)
         for name in RIVER.values()
     ]
 
@@ -92,12 +93,12 @@ def scikit_learn(stream: Stream, batch: int, limit: int | None = None, once: boo
     ]
 
 
-def api(stream: Stream, limit: int) -> list[Case]:
+def api(stream: Stream, limit: int, given: str) -> list[Case]:
     """streamlin's `predict_one` then `learn_one`, for the learners that river has too."""
     events = min(limit, stream.events)
+    of = (str(stream.path), str(events), given)
     return [
-        Case("streamlin, Python", kind, partial(_asked, events, "peer_api", kind, str(stream.path), str(events)))
-        for kind in RIVER
+        Case("streamlin, Python", named(kind, given), partial(_asked, events, "peer_api", kind, *of)) for kind in RIVER
     ]
 
 

@@ -58,5 +58,14 @@ RIVER = {
 }
 """Learner of streamlin -> the same algorithm in river; made in `peer_river.py`."""
 
+TEXTS, MAPPINGS = "texts", "mappings"
+"""What a library called event by event is given."""
+
+
+def named(name: str, given: str) -> str:
+    """What a configuration is called that is given texts or mappings."""
+    return name if given == TEXTS else f"{name}, {given}"
+
+
 SCIKIT_LEARN = ("log_loss", "perceptron", "passive_aggressive")
 """Made in `peer_scikit_learn.py`."""

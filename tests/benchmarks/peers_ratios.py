@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import isnan
 from typing import Any, NamedTuple
 
-from tests.benchmarks.peer_tools import INSTEAD_OF_ALL_VW, LEARNERS, RIVER, VW, VW_LOGISTIC
+from tests.benchmarks.peer_tools import INSTEAD_OF_ALL_VW, LEARNERS, MAPPINGS, RIVER, TEXTS, VW, VW_LOGISTIC, named
 from tests.benchmarks.tables import spread, table
 
 UNWRITTEN, API = "VW, no predictions", "streamlin, Python"
@@ -35,7 +35,11 @@ RATIOS = [
         for name in INSTEAD_OF_ALL_VW
     ),
     *(Ratio(("streamlin", kind), [("river", name)], f"river, {name}", 50) for kind, name in RIVER.items()),
-    *(Ratio((API, kind), [("river", name)], f"river, {name}", 3) for kind, name in RIVER.items()),
+    *(
+        Ratio((API, named(kind, given)), [("river", named(name, given))], f"river, {named(name, given)}", 3)
+        for given in (TEXTS, MAPPINGS)
+        for kind, name in RIVER.items()
+    ),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tests.benchmarks import peer_runs as runs
 from tests.benchmarks.peer_streams import Stream, prepared
-from tests.benchmarks.peer_tools import VW, VW_BITS, chosen
+from tests.benchmarks.peer_tools import MAPPINGS, TEXTS, VW, VW_BITS, chosen
 from tests.benchmarks.peers_ratios import API, UNWRITTEN, ratio_table
 from tests.benchmarks.processes import write_synthetic
 from tests.benchmarks.tables import spread, table
@@ -42,8 +42,8 @@ def _cases(ours: runs.Options, stream: Stream, folder: Path, size: Size) -> list
             for name, options in VW.items()
         ),
         runs.vw_conversion(stream, folder),
-        *(case._replace(tool=API) for case in runs.api(stream, size.river)),
-        *runs.river(stream, size.river),
+        *(case._replace(tool=API) for given in (TEXTS, MAPPINGS) for case in runs.api(stream, size.river, given)),
+        *(case for given in (TEXTS, MAPPINGS) for case in runs.river(stream, size.river, given=given)),
         *runs.scikit_learn(stream, 1000, size.batches),
         *runs.scikit_learn(stream, 1, size.single),
     ]

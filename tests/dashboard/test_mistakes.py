@@ -25,7 +25,8 @@ def batch_of(texts: list[str], labels: list[str | None], pieces: list[int] | Non
 
 
 def predictions_of(first: list[int], second: list[int], lead: list[int], confidences: list[float]) -> Predictions:
-    return Predictions(np.array([first, second], np.int32), np.array(lead, np.int32), np.array(confidences))
+    predicted = np.array([first, second], np.int32)
+    return Predictions(predicted, np.array(lead, np.int32), np.array(confidences), predicted)
 
 
 def test_only_what_the_lead_said_wrong_of_a_label_that_is_known() -> None:

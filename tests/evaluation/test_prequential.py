@@ -182,7 +182,7 @@ def assert_rows_equal(ours: dict[str, Any], twins: dict[str, Any]) -> None:
 
 @given(rows, cuts)
 def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -> None:
-    run, (predicted, lead, sure) = run_in_parts(stream, at)
+    run, (predicted, lead, sure, _) = run_in_parts(stream, at)
     labels, weights = [row[0] for row in stream], [row[1] for row in stream]
     ours, certainty, calibrations = plain_predictions(stream)
     names = run.labels.names
@@ -215,6 +215,7 @@ def test_the_report_equals_that_of_the_twins(stream: list[Row], at: list[int]) -
         assert_rows_equal(row, expected | expected_against(leader, m, events))
     assert_pairs_equal(report["pairs"], events)
     assert_curve_equal(report["curve"], said, stream)
+    assert_tables_equal(report["label_shares"], naive_agreement.label_shares(events[0], names, CONFIG.window))
     assert {value: row["events"] for value, row in report["slices"]["field"].items()} == {
         value: events
         for value, (events, _) in naive_metrics.slices([row[3] for row in stream], ours, labels, weights, 2).items()
@@ -348,8 +349,9 @@ def test_accuracy_alone_is_the_same_accuracy() -> None:
     whole, lean = Run(), Run(CONFIG.model_copy(update={"metrics": "accuracy"}))
     np.testing.assert_equal(lean.step(stream), whole.step(stream))
     report, short, alone = whole.report(), whole.measure.report(whole.labels, details=False), lean.report()
-    assert report.keys() - short.keys() == {"pairs", "curve"}
-    assert report.keys() - alone.keys() == {"leader", "pairs", "curve"}
+    long = {"pairs", "curve", "label_shares"}
+    assert report.keys() - short.keys() == long
+    assert report.keys() - alone.keys() == long | {"leader", "drift", "inputs"}
     for name, row in alone["learners"].items():
         assert row.items() <= report["learners"][name].items()
         assert not [key for key in row if "kappa" in key or "f1" in key or key in ("by_label", "confusion")]
@@ -357,7 +359,7 @@ def test_accuracy_alone_is_the_same_accuracy() -> None:
         assert report["learners"][name].keys() - row.keys() == {"reliability", "by_label", "confusion"}
         assert row.items() <= report["learners"][name].items()
     arrays, _, _ = lean.state()
-    assert not [name for name in arrays if name.startswith(("sums", "pairs", "confusion"))]
+    assert not [name for name in arrays if name.startswith(("sums", "pairs", "confusion", "drift", "inputs"))]
 
 
 def test_a_reference_says_a_label_before_it_is_seen_in_one_batch_or_two() -> None:
@@ -365,3 +367,34 @@ def test_a_reference_says_a_label_before_it_is_seen_in_one_batch_or_two() -> Non
     whole, parts = (run_in_parts(stream, at)[0] for at in ([], [1]))
     assert whole.report() == parts.report()
     assert whole.report()["baselines"]["other"]["by_label"]["b"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+
+
+def test_weights_whose_sum_overflows_are_no_number_and_no_warning() -> None:
+    run = Run()
+    run.step([("ab"[i % 2], 1e308, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], "x", "a") for i in range(8)])
+    report = run.report()
+    json.dumps(report, allow_nan=False)
+    row = report["learners"]["first"]
+    assert row["correct"] == 3
+    assert row["kappa"] is row["weighted_f1"] is row["window_kappa"] is None
+    assert report["label_shares"]["a"] == {"share": None, "window_share": None}
+    assert None in report["curve"]["baselines"]["other"]["accuracy"]
+
+
+def test_a_long_stream_needs_no_more_room() -> None:
+    """After 40,000 events and after 600,000, a change of accuracy every 4,000: the same arrays, a report as long."""
+    measure, labels = Prequential(LEARNERS, EvaluationConfig(window=100)), LabelIndex(["a", "b"])
+    random, sizes, reports = np.random.default_rng(0), [], []
+    for number in range(150):
+        codes = random.integers(0, 2, 4000, np.int32)
+        scores = random.normal(size=(2, 4000, 2))
+        scores[:, np.arange(4000), codes] += 3 * (number % 2)
+        measure.measure(scores, codes, np.ones(4000), labels, {})
+        if number in (9, 149):
+            sizes.append(sum(array.nbytes for array in measure.state()[0].values()))
+            reports.append(measure.report(labels))
+    assert sizes[0] == sizes[1]
+    assert reports[1]["drift"]["falls"] >= 2 * 74, "each learner at each fall"
+    without_alarms = [report | {"drift": None} for report in reports]
+    lengths = [len(json.dumps(report)) for report in without_alarms]
+    assert lengths[1] < 1.3 * lengths[0]

@@ -51,6 +51,24 @@ def test_tables_grow_and_keep_what_they_hold():
         assert not learner.weights[:, 2:].any()
 
 
+def test_a_label_alone_gets_the_code_that_it_gets_among_others():
+    index = LabelIndex(["a"])
+    assert [index.learn_one(label) for label in ("a", None, "c", "b", "c")] == [0, -1, 1, 2, 1]
+    assert index.names == ["a", "c", "b"]
+
+
+def test_tables_that_were_taken_over_grow_from_their_own_size():
+    """They replace larger ones, whose room is no longer there."""
+    learner = Perceptron()
+    learner.grow(1000, 9)
+    learner.restore({"weights": np.ones((3, 2), np.float32), "bias": np.ones(2, np.float32)})
+    learner.grow(4, 3)
+    assert learner.weights.shape >= (4, 3)
+    assert learner.bias.size >= 3
+    assert_array_equal(learner.weights[:3, :2], 1)
+    assert not learner.weights[3:].any()
+
+
 def test_rows_double_and_a_table_large_enough_stays_in_place():
     learner = Perceptron()
     learner.grow(1000, 2)

@@ -1,0 +1,41 @@
+"""What watches the errors of learners for a change."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.evaluation.measure import Measure
+
+RAREST = 30
+"""No detector finds two changes of one learner within so many labelled events."""
+
+
+class Changes(NamedTuple):
+    """Changes that were found.
+
+    where : int64[n, 2], the number of the event in its batch, and the learner. accuracies : float64[n, 2], before the
+    change and behind it, as far as that was seen.
+    """
+
+    where: NDArray[np.int64]
+    accuracies: NDArray[np.float64]
+
+    def first(self, n: int) -> "Changes":
+        """The first n in the order of events, then of learners; they were found learner by learner."""
+        order = np.lexsort((self.where[:n, 1], self.where[:n, 0]))
+        return Changes(self.where[order], self.accuracies[order])
+
+
+class Detector(Measure):
+    """Watches the errors of several learners, each for itself; weights aside, an abstention is an error."""
+
+    def watch(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> Changes:
+        """Changes in a batch of predicted int32[L, n] and labels int32[n], -1 for none."""
+        raise NotImplementedError
+
+
+def room_for(learners: int, n: int) -> Changes:
+    """Room for all changes that there may be in n events."""
+    most = learners * (n // RAREST + 1)
+    return Changes(np.empty((most, 2), np.int64), np.empty((most, 2)))

@@ -1,0 +1,88 @@
+"""Alarms: where the accuracy of a learner changed."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import EvaluationConfig
+from streamlin.evaluation.adwin import Adwin
+from streamlin.evaluation.ddm import Ddm
+from streamlin.evaluation.detector import Detector
+from streamlin.evaluation.page_hinkley import PageHinkley
+
+KEPT = 100
+"""Alarms that are kept, the last ones."""
+Alarm = dict[str, Any]
+
+
+class Drift:
+    """A detector for every learner, and what was found.
+
+    alarms : the last ones. total, falls : how many there were, and in how many accuracy was lower behind than before.
+    """
+
+    def __init__(self, learners: list[str], config: EvaluationConfig) -> None:
+        self.learners = learners
+        self.detector = detector_of(len(learners), config)
+        self.alarms: list[Alarm] = []
+        self.total = self.falls = 0
+
+    def update(
+        self,
+        predicted: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        counted: int,
+        position: Callable[[int], str] | None,
+    ) -> list[Alarm]:
+        """Watch a batch of predicted int32[L, n] and labels int32[n], -1 for none; the new alarms.
+
+        counted : labelled events before the batch. position : the name of the i-th event's place in its source.
+        """
+        if self.detector is None:
+            return []
+        where, accuracies = self.detector.watch(predicted, labels)
+        numbers = counted + np.cumsum(labels >= 0) if where.size else labels
+        found: list[Alarm] = [
+            {
+                "learner": self.learners[m],
+                "labelled": int(numbers[i]),
+                "position": None if position is None else position(i),
+                "before": before,
+                "after": after,
+            }
+            for (i, m), (before, after) in zip(where.tolist(), accuracies.tolist(), strict=True)
+        ]
+        self.total += len(found)
+        self.falls += sum(alarm["after"] < alarm["before"] for alarm in found)
+        self.alarms = (self.alarms + found)[-KEPT:]
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {"alarms": self.total, "falls": self.falls, "last_alarms": self.alarms}
+
+    def restore(self, rest: Mapping[str, Any]) -> None:
+        """Take what `report` gave."""
+        self.alarms, self.total, self.falls = list(rest["last_alarms"]), rest["alarms"], rest["falls"]
+
+
+def falls_told(alarms: list[Alarm]) -> list[str]:
+    """A line for each event at which the accuracy of learners was found to have fallen; all else gets better."""
+    lines: dict[str, list[str]] = {}
+    for alarm in alarms:
+        if alarm["after"] < alarm["before"]:
+            place = f" ({alarm['position']})" if alarm["position"] else ""
+            fall = f"{alarm['learner']} {100 * alarm['before']:.1f} to {100 * alarm['after']:.1f} %"
+            lines.setdefault(f"{alarm['labelled']:,}{place}", []).append(fall)
+    return [f"accuracy fell, seen at event {event}: {', '.join(falls)}" for event, falls in lines.items()]
+
+
+def detector_of(learners: int, config: EvaluationConfig) -> Detector | None:
+    """The one that is configured, for so many learners."""
+    if config.drift == "adwin":
+        return Adwin(learners, config.adwin_delta)
+    if config.drift == "page_hinkley":
+        return PageHinkley(learners, config.page_hinkley_delta, config.page_hinkley_threshold)
+    return Ddm(learners, config.ddm_threshold) if config.drift == "ddm" else None

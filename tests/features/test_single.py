@@ -1,0 +1,157 @@
+"""One event at a time: what many at once give is the truth."""
+
+from collections import Counter, UserDict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from streamlin.config import ViewConfig
+from streamlin.errors import RecordError
+from streamlin.features import View
+from streamlin.features.rows import RowIndex
+from streamlin.features.single import SingleEvent
+
+VIEWS = [
+    View(),
+    View(ViewConfig(tokens="scikit-learn", ngrams=(1, 3), values="log"), bits=9),
+    View(ViewConfig(tokens="char_wb", ngrams=(2, 4), values="counts")),
+    View(ViewConfig(tokens="whitespace", lowercase=False, masks=["number", "hex"])),
+]
+TEXTS = ["", "a b a", "Ünïcode ÄB 12 12", "x" * 40, "\ud800 lone", "one two three", "tab\tand\nline"]
+LARGEST = float(np.finfo(np.float32).max)
+MAPPINGS = [
+    {},
+    {"": 1},
+    {"": 1, "a": 2},
+    Counter("abracadabra"),
+    {"a": 0, "b": 0.0, "c": 3},
+    {"a": True, "b": False},
+    {"a": np.float32(0.5), "b": np.int64(3)},
+    {"a": Fraction(1, 3)},
+    {"a\0b": 1.0},
+    {"a": 1.0, "b\0": 2.0, "\0": 3.0},
+    {"größe": 1e-50, "\ud800": -2.5},
+    {"a": LARGEST, "b": -LARGEST},
+    UserDict({"b": 1.5, "a": 2}),
+    {f"name {i}": i + 0.5 for i in range(300)},
+]
+
+
+def many(x, view):
+    """The features of x, as they are found with others."""
+    return view.of_texts([x]) if isinstance(x, str) else view.of_mappings([x])
+
+
+def check(event, x, view, index):
+    """The event is x: its features, and the rows that there are now."""
+    features = many(x, view)
+    expected = index.examples(features)
+    assert_array_equal(event.examples.indptr, features.indptr)
+    assert_array_equal(event.values, features.values, strict=True)
+    assert_array_equal(event.examples.rows[: features.values.size], expected.rows, strict=True)
+    assert event.examples.rows_before.tolist() == [len(index)]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_text_has_the_features_that_it_has_among_others(view: View) -> None:
+    event, index = SingleEvent(), RowIndex(view.bits)
+    index.examples(view.of_texts(["a three line"]), np.array([True]))
+    for text in [*TEXTS, " ".join(map(str, range(500))), *TEXTS]:
+        event.take(text, view, index)
+        check(event, text, view, index)
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS, ids=repr)
+def test_a_mapping_has_the_features_that_it_has_among_others(mapping) -> None:
+    event, view = SingleEvent(), View(bits=12)
+    index = RowIndex(view.bits)
+    index.examples(view.of_mappings([{"a": 1, "name 3": 1}]), np.array([True]))
+    event.take(mapping, view, index)
+    check(event, mapping, view, index)
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), 1e39, -1e39, 10**400, int(LARGEST) + 1, "1", None, np.ones(2), 1j], ids=repr
+)
+@pytest.mark.parametrize("first", [{"a": 1.0}, {"a": 0, "b": 1}, {}])
+def test_a_value_that_is_refused_among_others_is_refused_alone(first, value) -> None:
+    """Also where the event was a good mapping just before; it is then none."""
+    view, index, event = View(bits=12), RowIndex(12), SingleEvent()
+    event.take(first, view, index)
+    bad = first | {"b": value}
+    with pytest.raises(RecordError) as expected:
+        many(bad, view)
+    for _ in range(2):
+        with pytest.raises(RecordError) as found:
+            event.take(bad, view, index)
+        assert str(found.value) == str(expected.value)
+    event.take(first, view, index)
+    check(event, first, view, index)
+
+
+def test_a_name_that_is_no_text_is_refused_alike() -> None:
+    for mapping in ({1: 1.0}, {1: float("nan")}):
+        with pytest.raises((TypeError, RecordError)) as expected:
+            many(mapping, View())
+        with pytest.raises(expected.type, match=str(expected.value)):
+            SingleEvent().take(mapping, View(), RowIndex(20))
+
+
+def test_a_mapping_that_was_changed_is_another_one() -> None:
+    """A value, a name, and the order: rows are given by that."""
+    view, index, event = View(), RowIndex(20), SingleEvent()
+    mapping = {"a": 1.0, "b": 2.0}
+    changes = [
+        lambda: mapping.update(a=3.0),
+        lambda: mapping.update(c=1.0),
+        lambda: mapping.pop("b"),
+        lambda: mapping.update(a=mapping.pop("a")),
+        lambda: mapping.update(a=True),
+        lambda: mapping.clear(),
+    ]
+    for change in changes:
+        event.take(mapping, view, index)
+        change()
+        event.take(mapping, view, index)
+        check(event, mapping, view, index)
+    event.take({"a": 1, "b": 1}, view, index)
+    event.take({"b": 1, "a": 1}, view, index)
+    event.bring_rows(index)
+    assert index.buckets.tolist() == view.of_mappings([{"b": 1, "a": 1}]).buckets.tolist()
+
+
+def test_the_same_text_of_another_view_is_another_event() -> None:
+    event = SingleEvent()
+    for view in [*VIEWS, *VIEWS]:
+        index = RowIndex(view.bits)
+        event.take("one two 3", view, index)
+        check(event, "one two 3", view, index)
+
+
+def test_a_text_of_a_kind_of_its_own_is_taken_as_text() -> None:
+    event, view, index = SingleEvent(), View(), RowIndex(20)
+    for text in (np.str_("a b"), np.str_("a c"), "a c", {"a c": 1}, np.str_("a c")):
+        event.take(text, view, index)
+        check(event, text, view, index)
+
+
+text = st.text("ab ", max_size=8)
+mapping = st.dictionaries(st.sampled_from(["a", "b", "c\0", "d"]), st.sampled_from([0, 1, 2.5, -1, True]), max_size=4)
+
+
+@given(st.lists(st.tuples(text | mapping, st.booleans()), max_size=30))
+def test_any_events_in_any_order_bring_the_rows_that_they_bring_among_others(steps):
+    view, ours, theirs, event = View(bits=6), RowIndex(6), RowIndex(6), SingleEvent()
+    for x, learned in steps:
+        expected = theirs.examples(many(x, view), np.array([learned]))
+        event.take(x, view, ours)
+        if learned:
+            event.bring_rows(ours)
+        assert_array_equal(event.examples.rows[: expected.rows.size], expected.rows)
+        assert_array_equal(event.examples.rows_before, expected.rows_before)
+        assert_array_equal(event.values, expected.values)
+    assert_array_equal(ours.buckets, theirs.buckets)

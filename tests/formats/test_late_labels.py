@@ -1,0 +1,64 @@
+"""Records that are but the label of an earlier text."""
+
+import json
+
+import pytest
+
+from streamlin.config import FieldsConfig
+from streamlin.errors import ConfigError
+from streamlin.events import single_records
+from streamlin.formats import FORMATS, open_format
+
+
+def decoded(name, lines, options=None, **fields):
+    """Of each event its id, label and text, None where it is but a label; and the dead letters' numbers."""
+    reader = open_format(name, options or {}, FieldsConfig(**fields), ())
+    reader.take_late_labels()
+    batch, dead = reader.decode(single_records([line.encode() for line in lines]))
+    late = [False] * len(batch) if batch.late is None else batch.late.tolist()
+    events = [
+        (event.id, event.label, None if is_late else event.text)
+        for event, is_late in zip(batch.events(), late, strict=True)
+    ]
+    return events, {letter.record: letter.error for letter in dead}
+
+
+def test_json():
+    lines = [
+        {"id": "1", "text": "a", "label": "x"},
+        {"id": "1", "label": "x"},
+        {"id": 2, "text": None, "label": 7},
+        {"id": "3", "text": "", "label": "x"},
+        {"id": "4"},
+        {"label": "x"},
+        {"text": "b"},
+    ]
+    events, dead = decoded("json", map(json.dumps, lines))
+    assert events == [("1", "x", "a"), ("1", "x", None), ("2", "7", None), ("3", "x", ""), (None, None, "b")]
+    assert dead == dict.fromkeys((4, 5), "there is no text, and no label with an id either")
+
+
+def test_json_of_several_text_fields():
+    lines = ['{"id": "1", "title": "a"}', '{"id": "1", "label": "x"}', '{"id": "2", "body": "b", "label": "y"}']
+    events, dead = decoded("json", lines, text=("title", "body"))
+    assert events == [("1", None, "a"), ("1", "x", None), ("2", "y", "b")]
+    assert not dead
+
+
+def test_without_leave_it_is_a_dead_letter():
+    reader = open_format("json", {}, FieldsConfig(), ())
+    batch, dead = reader.decode(single_records([b'{"id": "1", "label": "x"}', b'{"text": "a"}']))
+    assert (len(batch), batch.late, [letter.record for letter in dead]) == (1, None, [0])
+
+
+def test_csv():
+    events, dead = decoded("csv", ["1,a,", "1,,x", "2,,", ",,x"], {"columns": "id,text,label"})
+    assert events == [("1", None, "a"), ("1", "x", None), ("2", None, ""), (None, "x", "")]
+    assert not dead
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"json", "csv", "tsv"}))
+def test_other_formats_have_none(name):
+    options = {"pattern": "(?P<text>.*)"} if name == "regex" else None
+    with pytest.raises(ConfigError, match="feedback needs json, csv or tsv"):
+        decoded(name, [], options)

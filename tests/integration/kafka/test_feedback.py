@@ -1,0 +1,46 @@
+"""Texts from one topic, their labels from another."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deploy.kafka.broker import Broker
+from tests.integration.kafka.broker import produce, read_all
+from tests.integration.kafka.conftest import Topics
+from tests.integration.kafka.runs import CLIENTS, ran, url
+from tests.integration.streams import real_events
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_labels_by_key(broker: Broker, topic: Topics, tmp_path: Path, data: Path, client: str) -> None:
+    """In two steps, so that labels find texts from before a restart; those of no text wait, and one is none."""
+    texts, labels, out = topic(2), topic(), topic()
+    events = real_events(data / "sms-spam.jsonl.gz", 300)
+    keys = [event["id"].encode() for event in events]
+    produce(
+        broker.address,
+        texts,
+        [(key, json.dumps({"text": e["text"]}).encode()) for key, e in zip(keys, events, strict=True)],
+    )
+    answers = [(key, json.dumps({"label": e["label"]}).encode()) for key, e in zip(keys, events, strict=True)]
+    source = url(broker.address, texts, client, stop="end", group="texts")
+    feedback = url(broker.address, labels, client, stop="end", group="labels")
+    arguments = (
+        *("--feedback", feedback, "--set", "fields.id=key", "--checkpoint", tmp_path / "state"),
+        *("--predictions", url(broker.address, out, client)),
+    )
+    produce(broker.address, labels, [*answers[:100], (None, b'{"label": "ham"}'), (b"nobody", b'{"label": "ham"}')])
+    report, done = ran(tmp_path, source, *arguments)
+    late = report["late_labels"]
+    assert (report["events"], report["dead_letters"], late["labels_waiting"]) == (300, 1, 1)
+    assert "no label with an id either" in done.err
+    assert (late["joined"] + late["early"], late["waiting"]) == (100, 200)
+    produce(broker.address, labels, answers[50:])
+    report, _ = ran(tmp_path, source, *arguments)
+    late = report["late_labels"]
+    assert (late["joined"] + late["early"], late["waiting"], late["repeated"]) == (300, 0, 50)
+    assert report["labelled"] == 300
+    found = read_all(broker.address, out)
+    assert sorted(one.key or b"" for one in found) == sorted(keys)
+    assert not any("label" in json.loads(one.value or b"") for one in found)

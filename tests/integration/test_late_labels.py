@@ -1,0 +1,150 @@
+"""Labels that come later, from the command line: in the same file, in another one, or held back in a replay."""
+
+import json
+import random
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.integration.processes import PATIENCE, finish, refused, start, streamlin, until
+from tests.integration.streams import assert_same_state, content, json_lines, measured, real_events, write_lines
+
+EVENTS = 4000
+
+
+@pytest.fixture(scope="module")
+def streams(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """`both`: texts and later labels in one file; `texts` and `labels`: the same in two."""
+    folder, dice = tmp_path_factory.mktemp("late"), random.Random(1)
+    events = real_events(data / "clickbait.jsonl.gz", EVENTS)
+    placed = []
+    for place, event in enumerate(events):
+        placed.append((place, 0, {"id": event["id"], "text": event["text"]}))
+        placed.append((place + dice.expovariate(0.005), 1, {"id": event["id"], "label": event["label"]}))
+    lines = [line for _, _, line in sorted(placed, key=lambda one: one[:2])]
+    return {
+        "both": write_lines(folder / "both.jsonl", lines),
+        "texts": write_lines(folder / "texts.jsonl", [line for line in lines if "text" in line]),
+        "labels": write_lines(folder / "labels.jsonl", [line for line in lines if "text" not in line]),
+        "plain": write_lines(folder / "plain.jsonl", events),
+    }
+
+
+def arguments(folder: Path, source: object, *more: object) -> tuple[object, ...]:
+    out = ("--predictions", folder / "out.jsonl", "--report", folder / "report.json", "--checkpoint", folder / "state")
+    return "run", source, "--set", "features.words.ngrams=[1, 1]", *out, *more
+
+
+def test_a_text_gets_one_line_and_learns_its_label(streams: dict[str, Path], tmp_path: Path) -> None:
+    streamlin(*arguments(tmp_path, streams["both"], "--late-labels"))
+    report, lines = measured(tmp_path / "report.json"), json_lines(tmp_path / "out.jsonl")
+    assert [line["id"] for line in lines] == [line["id"] for line in json_lines(streams["texts"])]
+    assert not any("label" in line for line in lines)
+    assert (report["events"], report["labelled"], report["unlabelled"]) == (EVENTS, EVENTS, 0)
+    late = report["late_labels"]
+    assert (late["joined"], late["waiting"]) == (EVENTS, 0)
+    assert 100 < late["delay_events"]["median"] < 200 < late["delay_events"]["p95"] < 800
+    labels = {line["id"]: line["label"] for line in json_lines(streams["labels"])}
+    for name, row in report["learners"].items():
+        assert row["correct"] == sum(line["learners"][name] == labels[line["id"]] for line in lines)
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    streamlin(*arguments(plain, streams["plain"]))
+    best = max(row["accuracy"] for row in measured(plain / "report.json")["learners"].values())
+    assert best - 0.05 < max(row["accuracy"] for row in report["learners"].values()) < best
+
+
+def test_killed_and_started_again(streams: dict[str, Path], tmp_path: Path) -> None:
+    """With texts in wait: not one is lost, and none learned twice."""
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    killed.mkdir()
+    often = ("--late-labels", "--set", "pipeline.batch_size=64", "--set", "checkpoint.every_events=200")
+    streamlin(*arguments(whole, streams["both"], *often))
+    for _ in range(3):
+        process = start(*arguments(killed, f"{streams['both']}?rate=8000", *often))
+        before = len(content(killed / "out.jsonl")) if (killed / "out.jsonl").exists() else 0
+        until(
+            lambda before=before: (
+                (killed / "out.jsonl").exists() and len(content(killed / "out.jsonl")) > before + 50_000
+            ),
+            process,
+        )
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+    streamlin(*arguments(killed, streams["both"], *often, "--set", "pipeline.threads=1"))
+    assert content(killed / "out.jsonl") == content(whole / "out.jsonl")
+    assert measured(killed / "report.json") == measured(whole / "report.json")
+    assert_same_state(killed / "state", whole / "state")
+
+
+def test_labels_from_a_second_source(streams: dict[str, Path], tmp_path: Path) -> None:
+    """Read by turns, so that files give the same each time; its positions are in the checkpoint as well."""
+    runs = [tmp_path / name for name in ("first", "second", "stopped")]
+    for folder in runs:
+        folder.mkdir()
+    for folder in runs[:2]:
+        streamlin(*arguments(folder, streams["texts"], "--feedback", streams["labels"]))
+    first, second, stopped = runs
+    assert content(first / "out.jsonl") == content(second / "out.jsonl")
+    report = measured(first / "report.json")
+    assert report == measured(second / "report.json")
+    assert (report["events"], report["labelled"], report["late_labels"]["waiting"]) == (EVENTS, EVENTS, 0)
+    for limit in (700, 1300, 5000):
+        streamlin(*arguments(stopped, streams["texts"], "--feedback", streams["labels"], "--limit", limit))
+    joined = measured(stopped / "report.json")["late_labels"]
+    assert (joined["joined"] + joined["early"], joined["repeated"]) == (EVENTS, 0)
+    assert sum(line["id"] is not None for line in json_lines(stopped / "out.jsonl")) == EVENTS
+
+
+def test_labels_that_follow_while_the_texts_wait(streams: dict[str, Path], tmp_path: Path) -> None:
+    """A file that grows: what comes is learned, though nothing comes from the other one; a signal ends both."""
+    labels = tmp_path / "labels.jsonl"
+    labels.write_bytes(b"")
+    process = start(
+        *arguments(tmp_path, streams["texts"], "--feedback", labels, "--follow", "--set", "checkpoint.every_events=100")
+    )
+    until(lambda: (tmp_path / "out.jsonl").exists() and content(tmp_path / "out.jsonl").count(b"\n") == EVENTS, process)
+    with labels.open("ab") as file:
+        file.write(content(streams["labels"]))
+    until(lambda: "wait" and waiting(tmp_path) == 0, process)
+    process.send_signal(signal.SIGTERM)
+    assert finish(process).code == 0
+    assert measured(tmp_path / "report.json")["late_labels"]["joined"] == EVENTS
+
+
+def waiting(folder: Path) -> int:
+    """Texts that wait, by the last checkpoint."""
+    from streamlin.checkpoint import load
+
+    _, state = load(folder / "state")
+    return int(state["evaluation"]["events"] - state["late"]["counts"]["joined"])
+
+
+def test_a_delay(streams: dict[str, Path], tmp_path: Path) -> None:
+    """Labels that come a thousand texts later help less."""
+    accuracy = {}
+    for delay in (0, 1000):
+        folder = tmp_path / str(delay)
+        folder.mkdir()
+        streamlin(*arguments(folder, streams["plain"], "--label-delay", delay))
+        report = measured(folder / "report.json")
+        accuracy[delay] = report["learners"]["naive_bayes"]["accuracy"]
+        assert report["events"] - report["labelled"] == delay
+    assert accuracy[1000] < accuracy[0]
+    assert "late_labels" not in measured(tmp_path / "0" / "report.json")
+
+
+def test_what_can_not_be(streams: dict[str, Path], tmp_path: Path) -> None:
+    refused("feedback.delay", *arguments(tmp_path, streams["plain"], "--label-delay", 10, "--late-labels"))
+    refused("feedback needs json", "run", "-?format=text", "--late-labels")
+    refused("feedback.unknown", "run", streams["plain"], "--late-labels", "--set", "feedback.unknown=keep")
+    refused("no source", "run", "--feedback", streams["labels"])
+
+
+def test_predicting_passes_labels_over(streams: dict[str, Path], tmp_path: Path) -> None:
+    streamlin(*arguments(tmp_path, streams["both"], "--late-labels"))
+    done = streamlin("predict", tmp_path / "state", streams["both"], "--predictions", "-")
+    assert len(done.lines) == EVENTS
+    assert json.loads(done.out.splitlines()[0])["predicted"] is not None

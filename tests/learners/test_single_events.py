@@ -1,0 +1,227 @@
+"""One by one is as in bulk, in whatever order, and what is kept from one call for the next never shows."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from math import inf, nan
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from streamlin import View, ViewConfig
+from streamlin.errors import RecordError
+from streamlin.learners import KINDS, PassiveAggressive, Perceptron, softmax
+from tests.streams import read_events, thinned
+
+EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+
+TEXTS = ["win a prize", "see you at lunch", "a prize for you", "lunch now", "", "win win win"]
+MAPPINGS = [{"win": 1, "a": 2.0}, {"a": 2.0, "win": 1}, {"lunch": 1, "zero": 0}, {}]
+
+
+class Bulk:
+    """The same, made of the bulk forms alone."""
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def learn_one(self, x, y, w=1.0):
+        self.learner.learn_many([x], [y], [w])
+
+    def predict_one(self, x):
+        return self.learner.predict_many([x])[0]
+
+    def predict_proba_one(self, x):
+        shares = softmax(self.learner.scores_many([x]))[0]
+        return dict(zip(self.learner.labels.names, shares.tolist(), strict=True))
+
+
+def small(kind, view=None):
+    """A learner of few buckets."""
+    return kind(features=view or View(ViewConfig(ngrams=(1, 1)), bits=8))
+
+
+def assert_same(ours, theirs):
+    """Two learners know the same, bit for bit."""
+    assert ours.labels.names == theirs.labels.names
+    assert_array_equal(ours._rows.buckets, theirs._rows.buckets)
+    sizes = ours.n_rows, len(ours.labels)
+    expected = theirs.state(*sizes)
+    for name, table in ours.state(*sizes).items():
+        assert_array_equal(table, expected[name], err_msg=name, strict=True)
+
+
+events = st.sampled_from([*TEXTS, *MAPPINGS])
+steps = st.one_of(
+    st.tuples(st.just("predict_one"), events),
+    st.tuples(st.just("predict_proba_one"), events),
+    st.tuples(st.just("learn_one"), events, st.sampled_from(["x", "y", "z", "", None])),
+    st.tuples(st.just("learn_one"), events, st.sampled_from(["x", "y"]), st.sampled_from([0.0, 0.5, 2, True])),
+)
+
+
+@EVERY
+@settings(deadline=None, max_examples=30)
+@given(steps=st.lists(steps, max_size=25))
+def test_any_order_of_calls_is_that_in_bulk(kind, steps):
+    single, bulk = small(kind), small(kind)
+    twin = Bulk(bulk)
+    for name, *arguments in steps:
+        expected, found = getattr(twin, name)(*arguments), getattr(single, name)(*arguments)
+        assert name == "learn_one" or found == expected
+    assert_same(single, bulk)
+
+
+@EVERY
+def test_among_bulk_calls_nothing_is_out_of_date(kind, data):
+    """Predicted alone, then more texts learned in bulk, which bring rows and labels, then it is learned alone."""
+    events = [event for event in thinned(read_events(data / "trec-6.jsonl.gz", 300)) if event.label]
+    mixed, bulk = small(kind), small(kind)
+    for first, second in zip(events[::2], events[1::2], strict=False):
+        assert mixed.predict_one(first.text) == bulk.predict_many([first.text])[0]
+        assert mixed.learn_many([second.text], [second.label]) == bulk.learn_many([second.text], [second.label])
+        assert mixed.predict_one(first.text) == bulk.predict_many([first.text])[0]
+        mixed.learn_one(first.text, first.label, first.weight)
+        bulk.learn_many([first.text], [first.label], [first.weight])
+    assert_same(mixed, bulk)
+
+
+@EVERY
+def test_a_mapping_changed_in_between_is_learned_as_it_is_then(kind):
+    changed, fresh = small(kind), small(kind)
+    mapping = {"a": 1.0}
+    for value, label in ((2.0, "x"), (3.0, "y"), (0.5, "x"), (2.5, "y")):
+        changed.predict_one(mapping)
+        mapping["a"] = value
+        mapping[f"new {value}"] = 1
+        changed.learn_one(mapping, label)
+        fresh.learn_many([dict(mapping)], [label])
+    assert_same(changed, fresh)
+
+
+@EVERY
+def test_learners_that_share_a_view_are_as_those_that_do_not(kind, data):
+    view = View(ViewConfig(ngrams=(1, 1)), bits=8)
+    together, alone = (small(kind, view), small(kind, view)), (small(kind), small(kind))
+    for event in read_events(data / "trec-6.jsonl.gz", 60):
+        assert [learner.predict_one(event.text) for learner in together] == [
+            learner.predict_one(event.text) for learner in alone
+        ]
+        for group in (together, alone):
+            group[0].learn_one(event.text, event.label)
+            group[1].learn_one(event.text.upper(), event.label[:2])
+    for ours, theirs in zip(together, alone, strict=True):
+        assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda learner: pickle.loads(pickle.dumps(learner))])
+@EVERY
+def test_a_copy_goes_on_alone(kind, copied):
+    learner, expected = small(kind), small(kind)
+    for text, label in zip(TEXTS, "xyxyxy", strict=True):
+        learner.learn_one(text, label)
+        expected.learn_one(text, label)
+    learner.predict_one("a new prize")
+    other = copied(learner)
+    assert "_singles" not in vars(other)
+    learner.learn_one("something else that is new", "z")
+    other.learn_one("a new prize", "y")
+    expected.learn_one("a new prize", "y")
+    assert other.predict_proba_one("a prize") == expected.predict_proba_one("a prize")
+    assert_same(other, expected)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("x", "y", "w"),
+    [
+        (5, "x", 1.0),
+        (None, "x", 1.0),
+        (["a"], "x", 1.0),
+        ({"a": nan}, "x", 1.0),
+        ({"a": "1"}, "x", 1.0),
+        ({1: 2.0}, "x", 1.0),
+        ("a", 3, 1.0),
+        ("a", ["x"], 1.0),
+        ("a", "x", -1.0),
+        ("a", "x", nan),
+        ("a", "x", inf),
+        ("a", "x", "heavy"),
+        (5, 3, -1.0),
+        (5, 3, 1.0),
+    ],
+)
+def test_errors_are_those_in_bulk_and_nothing_is_learned(kind, x, y, w):
+    single, bulk = small(kind), small(kind)
+    for learner in (single, bulk):
+        learner.learn_many(TEXTS, list("xyxyxy"))
+    with pytest.raises((RecordError, TypeError, ValueError)) as expected:
+        bulk.learn_many([x], [y], [w])
+    with pytest.raises(expected.type) as found:
+        single.learn_one(x, y, w)
+    assert str(found.value) == str(expected.value)
+    assert_same(single, bulk)
+
+
+@EVERY
+@pytest.mark.parametrize("x", [5, None, ["a"], {"a": nan}, {"a": "1"}])
+def test_what_can_not_be_predicted_in_bulk_can_not_alone(kind, x):
+    learner = small(kind)
+    with pytest.raises(RecordError) as expected:
+        learner.predict_many([x])
+    for predict in (learner.predict_one, learner.predict_proba_one):
+        with pytest.raises(RecordError) as found:
+            predict(x)
+        assert str(found.value) == str(expected.value)
+
+
+def test_a_negative_value_is_refused_by_who_counts_also_once_it_is_known():
+    learner = small(KINDS["naive_bayes"]).learn_one({"a": 1, "b": 2}, "x")
+    for _ in range(2):
+        with pytest.raises(RecordError, match=r"a value is -2.0, it must be 0 or more"):
+            learner.learn_one({"a": 1, "b": -2}, "y")
+    assert learner.labels.names == ["x"]
+
+
+def test_scores_that_are_none_are_decided_as_in_bulk():
+    """Overflow: the first NaN wins in both, -inf is no candidate in either."""
+    learner = small(Perceptron)
+    learner.learn_many(TEXTS, list("xyzxyz"))
+    for bias in ([0.0, nan, 1.0], [-inf, -inf, -inf], [-inf, 1.0, inf], [nan, nan, inf]):
+        learner.bias[:3] = bias
+        assert learner.predict_one("") == learner.predict_many([""])[0]
+
+
+def test_a_text_of_any_length(data):
+    """Longer than the arrays that are kept, and longer than those that are ever kept."""
+    single, bulk = PassiveAggressive(), PassiveAggressive()
+    for n, label in ((10, "x"), (300, "y"), (100_000, "x"), (5, "y"), (1000, "z")):
+        text = " ".join(map(str, range(n)))
+        assert single.predict_one(text) == bulk.predict_many([text])[0]
+        single.learn_one(text, label)
+        bulk.learn_many([text], [label])
+        assert sum(event.room for event in single._singles) < 1 << 17
+    assert_same(single, bulk)
+
+
+@EVERY
+def test_threads_may_predict_at_once(kind, data):
+    events = read_events(data / "trec-6.jsonl.gz", 400)
+    texts = [event.text for event in events]
+    learner = kind()
+    learner.learn_many(texts[:200], [event.label for event in events[:200]])
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(learner.predict_one, texts)) == learner.predict_many(texts)
+
+
+def test_another_view_is_noticed():
+    """A view is exchanged between the prediction of a text and its learning."""
+    ours, theirs = small(Perceptron), small(Perceptron)
+    ours.predict_one("A b")
+    for learner in (ours, theirs):
+        learner.view = View(ViewConfig(ngrams=(1, 1), lowercase=False), bits=8)
+    ours.learn_one("A b", "x")
+    theirs.learn_many(["A b"], ["x"])
+    assert_same(ours, theirs)
