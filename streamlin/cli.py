@@ -18,7 +18,7 @@ import typer
 from streamlin import __version__
 from streamlin.asked import Asked
 from streamlin.errors import ConfigError, StreamlinError
-from streamlin.printing import is_read, print_news, print_result
+from streamlin.printing import are_news_json, is_read, news_as, print_news, print_result
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
@@ -49,6 +49,14 @@ def _count(text: str) -> int:
     return number
 
 
+def _choose_form(form: str) -> str:
+    """Before anything is said."""
+    if form not in ("text", "json"):
+        raise typer.BadParameter(f"needs text or json, got {form}")
+    news_as("json" if form == "json" else "text")
+    return form
+
+
 Source = Annotated[str | None, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.", show_default=False)]
 # For Typer the source '-?format=csv' is an option '-?' with a value.
 StdinOptions = Annotated[str | None, typer.Option("-?", hidden=True)]
@@ -73,6 +81,12 @@ Preset = Annotated[str | None, typer.Option(help="fast (the default) or accurate
 Dashboard = Annotated[str | None, typer.Option(help="Show the run as a page there.", metavar="[HOST:]PORT")]
 Metrics = Annotated[str | None, typer.Option(help="Tell Prometheus there how it goes.", metavar="[HOST:]PORT")]
 HideText = Annotated[bool, typer.Option("--dashboard-hide-text", help="No text of events on the page.")]
+LogFormat = Annotated[
+    str,
+    typer.Option(
+        "--log-format", help="News as text or as JSON lines.", metavar="NAME", is_eager=True, callback=_choose_form
+    ),
+]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 
@@ -113,6 +127,7 @@ def run(
     dashboard: Dashboard = None,
     dashboard_hide_text: HideText = False,
     metrics: Metrics = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Replay or follow a source: predict, measure, learn."""
     from streamlin.settings import load_config
@@ -145,6 +160,7 @@ def demo(
     dashboard: Dashboard = None,
     dashboard_hide_text: HideText = False,
     metrics: Metrics = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Run on 32,000 headlines: clickbait or news?"""
     from streamlin.settings import load_config
@@ -165,6 +181,7 @@ def predict(
     config: Annotated[Path | None, typer.Option(help="A TOML file: its table [kafka].", metavar="FILE")] = None,
     limit: Limit = None,
     previous: Previous = False,
+    log_format: LogFormat = "text",
 ) -> None:
     """Predict with a checkpoint, learn nothing; JSON lines."""
     from streamlin.compiling import tell_if_compiling
@@ -192,6 +209,7 @@ def produce(
     config: ConfigFile = None,
     limit: Limit = None,
     set_: Set = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Put a source's events into a topic, as JSON messages."""
     from streamlin.produce import produce as produce_all
@@ -281,7 +299,7 @@ def _exit_code(error: Exception) -> int:
 
 
 def _show_error(text: str) -> None:
-    print_news(f"streamlin: {' '.join(line.strip() for line in text.splitlines())}")
+    print_news(" ".join(line.strip() for line in text.splitlines()), "error")
 
 
 def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int | None, previous: bool) -> None:
@@ -332,10 +350,15 @@ def _page(pipeline: "Pipeline", report: dict[str, Any]) -> str:
 def _show(pipeline: "Pipeline") -> None:
     """The summary, where no events go."""
     from streamlin.printing import rendered
-    from streamlin.summary import summary
+    from streamlin.progress import figures
+    from streamlin.summary import counts_line, summary
 
+    report = pipeline.report()
     file = sys.stderr if pipeline.writes_to_stdout else sys.stdout
-    print_result(rendered(summary(pipeline.report(), pipeline.config.evaluation.window), file), file)
+    if are_news_json():
+        print_news(f"done: {counts_line(report)}", **figures(report))
+        file = None if pipeline.writes_to_stdout else file
+    print_result(rendered(summary(report, pipeline.config.evaluation.window), file), file)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,11 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     if "curve" in report:
         shown["curve"] = _curve(report)
     if any("confusion" in row for row in report["learners"].values()):
-        shown |= _confusion(report)
+        shown["confusion"] = _confusion(report)
+    if "label_shares" in report:
+        shown["shares"] = _shares(report["label_shares"])
+    if "inputs" in report:
+        shown["inputs"] = {shortened(view): dict(figures) for view, figures in report["inputs"].items()}
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
     if isinstance(report.get("late_labels"), Mapping):
@@ -91,21 +95,27 @@ def _slices(values: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, A
 
 
 def _confusion(report: Mapping[str, Any]) -> dict[str, Any]:
-    """`confusion`: for each learner a matrix, true label by predicted one; `shares`: events of each label."""
+    """For each learner a matrix, true label by predicted one, of the commonest labels; and what it mixes up most."""
     tables = {name: row["confusion"] for name, row in report["learners"].items() if "confusion" in row}
     totals = {label: sum(cells.values()) for label, cells in next(iter(tables.values())).items()}
     commonest = sorted(totals, key=lambda label: -totals[label])
     shown = commonest[:_LABELS]
     places = {label: place for place, label in enumerate(shown)}
     return {
-        "confusion": {
-            "labels": [*map(shortened, shown)],
-            "learners": {name: _matrix(table, places) for name, table in tables.items()},
-            "mixups": {name: _mixups(table) for name, table in tables.items()},
-        },
-        "shares": [[shortened(label), totals[label]] for label in commonest[:_SHARES]]
-        + ([["others", sum(totals[label] for label in commonest[_SHARES:])]] if len(commonest) > _SHARES else []),
+        "labels": [*map(shortened, shown)],
+        "learners": {name: _matrix(table, places) for name, table in tables.items()},
+        "mixups": {name: _mixups(table) for name, table in tables.items()},
     }
+
+
+def _shares(shares: Mapping[str, Mapping[str, float | None]]) -> list[list[Any]]:
+    """Label, its share of all labelled events and of the window's; the commonest first, the last line for the rest."""
+    commonest = sorted(shares.items(), key=lambda item: -(item[1]["share"] or 0.0))
+    rows: list[list[Any]] = [[shortened(label), row["share"], row["window_share"]] for label, row in commonest]
+    if len(rows) <= _SHARES:
+        return rows
+    rest = [sum(row[column] or 0.0 for row in rows[_SHARES:]) for column in (1, 2)]
+    return [*rows[:_SHARES], ["others", *rest]]
 
 
 def _matrix(table: Mapping[str, Mapping[str, int]], places: Mapping[str, int]) -> list[list[int]]:

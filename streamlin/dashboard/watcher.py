@@ -17,6 +17,7 @@ from streamlin.dashboard.texts import LONG, shortened
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch
 from streamlin.pipeline import Pipeline, Watcher
+from streamlin.printing import discreet
 
 _PERIOD, _LONGEST, _SHARE = 1.0, 5.0, 0.015
 """Seconds between two snapshots, at least and at most, and the share of its time that learning shall spend on them:
@@ -43,7 +44,7 @@ class Dashboard(Watcher):
         self._next = 0.0
         self._history = History()
         self._begun = False
-        self._mistakes = Mistakes(hide_text)
+        self._hide_text, self._mistakes = hide_text, Mistakes(hide_text)
         self._notices: deque[str] = deque(maxlen=_NOTICES)
         self._lock = threading.Lock()
 
@@ -74,7 +75,7 @@ class Dashboard(Watcher):
     def notice(self, line: str) -> None:
         """Keep a line; from any thread."""
         with self._lock:
-            self._notices.append(shortened(line, LONG))
+            self._notices.append(shortened(discreet(line) if self._hide_text else line, LONG))
 
     def finish(self, run: Pipeline, report: dict[str, Any]) -> None:
         """The last snapshot; `report` is the run's."""

@@ -22,6 +22,7 @@ _COUNTS = {
     "tombstones": "Records that only say that something is gone.",
     "lost": "Records that were gone before they could be read.",
 }
+_GO_UP_AND_DOWN = ("waiting", "labels_waiting", "delay")
 
 Labelled = Iterable[tuple[tuple[str, ...], float | None]]
 """Values of labels, and the value; None is left out."""
@@ -97,11 +98,14 @@ def _lag(lag: Mapping[str, int] | None) -> Iterator[Metric]:
 
 
 def _late_labels(late: Mapping[str, Any] | None) -> Iterator[Metric]:
-    """Each number of them: what waits goes up and down, the others only grow."""
+    """Each number of them: what waits goes up and down, what it became only grows; delays are quantiles."""
     for key, value in (late or {}).items():
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            text = f"Late labels: {key.replace('_', ' ')}."
-            kind = gauge if key in ("waiting", "pending") or isinstance(value, float) else counter
+        text = f"Late labels: {key.replace('_', ' ')}."
+        if isinstance(value, Mapping):
+            quantiles = [(("0.5",), value["median"]), (("0.95",), value["p95"])]
+            yield gauge(f"late_labels_{key}", text, quantiles, ("quantile",))
+        elif value is not None:
+            kind = gauge if key in _GO_UP_AND_DOWN else counter
             yield kind(f"late_labels_{key}", text, [((), value)])
 
 

@@ -126,10 +126,10 @@ class Chart {
   drawMarks(plot) {
     const { ctx, bbox } = plot;
     ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = style("--bad");
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
-    for (const at of this.marks) {
+    for (const [at, isFall] of this.marks) {
+      ctx.strokeStyle = style(isFall ? "--bad" : "--line");
       const x = Math.round(plot.valToPos(at, "x", true));
       if (x < bbox.left || x > bbox.left + bbox.width) continue;
       ctx.beginPath();
@@ -184,6 +184,7 @@ function show() {
   showMistakes();
   showConfusion();
   showShares();
+  showInputs();
   showSlices();
   showNotices();
 }
@@ -284,7 +285,8 @@ function drawAccuracy() {
   if (!kinds.includes(kind)) kind = kinds[0];
   showSpans(kinds);
   const series = shown.rows.map((row, i) => ({ name: row.name, ...appearance(row, i), shown: !off.has(row.name) }));
-  charts.accuracy.marks = (shown.drift ? shown.drift.last_alarms : []).map((alarm) => alarm.labelled);
+  const alarms = shown.drift ? shown.drift.last_alarms : [];
+  charts.accuracy.marks = alarms.map((alarm) => [alarm.labelled, alarm.after < alarm.before]);
   charts.accuracy.draw(series, [curve.labelled, ...curve[kind]], (at) => {
     const visible = series.map((one, i) => [one, i]).filter(([one]) => !off.has(one.name));
     say(element("accuracy-reading"), at === null || at === undefined || !curve ? "" :
@@ -328,7 +330,7 @@ function showDrift() {
   if (!drift) return;
   const { last_alarms: alarms } = drift;
   say(element("alarms-count"), drift.alarms
-    ? `${count(drift.alarms)} alarms; behind ${count(drift.falls)} of them accuracy was lower than before. The dotted red lines above.`
+    ? `${count(drift.alarms)} alarms; accuracy fell in ${count(drift.falls)} of them and rose in the others. In the curves above they are dashed red lines, the others grey.`
     : "No alarm: no learner's accuracy has changed.");
   section.querySelector(".scroll").hidden = !alarms.length;
   fill(section.querySelector("table"), ["learner", "event", "before", "after", "position"], alarms.map((alarm) => [
@@ -416,14 +418,26 @@ function showShares() {
   const { shares } = shown;
   element("shares").hidden = !shares || !shares.length;
   if (!shares || !shares.length) return;
-  const sum = shares.reduce((total, [, n]) => total + n, 0) || 1;
-  const most = Math.max(...shares.slice(0, 20).map(([, n]) => n), 1);
-  fill(element("shares").querySelector("table"), ["label", "events", "share", ""], shares.map(([label, n]) => [
-    name(label), count(n), percent(n / sum), (place) => {
+  const most = Math.max(...shares.slice(0, 20).map(([, share]) => share || 0)) || 1;
+  const titles = ["label", "share", `last ${count(shown.window)}`, ""];
+  fill(element("shares").querySelector("table"), titles, shares.map(([label, share, recent]) => [
+    name(label), percent(share), percent(recent), (place) => {
       const bar = place.firstChild || place.appendChild(make("span", undefined, "bar"));
-      bar.style.width = `${Math.min(140, Math.max(1, Math.round((140 * n) / most)))}px`;
+      bar.style.width = `${Math.min(140, Math.max(1, Math.round((140 * share) / most)))}px`;
     },
   ]), ["", "", "", "text"]);
+}
+
+function showInputs() {
+  const inputs = Object.entries(shown.inputs || {});
+  element("inputs").hidden = !inputs.length;
+  const recent = `last ${count(shown.window)}`;
+  const number = (x) => (x === null || x === undefined ? "–" : x.toFixed(1));
+  fill(element("inputs").querySelector("table"), ["view", "features a text", recent, "never seen", recent],
+    inputs.map(([view, figures]) => [
+      name(view), number(figures.features), number(figures.window_features),
+      percent(figures.unseen), percent(figures.window_unseen),
+    ]));
 }
 
 function showSlices() {
