@@ -334,7 +334,8 @@ function showDrift() {
     : "No alarm: no learner's accuracy has changed.");
   section.querySelector(".scroll").hidden = !alarms.length;
   fill(section.querySelector("table"), ["learner", "event", "before", "after", "position"], alarms.map((alarm) => [
-    name(alarm.learner), count(alarm.labelled), percent(alarm.before), percent(alarm.after), name(alarm.position || "–"),
+    name(alarm.learner), count(alarm.labelled), percent(alarm.before),
+    `${alarm.after < alarm.before ? "▼" : "▲"} ${percent(alarm.after)}`, name(alarm.position || "–"),
   ]), ["", "", "", "", "text"]);
 }
 
