@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 from streamlin.asked import Asked
 from streamlin.errors import ConfigError
-from streamlin.listening import Listener, listen
 from streamlin.pipeline import Watcher
+
+if TYPE_CHECKING:
+    from streamlin.listening import Listener
 
 
 @contextmanager
@@ -28,6 +31,7 @@ def watchers(asked: Asked, notice: Callable[[str], None]) -> Iterator[list[Watch
 
 def _page(address: str, hide_text: bool, opened: ExitStack, notice: Callable[[str], None]) -> Watcher:
     from streamlin.dashboard.watcher import Dashboard
+    from streamlin.listening import listen
 
     try:
         from streamlin.dashboard.server import Server
@@ -41,6 +45,8 @@ def _page(address: str, hide_text: bool, opened: ExitStack, notice: Callable[[st
 
 
 def _metrics(address: str, opened: ExitStack, notice: Callable[[str], None]) -> Watcher:
+    from streamlin.listening import listen
+
     try:
         from streamlin.metrics.server import Server
         from streamlin.metrics.watcher import Metrics
@@ -53,7 +59,7 @@ def _metrics(address: str, opened: ExitStack, notice: Callable[[str], None]) -> 
     return metrics
 
 
-def _openness(listener: Listener) -> str:
+def _openness(listener: "Listener") -> str:
     return "" if listener.is_local else "; everybody who reaches this machine can see it"
 
 
