@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamlin.config import LEARNER_MODELS
+from streamlin.config import BASELINES, LEARNER_MODELS
 from streamlin.evaluation.mcnemar import SIGNIFICANT
 
 _SIDE_BY_SIDE = 5
@@ -38,12 +38,17 @@ def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
-    lines = [line for line in (_lead(report), _fall(report)) if line]
-    silent = {name: row["abstained"] for name, row in (report["learners"] | report["baselines"]).items()}
-    said = [
-        f"{name} {times:,} times" for name, times in silent.items() if times > 1
-    ]  # nobody can predict the first event
-    return lines + ([f"no prediction, counted as wrong: {', '.join(said)}"] if said else [])
+    return [line for line in (_lead(report), _fall(report), _silent(report)) if line]
+
+
+def _silent(report: Mapping[str, Any]) -> str | None:
+    """Who gave no prediction, and how often; nobody can for the first label, so that is not worth a word."""
+    learners = {name: row["abstained"] for name, row in report["learners"].items()}
+    if len(learners) > 1 and len(set(learners.values())) == 1:  # they know no label, all of them
+        learners = {"each learner": next(iter(learners.values()))}
+    others = {name: row["abstained"] for name, row in report["baselines"].items() if name not in BASELINES}
+    said = [f"{name} {times:,} times" for name, times in (learners | others).items() if times > 1]
+    return f"no prediction, counted as wrong: {', '.join(said)}" if said else None
 
 
 def _lead(report: Mapping[str, Any]) -> str | None:
@@ -64,12 +69,12 @@ def _fall(report: Mapping[str, Any]) -> str | None:
     drift = report.get("drift")
     if drift is None or not drift["falls"]:
         return None
-    line = f"drift: a learner's accuracy fell {drift['falls']:,} " + ("time" if drift["falls"] == 1 else "times")
+    line = f"drift: accuracy fell {drift['falls']:,} " + ("time" if drift["falls"] == 1 else "times")
     falls = [alarm for alarm in drift["last_alarms"] if alarm["after"] < alarm["before"]]
     if not falls:
         return line
     last, shares = falls[-1], [percent(falls[-1][key]) for key in ("before", "after")]
-    return f"{line}, last seen at event {last['labelled']:,}: {last['learner']}, {' to '.join(shares)}"
+    return f"{line}, last at event {last['labelled']:,}: {last['learner']} {' to '.join(shares)}"
 
 
 def _p(p: float) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from connectors.kafka.partitioner import partitions_of
-from streamlin.config import RunConfig
+from streamlin.config import EvaluationConfig, RunConfig
+from streamlin.evaluation.drift import detector_of
 from streamlin.events import Event
 from streamlin.kernel import kernel
 from streamlin.learners import KINDS
@@ -53,12 +54,25 @@ def outcome(n: int) -> dict[str, NDArray[np.generic]]:
     for number, batch in enumerate(batches(made_up_events(n), 50)):
         features = model.featurize(batch)
         for how in (model.predict, model.step):
-            predictions = how(batch, features)
+            given, predictions = how(batch, features)
             left |= {f"{name}/{how.__name__} {number}": column for name, column in predictions._asdict().items()}
             left[f"lines/{how.__name__} {number}"] = np.frombuffer(
-                bytes(lines.encode(batch, predictions).text), np.uint8
+                bytes(lines.encode(given, predictions).text), np.uint8
             )
-    return left | model.state()[0] | kafka_outcome(n)
+    return left | model.state()[0] | drift_outcome(n) | kafka_outcome(n)
+
+
+def drift_outcome(n: int) -> dict[str, NDArray[np.generic]]:
+    """What each detector finds in errors that come ever more seldom, then at once ever more often; 10 n events."""
+    random, found = np.random.default_rng(n), {}
+    times = np.arange(10 * n) % (4 * n) / (4 * n)
+    predicted = (random.random((2, times.size)) > times).astype(np.int32)
+    labels = np.where(random.random(times.size) < 0.1, -1, 0).astype(np.int32)
+    for kind in ("adwin", "page_hinkley", "ddm"):
+        detector = detector_of(2, EvaluationConfig(drift=kind, page_hinkley_threshold=5.0))
+        changes = detector.watch(predicted, labels)
+        found |= {f"{kind}/{name}": column for name, column in (changes._asdict() | detector.state()).items()}
+    return found
 
 
 def kafka_outcome(n: int) -> dict[str, NDArray[np.generic]]:

@@ -120,16 +120,20 @@ def test_what_is_said_of_the_leader() -> None:
     assert remarks(nobody) == []
     fall = {"learner": "a", "labelled": 50_048, "before": 0.774, "after": 0.375}
     fallen = compared(a=None) | {"drift": {"alarms": 3, "falls": 1, "last_alarms": [fall, fall | {"after": 0.8}]}}
-    assert remarks(fallen) == [
-        "drift: a learner's accuracy fell 1 time, last seen at event 50,048: a, 77.40 % to 37.50 %"
-    ]
+    assert remarks(fallen) == ["drift: accuracy fell 1 time, last at event 50,048: a 77.40 % to 37.50 %"]
     fallen["drift"] = {"alarms": 200, "falls": 2, "last_alarms": []}
-    assert remarks(fallen) == ["drift: a learner's accuracy fell 2 times"]
+    assert remarks(fallen) == ["drift: accuracy fell 2 times"]
     fallen["drift"] = {"alarms": 1, "falls": 0, "last_alarms": [fall | {"after": 0.8}]}
     assert remarks(fallen) == []
     silent = compared(a=None)
     silent["baselines"]["other"] = {"abstained": 1234}
     assert remarks(silent) == ["no prediction, counted as wrong: other 1,234 times"]
+    late = compared(a=0.001, b=None)
+    for row in (late["learners"] | late["baselines"]).values():
+        row["abstained"] = 12
+    assert remarks(late)[1:] == ["no prediction, counted as wrong: each learner 12 times"]
+    late["learners"]["a"]["abstained"] = 3
+    assert remarks(late)[1:] == ["no prediction, counted as wrong: a 3 times, b 12 times"]
 
 
 def test_the_summary_of_five_learners_with_slices_fits_80_columns(finished: tuple[dict[str, Any], Path]) -> None:

@@ -28,8 +28,8 @@ class Pairs(Measure):
 
     def windowed(self, window: Window) -> NDArray[np.int64]:
         """The same over the events of a window."""
-        hits = window.hits().astype(np.int64)
-        only: NDArray[np.int64] = hits.T @ (1 - hits)
+        only = np.zeros_like(self.only)
+        count_pairs(np.ascontiguousarray(window.predicted.T), window.labels, only)
         return only
 
 

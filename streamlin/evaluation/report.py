@@ -5,16 +5,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamlin.evaluation.baselines import Baselines
+from streamlin.evaluation.numbers import numbers
 from streamlin.evaluation.pairs import pair_list, to_leader
-from streamlin.evaluation.rows import Row, accuracy_rows, agreement_rows, label_rows, numbers, rows_of
+from streamlin.evaluation.rows import Row, accuracy_rows, agreement_rows, label_rows, rows_of
 from streamlin.events import LabelIndex
 
 if TYPE_CHECKING:
     from streamlin.evaluation.prequential import Prequential
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def report_of(measures: "Prequential", labels: LabelIndex, details: bool) -> dict[str, Any]:
-    """Everything, or what is short; None where nothing was labelled. See `Prequential.report`."""
+    """Everything, or what is short; None where nothing was labelled. See `Prequential.report`.
+
+    Where weights are so large that their sums overflow there is no number: None too.
+    """
     rows = _short_rows(measures)
     if details:
         _add_details(rows, measures, labels.names)

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.baselines import MAJORITY, NO_CHANGE
 from streamlin.evaluation.f1 import by_label, mean_f1
 from streamlin.evaluation.intervals import wilson
 from streamlin.evaluation.kappa import chance_of, kappa
 from streamlin.evaluation.label_sums import LabelSums
+from streamlin.evaluation.numbers import numbers
 
 Row = dict[str, Any]
 
@@ -50,19 +48,11 @@ def agreement_rows(accuracy: Accuracy, sums: LabelSums, first_baseline: int) -> 
 
 def label_rows(sums: LabelSums, names: list[str]) -> list[dict[str, Row]]:
     """For each predictor: label -> precision, recall and F1, of the labels that were seen."""
-    figures = {key: column.tolist() for key, column in by_label(sums.running())._asdict().items()}
+    figures = by_label(sums.running())._asdict()
     return [
-        dict(zip(names, rows_of({key: own[m] for key, own in figures.items()}), strict=True))
+        dict(zip(names, rows_of({key: numbers(column[m]) for key, column in figures.items()}), strict=True))
         for m in range(sums.sums.shape[0])
     ]
-
-
-def numbers(values: NDArray[np.float64]) -> list[float | None]:
-    """None where there is no number: nothing was counted, or weights are so large that their sums overflow."""
-    listed: list[float | None] = values.tolist()
-    if np.isfinite(values).all():
-        return listed
-    return [value if finite else None for value, finite in zip(listed, np.isfinite(values).tolist(), strict=True)]
 
 
 def rows_of(columns: dict[str, list[Any]]) -> list[Row]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamlin.evaluation.confusion import OTHER
 from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.numbers import numbers
 from streamlin.events import LabelIndex
 from streamlin.kernel import kernel
 
@@ -53,8 +54,8 @@ class Slices(Measure):
         return {
             names[row]: {"events": int(self.events[row])}
             | {
-                learner: {"accuracy": float(hits / self.weights[row])}
-                for learner, hits in zip(learners, self.hit_weights[row], strict=True)
+                learner: {"accuracy": share}
+                for learner, share in zip(learners, numbers(self.hit_weights[row] / self.weights[row]), strict=True)
             }
             for row in np.flatnonzero(self.events)
         }

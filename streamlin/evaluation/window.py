@@ -22,11 +22,6 @@ class Window(NamedTuple):
     predicted: NDArray[np.int32]
     weights: NDArray[np.float64]
 
-    def hits(self) -> NDArray[np.bool_]:
-        """bool[n, M]: which predictors were right."""
-        hits: NDArray[np.bool_] = self.predicted == self.labels[:, np.newaxis]
-        return hits
-
 
 @kernel
 def window_shares(

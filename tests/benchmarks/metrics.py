@@ -64,7 +64,7 @@ def _run(path: str, longest: int) -> dict[str, float]:
     models = {c: Model(RunConfig(features=features, evaluation={"metrics": c})) for c in CHOICES}  # type: ignore[arg-type]
     config, stop, spent = RunConfig(), threading.Event(), dict.fromkeys(("read", *CHOICES, "write"), 0.0)
     source, decoder, _ = open_source(parse_address(path, "stdin"), config, {}, print, stop, dict)
-    portions = iter(Reader(source, decoder, models["all"].featurize, config.pipeline, None, None, stop))
+    portions = iter(Reader(source, decoder, models["all"].featurize, config.pipeline, None, None, stop, path))
     lines, order = PredictionLines(models["all"].names, models["all"].labels), list(models)
     while True:
         begin = time.thread_time()
@@ -74,11 +74,11 @@ def _run(path: str, longest: int) -> dict[str, float]:
             break
         for choice in order:
             begin = time.thread_time()
-            predictions = models[choice].step(portion.batch, portion.features)
+            given, predictions = models[choice].step(portion.batch, portion.features)
             spent[choice] += time.thread_time() - begin
         order.reverse()
         begin = time.thread_time()
-        lines.encode(portion.batch, predictions)
+        lines.encode(given, predictions)
         spent["write"] += time.thread_time() - begin
     return {part: 1e6 * seconds / models["all"].prequential.events for part, seconds in spent.items()}
 

@@ -367,3 +367,34 @@ def test_a_reference_says_a_label_before_it_is_seen_in_one_batch_or_two() -> Non
     whole, parts = (run_in_parts(stream, at)[0] for at in ([], [1]))
     assert whole.report() == parts.report()
     assert whole.report()["baselines"]["other"]["by_label"]["b"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+
+
+def test_weights_whose_sum_overflows_are_no_number_and_no_warning() -> None:
+    run = Run()
+    run.step([("ab"[i % 2], 1e308, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], "x", "a") for i in range(8)])
+    report = run.report()
+    json.dumps(report, allow_nan=False)
+    row = report["learners"]["first"]
+    assert row["correct"] == 3
+    assert row["kappa"] is row["weighted_f1"] is row["window_kappa"] is None
+    assert report["label_shares"]["a"] == {"share": None, "window_share": None}
+    assert None in report["curve"]["baselines"]["other"]["accuracy"]
+
+
+def test_a_long_stream_needs_no_more_room() -> None:
+    """After 40,000 events and after 600,000, a change of accuracy every 4,000: the same arrays, a report as long."""
+    measure, labels = Prequential(LEARNERS, EvaluationConfig(window=100)), LabelIndex(["a", "b"])
+    random, sizes, reports = np.random.default_rng(0), [], []
+    for number in range(150):
+        codes = random.integers(0, 2, 4000, np.int32)
+        scores = random.normal(size=(2, 4000, 2))
+        scores[:, np.arange(4000), codes] += 3 * (number % 2)
+        measure.measure(scores, codes, np.ones(4000), labels, {})
+        if number in (9, 149):
+            sizes.append(sum(array.nbytes for array in measure.state()[0].values()))
+            reports.append(measure.report(labels))
+    assert sizes[0] == sizes[1]
+    assert reports[1]["drift"]["falls"] >= 2 * 74, "each learner at each fall"
+    without_alarms = [report | {"drift": None} for report in reports]
+    lengths = [len(json.dumps(report)) for report in without_alarms]
+    assert lengths[1] < 1.3 * lengths[0]

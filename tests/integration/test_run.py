@@ -26,9 +26,10 @@ def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> Non
     assert sum(value["events"] for value in whole["slices"]["label"].values()) < whole["labelled"]
     assert f"{whole['events']:,} events · {whole['unlabelled']:,} without label · 2 labels" in done.out
     for name, row in (whole["learners"] | whole["baselines"]).items():
-        (shown,) = (line for line in done.out.splitlines() if line.startswith(f"{name} "))
+        (shown,) = (line for line in done.out.splitlines() if line.startswith(f"{name} ") and "%" in line)
         for key in ("accuracy", "window_accuracy", "fading_accuracy"):
             assert f"{100 * row[key]:.2f} %" in shown
+        assert f"{row['kappa']:.3f}" in shown
     assert measured(report) | {"slices": {}} == measured(reference.report)
     assert report.is_symlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["older.json", "report.json"]
