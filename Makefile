@@ -9,8 +9,10 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/streamlin demo
 
+# Those that start processes and brokers go one after the other: they fill two cores as they are.
 test: .venv/installed-test
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q --numprocesses auto --dist loadfile --ignore tests/integration
+	$(BIN)/pytest -q tests/integration
 
 # Either client is killed 200 times while it learns from 100,000 events, three times over; some ten minutes.
 soak: .venv/installed-test

@@ -276,8 +276,9 @@ class FeedbackConfig(Strict):
     enabled : a record with an id and a label but no text labels the text of that id; true where there is a url.
     url : a second source, which brings such records too; None: there is none.
     delay : each label comes only after so many more texts; for replays, 0: at once.
-    max_pending : texts that wait for a label; also labels that wait for their text, and ids whose label is known.
-    max_pending_characters : of the texts that wait.
+    store : where texts wait: `memory`, or on `disk`, in a database beside the checkpoint.
+    max_pending : texts that wait for a label. max_pending_characters : of theirs.
+    max_remembered : labels that wait for their text, and ids of which the label is known.
     max_pending_age : seconds that they wait, by the times that events bring; None: for ever.
     unknown : what becomes of a label whose text has not come: `hold` it until then, or `drop` it.
     """
@@ -285,8 +286,10 @@ class FeedbackConfig(Strict):
     enabled: bool = False
     url: Annotated[str, Field(min_length=1)] | None = None
     delay: Annotated[int, Field(ge=0)] = 0
+    store: Literal["memory", "disk"] = "memory"
     max_pending: Count = 100_000
     max_pending_characters: Count = 256_000_000
+    max_remembered: Count = 100_000
     max_pending_age: PositiveFloat | None = None
     unknown: Literal["hold", "drop"] = "hold"
 
@@ -479,7 +482,7 @@ class RunConfig(Strict):
         tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
         tables["features"] |= tables["features"].pop("views")
         if self.feedback.delay or self.feedback.by_id:
-            tables["feedback"] = self.feedback.model_dump(mode="json", exclude={"url"}) | {
+            tables["feedback"] = self.feedback.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.feedback.by_id
             }
         return tables

@@ -6,7 +6,7 @@ import numpy as np
 
 from streamlin.checkpoint import load
 from streamlin.model import Model
-from streamlin.predictor import config_of
+from streamlin.predictor import config_of, model_of
 
 
 def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]:
@@ -17,8 +17,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]
     """
     arrays, state = load(folder, previous)
     config = config_of(state)
-    model = Model(config)
-    model.restore(arrays, state)
+    model = model_of(config, arrays, state)
     report = model.prequential.report(model.labels, details=False)
     return {
         "checkpoint": state["number"],

@@ -1,6 +1,7 @@
 """Everything that learns, and what is measured of it, as one thing with one state."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from streamlin.events import Batch, LabelIndex, below
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.late import DelayedLabels, LateLabels
+from streamlin.late.in_memory import InMemory, Store
 from streamlin.late.plan import gathered
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 
@@ -102,9 +104,10 @@ class Model:
             lambda row: rows.records.name(int(rows.kept[row])),
         )
         self.learned = rows, goals.codes, predictions
-        if plan is None:
+        if self.late is None or plan is None:
             return batch, predictions
         plan.keep(scores, goals.known, predictions.baselines)
+        self.late.settle()
         return batch.take(plan.events), predictions.take(plan.given)
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
@@ -162,10 +165,26 @@ class Model:
         if self.late is not None:
             self.late.restore(below(arrays, "late/"), rest["late"])
 
+    def close(self) -> None:
+        """Let go of what is open."""
+        if self.late is not None:
+            self.late.close()
+
 
 def _late_labels(config: RunConfig, learners: int) -> LateLabels | DelayedLabels | None:
     """Who waits for labels, if anybody does."""
     names = further_fields(config)
     if config.feedback.by_id:
-        return LateLabels(config.feedback, names, learners)
+        return LateLabels(config.feedback, names, _store(config, names, learners))
     return DelayedLabels(config.feedback.delay, names, learners) if config.feedback.delay else None
+
+
+def _store(config: RunConfig, names: Sequence[str], learners: int) -> Store:
+    """Where texts wait."""
+    if config.feedback.store == "memory":
+        return InMemory(names, learners)
+    if config.checkpoint.path is None:
+        raise ConfigError("feedback.store = 'disk' needs a checkpoint, to stand beside it (--checkpoint)")
+    from streamlin.late.on_disk import OnDisk
+
+    return OnDisk(Path(config.checkpoint.path), learners)

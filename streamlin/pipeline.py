@@ -116,6 +116,7 @@ class Pipeline:
         self._over = threading.Event()
         self._lag_watch = LagWatch()
         self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
+        self._open.callback(self.model.close)
         try:
             lengths = self._resume(previous)
             self._readers = [self._reader(address, config.feedback.enabled, limit)]

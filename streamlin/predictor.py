@@ -1,13 +1,15 @@
 """Predicting with a checkpoint, learning nothing."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
+from numpy.typing import NDArray
+
 from streamlin.addresses import parse_address
 from streamlin.checkpoint import load
-from streamlin.config import KafkaConfig, RunConfig
+from streamlin.config import FeedbackConfig, KafkaConfig, RunConfig
 from streamlin.errors import CheckpointError
 from streamlin.model import Model
 from streamlin.outputs import Outputs
@@ -23,6 +25,13 @@ def config_of(state: dict[str, Any]) -> RunConfig:
         return checked(state["fingerprint"])
     except Exception as error:
         raise CheckpointError(f"the checkpoint's configuration is not this version's: {error}") from None
+
+
+def model_of(config: RunConfig, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> Model:
+    """What a checkpoint has learned; it waits for no more labels."""
+    model = Model(config.model_copy(update={"feedback": FeedbackConfig()}))
+    model.restore(arrays, state)
+    return model
 
 
 def predict(
@@ -44,8 +53,7 @@ def predict(
     """
     arrays, state = load(folder, previous)
     config = config_of(state).model_copy(update={"kafka": kafka or KafkaConfig()})
-    model = Model(config)
-    model.restore(arrays, state)
+    model = model_of(config, arrays, state)
     source, decoder, pace = open_source(
         parse_address(url, "stdin"), config, {}, notice, stop, late_labels=config.feedback.enabled
     )

@@ -49,10 +49,14 @@ def test_nothing_is_done_after_what_failed(threaded: bool) -> None:
         raise ValueError("full")
 
     aside.do(done.append, 1)
-    with pytest.raises(ValueError, match="full"):
+
+    def do_all() -> None:
         aside.do(fail)
         aside.do(done.append, 2)
         aside.wait()
+
+    with pytest.raises(ValueError, match="full"):
+        do_all()
     aside.close()
     assert done == [1]
 

@@ -37,7 +37,13 @@ def batch(ids: Sequence[str | None], labels: Sequence[str | None], part: str = "
 
 def encoded(lines: PredictionLines, events: Batch, predicted: Any, lead: Any, sure: Any) -> list[bytes]:
     text, bounds = lines.encode(
-        events, Predictions(np.array(predicted, np.int32), np.array(lead, np.int32), np.array(sure, np.float64))
+        events,
+        Predictions(
+            predicted=np.array(predicted, np.int32),
+            lead=np.array(lead, np.int32),
+            confidences=np.array(sure, np.float64),
+            baselines=np.empty((2, 0), np.int32),
+        ),
     )
     *rows, end = bytes(text).split(b"\n")
     assert end == b""

@@ -52,3 +52,9 @@ class DelayedLabels:
         """Take what `state` gave."""
         self._waiting = deque(from_arrays(arrays, self._names, self._learners))
         self._number, self._joined = rest["number"], rest["joined"]
+
+    def settle(self) -> None:
+        """The texts that wait are those that were planned with."""
+
+    def close(self) -> None:
+        """Nothing is open."""

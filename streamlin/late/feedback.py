@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from streamlin.config import FeedbackConfig
 from streamlin.events import Batch, below
 from streamlin.late.delays import Delays
+from streamlin.late.in_memory import Store
 from streamlin.late.packing import packed, unpacked
 from streamlin.late.plan import Plan
-from streamlin.late.waiting import Waiting, from_arrays, to_arrays
 
 
 class _Early(NamedTuple):
@@ -34,7 +34,7 @@ class LateLabels:
     ----------
     config : bounds and policies.
     names : of the further fields that events have.
-    learners : their number.
+    store : of the texts that wait.
     """
 
     counted = (
@@ -51,12 +51,11 @@ class LateLabels:
     no longer wait. without_id: texts that no label can name. replaced: texts of which another one of that id came.
     unknown: labels of no text. repeated, contradicted: second labels, the same or another one; the first one stands."""
 
-    def __init__(self, config: FeedbackConfig, names: Sequence[str], learners: int) -> None:
-        self._config, self._names, self._learners = config, tuple(names), learners
-        self._waiting: OrderedDict[str, Waiting] = OrderedDict()  # of which the oldest is found at once
+    def __init__(self, config: FeedbackConfig, names: Sequence[str], store: Store) -> None:
+        self._config, self._names, self._waiting = config, tuple(names), store
         self._early: OrderedDict[str, _Early] = OrderedDict()
         self._known: OrderedDict[str, str] = OrderedDict()
-        self._size = self._number = 0
+        self._clock = self._number = 0
         self._now = -math.inf
         self._in_events, self._in_time = Delays(), Delays()
         self.counts = dict.fromkeys(self.counted, 0)
@@ -66,6 +65,7 @@ class LateLabels:
         plan = Plan(batch, self._names)
         late = batch.late
         for event, (id_, label, time) in enumerate(zip(batch.ids, batch.labels, batch.times.tolist(), strict=True)):
+            self._clock += 1
             if time > self._now:
                 self._now = time
             if late is not None and late[event]:
@@ -88,7 +88,8 @@ class LateLabels:
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values."""
-        arrays = {f"waiting/{name}": array for name, array in self._waiting_state().items()}
+        waiting, more = self._waiting.state(self._clock)
+        arrays = {f"waiting/{name}": array for name, array in waiting.items()}
         early = self._early.values()
         arrays |= packed("early/ids", list(self._early)) | packed("early/labels", [one.label for one in early])
         arrays["early/weights"] = np.array([one.weight for one in early])
@@ -96,14 +97,11 @@ class LateLabels:
         arrays |= packed("known/ids", list(self._known)) | packed("known/labels", list(self._known.values()))
         arrays |= {"delays/events": self._in_events.counts, "delays/time": self._in_time.counts}
         arrays["now"] = np.array(self._now)
-        return arrays, {"number": self._number, "counts": self.counts}
+        return arrays, {"clock": self._clock, "number": self._number, "counts": self.counts} | more
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Take what `state` gave."""
-        waiting = below(arrays, "waiting/")
-        texts = from_arrays(waiting, self._names, self._learners)
-        self._waiting = OrderedDict((str(text.id), text) for text in texts)
-        self._size = sum(text.size for text in texts)
+        self._waiting.restore(below(arrays, "waiting/"), rest)
         columns = unpacked("early/labels", arrays), arrays["early/weights"].tolist(), arrays["early/times"].tolist()
         early: Iterator[_Early] = map(_Early, *columns)  # type: ignore[arg-type]  # there is no None
         self._early = OrderedDict(zip(map(str, unpacked("early/ids", arrays)), early, strict=True))
@@ -111,10 +109,15 @@ class LateLabels:
         self._known = OrderedDict((str(id_), str(label)) for id_, label in zip(*known, strict=True))
         self._in_events.counts, self._in_time.counts = arrays["delays/events"].copy(), arrays["delays/time"].copy()
         self._now = float(arrays["now"])
-        self._number, self.counts = rest["number"], dict(rest["counts"])
+        self._clock, self._number, self.counts = rest["clock"], rest["number"], dict(rest["counts"])
 
-    def _waiting_state(self) -> dict[str, NDArray[Any]]:
-        return to_arrays(list(self._waiting.values()), self._names)
+    def settle(self) -> None:
+        """What was predicted of the batch that was planned last is known."""
+        self._waiting.settle()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._waiting.close()
 
     def _text_came(self, plan: Plan, event: int, id_: str | None, label: str | None, time: float) -> None:
         self._number += 1
@@ -122,9 +125,7 @@ class LateLabels:
             plan.arrive(event, label)
             self.counts["without_id"] += label is None
             return
-        if (older := self._waiting.pop(id_, None)) is not None:
-            self._size -= older.size
-            self.counts["replaced"] += 1
+        self.counts["replaced"] += self._waiting.pop(self._clock, id_) is not None
         early = self._early.pop(id_, None)
         if label is not None:  # it knows best
             self.counts["unknown"] += early is not None
@@ -139,13 +140,11 @@ class LateLabels:
             plan.learn(event, text, early.label, early.weight)
             return
         self._known.pop(id_, None)
-        self._waiting[id_] = text
-        self._size += text.size
+        self._waiting.put(self._clock, text)
 
     def _label_came(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
-        text = self._waiting.pop(id_, None)
+        text = self._waiting.pop(self._clock, id_)
         if text is not None:
-            self._size -= text.size
             self.counts["joined"] += 1
             self._in_events.add(self._number - text.number)
             if not math.isnan(time - text.time):
@@ -168,21 +167,19 @@ class LateLabels:
     def _bound(self) -> None:
         """Let fall out what is too much, or too old."""
         config = self._config
-        while self._waiting:
-            oldest = next(iter(self._waiting.values()))
-            fits = len(self._waiting) <= config.max_pending and self._size <= config.max_pending_characters
-            if fits and not self._is_old(oldest.time):
+        while len(self._waiting):
+            fits = len(self._waiting) <= config.max_pending and self._waiting.size <= config.max_pending_characters
+            if fits and (config.max_pending_age is None or not self._is_old(self._waiting.oldest())):
                 break
-            self._waiting.popitem(last=False)
-            self._size -= oldest.size
+            self._waiting.drop_oldest(self._clock)
             self.counts["fallen_out"] += 1
         while self._early:
             early = next(iter(self._early.values()))
-            if len(self._early) <= config.max_pending and not self._is_old(early.time):
+            if len(self._early) <= config.max_remembered and not self._is_old(early.time):
                 break
             self._early.popitem(last=False)
             self.counts["unknown"] += 1
-        if len(self._known) > config.max_pending:
+        if len(self._known) > config.max_remembered:
             self._known.popitem(last=False)
 
     def _is_old(self, time: float) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks import accuracy, accurate, kafka, memory, metrics, speed, startup
+from tests.benchmarks import accuracy, accurate, kafka, memory, metrics, speed, stages, startup
 from tests.benchmarks.machine import machine, sentence
 from tests.benchmarks.tables import marked
 
@@ -29,6 +29,7 @@ PARTS = {
     "accuracy": Part(accuracy.measure, accuracy.text),
     "accurate": Part(accurate.measure, accurate.text),
     "speed": Part(speed.measure, speed.text),
+    "stages": Part(stages.measure, stages.text),
     "metrics": Part(metrics.measure, metrics.text),
     "startup": Part(startup.measure, startup.text),
     "memory": Part(memory.measure, memory.text),

@@ -55,12 +55,16 @@ def test_a_text_gets_one_line_and_learns_its_label(streams: dict[str, Path], tmp
     assert best - 0.05 < max(row["accuracy"] for row in report["learners"].values()) < best
 
 
-def test_killed_and_started_again(streams: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["memory", "disk"])
+def test_killed_and_started_again(streams: dict[str, Path], tmp_path: Path, store: str) -> None:
     """With texts in wait: not one is lost, and none learned twice."""
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir()
     killed.mkdir()
-    often = ("--late-labels", "--set", "pipeline.batch_size=64", "--set", "checkpoint.every_events=200")
+    often = (
+        *("--late-labels", "--set", f"feedback.store={store}"),
+        *("--set", "pipeline.batch_size=64", "--set", "checkpoint.every_events=200"),
+    )
     streamlin(*arguments(whole, streams["both"], *often))
     for _ in range(3):
         process = start(*arguments(killed, f"{streams['both']}?rate=8000", *often))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from streamlin.errors import CheckpointError, ConfigError
 from streamlin.events import Event
 from streamlin.model import Model
 from tests.streams import batch_of, read_events, thinned
@@ -105,7 +106,7 @@ def test_learned_at_the_label_scored_as_predicted(stream):
 
 
 def test_batches_and_restarts_change_nothing(stream):
-    config = config_of(SLICED, feedback={"enabled": True, "max_pending": 120})
+    config = config_of(SLICED, feedback={"enabled": True, "max_pending": 120, "max_remembered": 60})
     models = {size: Model(config) for size in (1, 7, 1000)}
     predictions = {size: run(model, stream, size) for size, model in models.items()}
     for size in (7, 1000):
@@ -121,6 +122,54 @@ def test_batches_and_restarts_change_nothing(stream):
         run(second, stream, 100, slice(cut, None))
         assert_same_state(kept(second), kept(models[1]))
         assert second.late.report() == report
+
+
+def test_on_disk_as_in_memory(stream, tmp_path):
+    """Also gone back to an older checkpoint, the one before the last at most, whatever was done after it."""
+    bounds = {"enabled": True, "max_pending": 120, "max_pending_characters": 7000}
+    disk = {"feedback": bounds | {"store": "disk"}, "checkpoint": {"path": str(tmp_path)}}
+    config, expected = config_of(SLICED, **disk), Model(config_of(SLICED, feedback=bounds))
+    predictions = run(expected, stream, 64)
+    whole = Model(config_of(SLICED, **disk | {"checkpoint": {"path": str(tmp_path / "whole")}}))
+    assert_same_predictions(run(whole, stream, 64), predictions)
+    whole.close()
+    states = []
+    model = Model(config)
+    for cut in (300, 900, 1500):
+        run(model, stream, 64, slice(states[-1][0] if states else 0, cut))
+        states.append((cut, kept(model)))
+    run(model, stream, 64, slice(1500, 2100))
+    for cut, state in (states[2], states[1]):
+        model.close()
+        model = restored(config, state)
+        run(model, stream, 64, slice(cut, 1700))
+    model.close()
+    cut, state = states[1]
+    model = restored(config, state)
+    run(model, stream, 50, slice(cut, None))
+    assert model.late.report() == expected.late.report()
+    arrays, others = model.state()[0], expected.state()[0]
+    for name, array in others.items():
+        if "waiting/" not in name:
+            assert_array_equal(arrays[name], array, err_msg=name, strict=True)
+    model.close()
+
+
+def test_a_store_is_kept_to(stream, tmp_path):
+    disk = config_of(SLICED, feedback={"enabled": True, "store": "disk"}, checkpoint={"path": str(tmp_path)})
+    memory = config_of(SLICED, **LATE)
+    for ours, other, named in ((disk, memory, "disk"), (memory, disk, "memory")):
+        model = Model(ours)
+        run(model, stream[:100], 50)
+        state = kept(model)
+        model.close()
+        with pytest.raises(CheckpointError, match=f"feedback.store={named}"):
+            restored(other, state)
+    with pytest.raises(ConfigError, match="needs a checkpoint"):
+        Model(config_of(feedback={"enabled": True, "store": "disk"}))
+    (tmp_path / "waiting.sqlite3").write_bytes(b"no database" * 1000)
+    with pytest.raises(CheckpointError, match="can't be used"):
+        Model(disk)
 
 
 def text(id_, label=None, time=None, words="some words"):
@@ -171,7 +220,7 @@ def test_the_oldest_fall_out():
         "fallen_out": 3,
     }
     early = [label(str(i), "a") for i in range(4)]
-    assert counts([*early, text("0"), text("3")], max_pending=2) == {
+    assert counts([*early, text("0"), text("3")], max_remembered=2) == {
         "labels_waiting": 1,
         "unknown": 2,
         "early": 1,
