@@ -9,9 +9,6 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from streamlin.addresses import Address, parse_address
 from streamlin.ahead import Ahead
 from streamlin.aside import Aside
@@ -22,7 +19,7 @@ from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import falls_told
 from streamlin.events import Batch, Position, Records
 from streamlin.lag import LagWatch, lags
-from streamlin.model import Features, Model
+from streamlin.model import Features, Learned, Model
 from streamlin.outputs import Outputs, one_file
 from streamlin.prediction_lines import PredictionLines
 from streamlin.reader import Portion, Reader
@@ -56,8 +53,8 @@ class Watcher:
     def update(self, run: "Pipeline") -> None:
         """As that of `Progress`."""
 
-    def learned(self, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
-        """Called with every batch that was learned, late labels among it; its label codes int32[n], -1: none."""
+    def learned(self, learned: Learned) -> None:
+        """Called with what was learned of every batch."""
 
     def notice(self, line: str) -> None:
         """As that of `Progress`."""
@@ -262,7 +259,7 @@ class Pipeline:
         if self._outputs.predictions is not None:
             self._writer.do(self._write, given, predictions)
         for watcher in self.watchers:
-            watcher.learned(*self.model.learned)
+            watcher.learned(self.model.learned)
 
     def _write(self, batch: Batch, predictions: Predictions) -> None:
         begin = time.perf_counter()

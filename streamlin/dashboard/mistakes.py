@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.dashboard.texts import LONG, shortened
-from streamlin.evaluation import Predictions
 from streamlin.events import Batch
+from streamlin.model import Learned
 
 KEPT = 20
 _FEW = 4
@@ -16,18 +16,17 @@ _FEW = 4
 
 
 class _Wrong(NamedTuple):
-    """Events of a batch, by number, that were predicted wrong."""
+    """Rows that were predicted wrong, by number."""
 
-    batch: Batch
-    numbers: NDArray[np.int64]
+    learned: Learned
+    rows: NDArray[np.int64]
     given: NDArray[np.int32]
-    confidences: NDArray[np.float64]
 
 
 class _Mistake(NamedTuple):
     name: str
     text: list[str]
-    label: str | None
+    label: int
     predicted: int
     confidence: float
 
@@ -43,18 +42,19 @@ class Mistakes:
         self._last: deque[_Mistake] = deque(maxlen=KEPT)
         self._unread: deque[_Wrong] = deque(maxlen=KEPT // _FEW)
 
-    def learned(self, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
-        """Look a batch through; codes int32[n], -1 for no label.
+    def learned(self, learned: Learned) -> None:
+        """Look through what was learned.
 
         The mistakes of a batch are read from it when somebody looks: mostly those of later ones have replaced them by
         then. Batches that wait for that have 20 together, so that there are few.
         """
+        codes, predictions = learned.codes, learned.predictions
         given = predictions.predicted[predictions.lead, np.arange(codes.size)]
-        numbers = np.flatnonzero((codes >= 0) & (given != codes))[-KEPT:]
-        if not numbers.size:
+        rows = np.flatnonzero((codes >= 0) & (given != codes))[-KEPT:]
+        if not rows.size:
             return
-        self._unread.append(_Wrong(batch, numbers, given[numbers], predictions.confidences[numbers]))
-        if numbers.size < _FEW:
+        self._unread.append(_Wrong(learned, rows, given[rows]))
+        if rows.size < _FEW:
             self._read()
 
     def listed(self, labels: list[str]) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ class Mistakes:
             {
                 "event": shortened(mistake.name, LONG),
                 "text": None if self._hide_text else shortened("\n".join(mistake.text), LONG),
-                "label": shortened(mistake.label or ""),
+                "label": shortened(labels[mistake.label]),
                 "predicted": None if mistake.predicted < 0 else shortened(labels[mistake.predicted]),
                 "confidence": None if np.isnan(mistake.confidence) else round(mistake.confidence, 3),
             }
@@ -73,16 +73,17 @@ class Mistakes:
 
     def _read(self) -> None:
         while self._unread:
-            batch, numbers, given, confidences = self._unread.popleft()
-            for i, predicted, confidence in zip(numbers.tolist(), given.tolist(), confidences.tolist(), strict=True):
+            learned, rows, given = self._unread.popleft()
+            for row, predicted in zip(rows.tolist(), given.tolist(), strict=True):
+                batch, i = learned.text(row)
                 name = batch.ids[i]
                 self._last.append(
                     _Mistake(
-                        batch.records.name(batch.kept[i]) if name is None else name,
+                        learned.rows.records.name(learned.rows.kept[row]) if name is None else name,
                         [] if self._hide_text else _pieces(batch, i),
-                        batch.labels[i],
+                        int(learned.codes[row]),
                         predicted,
-                        confidence,
+                        float(learned.predictions.confidences[row]),
                     )
                 )
 

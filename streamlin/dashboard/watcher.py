@@ -6,16 +6,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from streamlin.addresses import shown
 from streamlin.dashboard.contents import contents
 from streamlin.dashboard.history import History
 from streamlin.dashboard.mistakes import Mistakes
 from streamlin.dashboard.texts import LONG, shortened
-from streamlin.evaluation import Predictions
-from streamlin.events import Batch
+from streamlin.model import Learned
 from streamlin.pipeline import Pipeline, Watcher
 from streamlin.printing import discreet
 
@@ -68,9 +64,9 @@ class Dashboard(Watcher):
             cost = time.thread_time() - begin
             self._next = now + min(max(_PERIOD, cost / _SHARE), _LONGEST)
 
-    def learned(self, batch: Batch, codes: NDArray[np.int32], predictions: Predictions) -> None:
+    def learned(self, learned: Learned) -> None:
         """Keep what was predicted wrong."""
-        self._mistakes.learned(batch, codes, predictions)
+        self._mistakes.learned(learned)
 
     def notice(self, line: str) -> None:
         """Keep a line; from any thread."""

@@ -5,6 +5,7 @@ import numpy as np
 from streamlin.dashboard.mistakes import KEPT, Mistakes
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch, single_records
+from streamlin.model import Learned
 
 LABELS = ["ham", "spam"]
 
@@ -29,13 +30,17 @@ def predictions_of(first: list[int], second: list[int], lead: list[int], confide
     return Predictions(predicted, np.array(lead, np.int32), np.array(confidences), predicted)
 
 
+def learned(batch: Batch, codes: list[int], predictions: Predictions) -> Learned:
+    return Learned(batch, np.array(codes, np.int32), predictions, (batch, batch[:0]))
+
+
 def test_only_what_the_lead_said_wrong_of_a_label_that_is_known() -> None:
     """Event 0: the lead, learner 0, says ham, it is spam. Event 1 has no label. Event 2: learner 1 leads and is right.
     Event 3: no prediction."""
     mistakes = Mistakes(hide_text=False)
     batch = batch_of(["a", "b", "c", "d"], ["spam", None, "ham", "ham"])
     predictions = predictions_of([0, 0, 1, 0], [1, 0, 0, -1], [0, 0, 1, 1], [0.75, 0.5, 0.5, np.nan])
-    mistakes.learned(batch, np.array([1, -1, 0, 0], np.int32), predictions)
+    mistakes.learned(learned(batch, [1, -1, 0, 0], predictions))
     assert mistakes.listed(LABELS) == [
         {"event": "id3", "text": "d", "label": "ham", "predicted": None, "confidence": None},
         {"event": "in.jsonl:0", "text": "a", "label": "spam", "predicted": "ham", "confidence": 0.75},
@@ -51,7 +56,7 @@ def test_the_last_twenty_whatever_the_batches() -> None:
             n = min(size, 50 - begin)
             batch = batch_of([str(begin + i) for i in range(n)], ["spam"] * n)
             wrong = predictions_of([0] * n, [0] * n, [0] * n, [0.5] * n)
-            mistakes.learned(batch, np.ones(n, np.int32), wrong)
+            mistakes.learned(learned(batch, [1] * n, wrong))
         listed.append([mistake["text"] for mistake in mistakes.listed(LABELS)])
     assert listed[0] == listed[1] == [str(i) for i in range(49, 49 - KEPT, -1)]
 
@@ -59,7 +64,7 @@ def test_the_last_twenty_whatever_the_batches() -> None:
 def test_several_text_fields_and_a_text_that_is_long() -> None:
     mistakes = Mistakes(hide_text=False)
     batch = batch_of(["subject", "body " * 300_000, "other"], ["spam", "spam"], pieces=[0, 2, 3])
-    mistakes.learned(batch, np.ones(2, np.int32), predictions_of([0, 1], [0, 0], [0, 0], [0.5, 0.5]))
+    mistakes.learned(learned(batch, [1, 1], predictions_of([0, 1], [0, 0], [0, 0], [0.5, 0.5])))
     [mistake] = mistakes.listed(LABELS)
     assert mistake["text"].startswith("subject body body")
     assert len(mistake["text"]) == 200
@@ -68,7 +73,7 @@ def test_several_text_fields_and_a_text_that_is_long() -> None:
 def test_hidden_texts_are_not_even_kept() -> None:
     mistakes = Mistakes(hide_text=True)
     batch = batch_of(["secret"], ["spam"])
-    mistakes.learned(batch, np.ones(1, np.int32), predictions_of([0], [0], [0], [0.5]))
+    mistakes.learned(learned(batch, [1], predictions_of([0], [0], [0], [0.5])))
     [mistake] = mistakes.listed(LABELS)
     assert mistake["text"] is None
     assert "secret" not in repr(mistakes.__dict__)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import Reference
-from tests.integration.pages import snapshots, started
+from tests.integration.pages import address_of, asked, snapshots, started
 from tests.integration.processes import MODULE, finish, refused
 from tests.integration.streams import json_lines, measured, write_lines
 
@@ -123,3 +123,29 @@ def test_who_does_not_ask_imports_nothing(sms: Path) -> None:
     modules = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
     assert b"streamlin.pipeline" in modules
     assert not {b"starlette", b"uvicorn", b"prometheus_client", b"http.server", b"asyncio"} & modules
+
+
+def test_labels_that_come_later(tmp_path: Path) -> None:
+    """A mistake is shown when its label comes, with the text that was predicted; who waits is on the page, and told
+    Prometheus."""
+    events = [{"id": str(n), "text": f"text {n}"} for n in range(4)] + [
+        {"id": str(n), "label": "ab"[n % 2]} for n in range(3)
+    ]
+    stream = write_lines(tmp_path / "in.jsonl", events)
+    process, url = started("run", stream, "--follow", "--late-labels", "--metrics", 0)
+    metrics = address_of(process)
+    for snapshot in snapshots(url):
+        if snapshot["counts"]["labelled"] == 3:
+            break
+    late = snapshot["late_labels"]
+    assert (late["waiting"], late["joined"]) == (1, 3)
+    assert [(one["text"], one["label"], one["predicted"]) for one in snapshot["mistakes"]] == [
+        (f"text {n}", "ab"[n % 2], None) for n in (2, 1, 0)
+    ]
+    status, body = asked(metrics, "metrics")
+    assert status == 200
+    assert "streamlin_late_labels_waiting 1.0\n" in body
+    assert "streamlin_late_labels_joined_total 3.0\n" in body
+    assert 'streamlin_late_labels_delay_events{quantile="0.5"} ' in body
+    process.terminate()
+    assert finish(process).code == 0
