@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamlin.dashboard.texts import LONG, shortened
 from streamlin.events import Batch
+from streamlin.kernel import kernel
 from streamlin.model import Learned
 
 KEPT = 20
@@ -20,7 +21,6 @@ class _Wrong(NamedTuple):
 
     learned: Learned
     rows: NDArray[np.int64]
-    given: NDArray[np.int32]
 
 
 class _Mistake(NamedTuple):
@@ -48,13 +48,14 @@ class Mistakes:
         The mistakes of a batch are read from it when somebody looks: mostly those of later ones have replaced them by
         then. Batches that wait for that have 20 together, so that there are few.
         """
-        codes, predictions = learned.codes, learned.predictions
-        given = predictions.predicted[predictions.lead, np.arange(codes.size)]
-        rows = np.flatnonzero((codes >= 0) & (given != codes))[-KEPT:]
-        if not rows.size:
-            return
-        self._unread.append(_Wrong(learned, rows, given[rows]))
-        if rows.size < _FEW:
+        rows = np.empty(KEPT, np.int64)
+        found = last_wrong(learned.predictions.predicted, learned.predictions.lead, learned.codes, rows)
+        if found == KEPT:  # let go at once of what nobody will ask for
+            self._unread.clear()
+            self._last.clear()
+        if found:
+            self._unread.append(_Wrong(learned, rows[KEPT - found :]))
+        if found < _FEW:
             self._read()
 
     def listed(self, labels: list[str]) -> list[dict[str, Any]]:
@@ -73,8 +74,9 @@ class Mistakes:
 
     def _read(self) -> None:
         while self._unread:
-            learned, rows, given = self._unread.popleft()
-            for row, predicted in zip(rows.tolist(), given.tolist(), strict=True):
+            learned, rows = self._unread.popleft()
+            predictions = learned.predictions
+            for row in rows.tolist():
                 batch, i = learned.text(row)
                 name = batch.ids[i]
                 self._last.append(
@@ -82,10 +84,31 @@ class Mistakes:
                         learned.rows.records.name(learned.rows.kept[row]) if name is None else name,
                         [] if self._hide_text else _pieces(batch, i),
                         int(learned.codes[row]),
-                        predicted,
-                        float(learned.predictions.confidences[row]),
+                        int(predictions.predicted[predictions.lead[row], row]),
+                        float(predictions.confidences[row]),
                     )
                 )
+
+
+@kernel
+def last_wrong(
+    predicted: NDArray[np.int32],
+    lead: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+) -> int:
+    """Set the end of `rows` to the last rows that the lead got wrong, in order; returns how many there are.
+
+    predicted int32[L, n], lead int32[n] and codes int32[n], -1: no label; see `streamlin.model.Learned`.
+    """
+    found = 0
+    for i in range(codes.size - 1, -1, -1):
+        if codes[i] >= 0 and predicted[lead[i], i] != codes[i]:
+            found += 1
+            rows[rows.size - found] = i
+            if found == rows.size:
+                break
+    return found
 
 
 def _pieces(batch: Batch, i: int) -> list[str]:
