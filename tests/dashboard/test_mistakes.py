@@ -1,8 +1,9 @@
 """The list of what the lead got wrong."""
 
 import numpy as np
+import pytest
 
-from streamlin.dashboard.mistakes import KEPT, Mistakes
+from streamlin.dashboard.mistakes import KEPT, Mistakes, last_wrong
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch, single_records
 from streamlin.model import Learned
@@ -77,3 +78,18 @@ def test_hidden_texts_are_not_even_kept() -> None:
     [mistake] = mistakes.listed(LABELS)
     assert mistake["text"] is None
     assert "secret" not in repr(mistakes.__dict__)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.01, 0.3, 1.0])
+def test_the_kernel_finds_what_numpy_finds(wrong: float) -> None:
+    """Random predictions of three learners, one of which leads at each event; a tenth has no label."""
+    draw = np.random.default_rng(int(100 * wrong))
+    codes = np.where(draw.random(500) < 0.1, -1, draw.integers(0, 4, 500)).astype(np.int32)
+    predicted = np.where(draw.random((3, 500)) < wrong, draw.integers(-1, 4, (3, 500)), codes).astype(np.int32)
+    lead = draw.integers(0, 3, 500).astype(np.int32)
+    expected = np.flatnonzero((codes >= 0) & (predicted[lead, np.arange(500)] != codes))[-KEPT:]
+    rows = np.full(KEPT, -7)
+    found = last_wrong(predicted, lead, codes, rows)
+    assert found == expected.size
+    assert rows[KEPT - found :].tolist() == expected.tolist()
+    assert (rows[: KEPT - found] == -7).all()
