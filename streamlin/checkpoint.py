@@ -55,6 +55,10 @@ class Checkpoint:
         """Whether there is something to resume from, or what should be there is missing: `load` says so."""
         return previous or (self.folder / CURRENT).exists() or (self.folder / PREVIOUS).exists()
 
+    def written(self, previous: bool = False) -> float:
+        """When the current (or previous) checkpoint was written, Unix seconds."""
+        return (self.folder / (PREVIOUS if previous else CURRENT)).stat().st_mtime
+
     def save(self, arrays: Arrays, state: Mapping[str, Any]) -> None:
         """Write a new current checkpoint; the one there was becomes the previous one.
 

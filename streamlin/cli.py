@@ -8,15 +8,17 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamlin import __version__
+from streamlin.asked import Asked
 from streamlin.errors import ConfigError, StreamlinError
-from streamlin.printing import is_read, print_news, print_result
+from streamlin.printing import are_news_json, is_read, news_as, print_news, print_result
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
@@ -47,6 +49,14 @@ def _count(text: str) -> int:
     return number
 
 
+def _choose_form(form: str) -> str:
+    """Before anything is said."""
+    if form not in ("text", "json"):
+        raise typer.BadParameter(f"needs text or json, got {form}")
+    news_as("json" if form == "json" else "text")
+    return form
+
+
 Source = Annotated[str | None, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.", show_default=False)]
 # For Typer the source '-?format=csv' is an option '-?' with a value.
 StdinOptions = Annotated[str | None, typer.Option("-?", hidden=True)]
@@ -56,7 +66,10 @@ Learners = Annotated[list[str] | None, typer.Option("--learner", help="Repeatabl
 Predictions = Annotated[str | None, typer.Option(help="Where to: one JSON line an event.", metavar="URL")]
 DeadLetters = Annotated[str | None, typer.Option(help="Where records go that can't be read.", metavar="URL")]
 CheckpointDir = Annotated[str | None, typer.Option("--checkpoint", help="Resume from it, save to it.", metavar="DIR")]
-Report = Annotated[Path | None, typer.Option(help="The summary as JSON.", metavar="FILE", readable=False)]
+Reports = Annotated[
+    list[Path] | None,
+    typer.Option("--report", help="The summary, .html or JSON. Repeatable.", metavar="FILE", readable=False),
+]
 Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", parser=_count)]
 LabelDelay = Annotated[int | None, typer.Option(help="Labels come N texts later.", metavar="N", parser=_count)]
 Feedback = Annotated[str | None, typer.Option(help="Labels by id; a second source.", metavar="URL")]
@@ -65,6 +78,15 @@ Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
 Preset = Annotated[str | None, typer.Option(help="fast (the default) or accurate.", metavar="NAME")]
+Dashboard = Annotated[str | None, typer.Option(help="Show the run as a page there.", metavar="[HOST:]PORT")]
+Metrics = Annotated[str | None, typer.Option(help="Tell Prometheus there how it goes.", metavar="[HOST:]PORT")]
+HideText = Annotated[bool, typer.Option("--dashboard-hide-text", help="No text of events on the page.")]
+LogFormat = Annotated[
+    str,
+    typer.Option(
+        "--log-format", help="News as text or as JSON lines.", metavar="NAME", is_eager=True, callback=_choose_form
+    ),
+]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 
@@ -92,7 +114,7 @@ def run(
     predictions: Predictions = None,
     dead_letters: DeadLetters = None,
     checkpoint: CheckpointDir = None,
-    report: Report = None,
+    report: Reports = None,
     limit: Limit = None,
     follow: Follow = False,
     slice_by: SliceBy = None,
@@ -102,6 +124,10 @@ def run(
     preset: Preset = None,
     set_: Set = None,
     previous: Previous = False,
+    dashboard: Dashboard = None,
+    dashboard_hide_text: HideText = False,
+    metrics: Metrics = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Replay or follow a source: predict, measure, learn."""
     from streamlin.settings import load_config
@@ -120,24 +146,29 @@ def run(
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
     run_config.source.needed_url()  # before anything large is imported
-    _run(run_config, report, limit, previous)
+    _run(run_config, Asked(dashboard, dashboard_hide_text, metrics), report or (), limit, previous)
 
 
 @app.command()
 def demo(
     learner: Learners = None,
     predictions: Predictions = None,
-    report: Report = None,
+    report: Reports = None,
     limit: Limit = None,
     preset: Preset = None,
     set_: Set = None,
+    dashboard: Dashboard = None,
+    dashboard_hide_text: HideText = False,
+    metrics: Metrics = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Run on 32,000 headlines: clickbait or news?"""
     from streamlin.settings import load_config
 
     headlines = Path(__file__).parent / "demo" / "clickbait.jsonl.gz"
     flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
-    _run(load_config(None, flags, set_ or (), learner or (), {}), report, limit, False)
+    asked = Asked(dashboard, dashboard_hide_text, metrics)
+    _run(load_config(None, flags, set_ or (), learner or (), {}), asked, report or (), limit, False)
 
 
 @app.command()
@@ -150,6 +181,7 @@ def predict(
     config: Annotated[Path | None, typer.Option(help="A TOML file: its table [kafka].", metavar="FILE")] = None,
     limit: Limit = None,
     previous: Previous = False,
+    log_format: LogFormat = "text",
 ) -> None:
     """Predict with a checkpoint, learn nothing; JSON lines."""
     from streamlin.compiling import tell_if_compiling
@@ -177,6 +209,7 @@ def produce(
     config: ConfigFile = None,
     limit: Limit = None,
     set_: Set = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Put a source's events into a topic, as JSON messages."""
     from streamlin.produce import produce as produce_all
@@ -266,45 +299,66 @@ def _exit_code(error: Exception) -> int:
 
 
 def _show_error(text: str) -> None:
-    print_news(f"streamlin: {' '.join(line.strip() for line in text.splitlines())}")
+    print_news(" ".join(line.strip() for line in text.splitlines()), "error")
 
 
-def _run(config: "RunConfig", report: Path | None, limit: int | None, previous: bool) -> None:
+def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int | None, previous: bool) -> None:
     """Run as configured, show the summary, write the report."""
     from streamlin.compiling import tell_if_compiling
     from streamlin.pipeline import Pipeline
     from streamlin.progress import progress
     from streamlin.report_file import ReportFile
     from streamlin.stopping import stopping
+    from streamlin.watchers import watchers
 
-    report_file = ReportFile(report) if report is not None else None
+    asked.check()
+    report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
     with stopping(stop.set):
-        with progress() as shown:
+        with progress() as shown, watchers(asked, shown.notice) as watching:
             tell_if_compiling(shown.notice)
-            with closing(Pipeline(config, shown, limit=limit, previous=previous, stop=stop)) as pipeline:
+            with closing(
+                Pipeline(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)
+            ) as pipeline:
                 gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
                 gc.set_threshold(_GARBAGE)
-                _run_and_report(pipeline, report_file)
+                _run_and_report(pipeline, report_files)
         _show(pipeline)
 
 
-def _run_and_report(pipeline: "Pipeline", report_file: "ReportFile | None") -> None:
-    """The report is written whatever happens."""
+def _run_and_report(pipeline: "Pipeline", report_files: "Sequence[ReportFile]") -> None:
+    """The report is written, and those who watch are told, whatever happens."""
     try:
         pipeline.run()
     finally:
-        if report_file is not None:
-            report_file.write(pipeline.report())
+        if report_files or pipeline.watchers:
+            report = pipeline.report()
+            for watcher in pipeline.watchers:
+                watcher.finish(pipeline, report)
+            for file in report_files:
+                file.write(_page(pipeline, report) if file.is_page else json.dumps(report, ensure_ascii=False) + "\n")
+
+
+def _page(pipeline: "Pipeline", report: dict[str, Any]) -> str:
+    from streamlin.addresses import shown
+    from streamlin.html_report import html_report
+
+    config = pipeline.config
+    return html_report(report, config.evaluation.window, shown(config.source.needed_url()))
 
 
 def _show(pipeline: "Pipeline") -> None:
     """The summary, where no events go."""
     from streamlin.printing import rendered
-    from streamlin.summary import summary
+    from streamlin.progress import figures
+    from streamlin.summary import counts_line, summary
 
+    report = pipeline.report()
     file = sys.stderr if pipeline.writes_to_stdout else sys.stdout
-    print_result(rendered(summary(pipeline.report(), pipeline.config.evaluation.window), file), file)
+    if are_news_json():
+        print_news(f"done: {counts_line(report)}", **figures(report))
+        file = None if pipeline.writes_to_stdout else file
+    print_result(rendered(summary(report, pipeline.config.evaluation.window), file), file)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,27 @@ from streamlin.learners import Learner, Mixture, Targets, from_config, learn_lab
 Features = dict[str, Buckets]
 
 
+class Learned(NamedTuple):
+    """What a step has learned: a row for each event, and for each label that came late.
+
+    rows : their labels and positions. codes : int32[n], -1 where there is no label. predictions : made of each row.
+    texts : the batch, and the old texts whose label has come. sources : int64[n], where in the two a row's text is;
+        None: row i is event i.
+    """
+
+    rows: Batch
+    codes: NDArray[np.int32]
+    predictions: Predictions
+    texts: tuple[Batch, Batch]
+    sources: NDArray[np.int64] | None = None
+
+    def text(self, row: int) -> tuple[Batch, int]:
+        """The batch that has a row's text, and which of its events it is."""
+        source = row if self.sources is None else int(self.sources[row])
+        events = len(self.texts[0])
+        return (self.texts[0], source) if source < events else (self.texts[1], source - events)
+
+
 class Model:
     """The views, their row indexes, the labels, the learners and their measures.
 
@@ -29,6 +50,8 @@ class Model:
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
+        self.learned: Learned
+        """Of the last `step`."""
         self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
         self.learners: dict[str, Learner] = {}
         self.view_of: dict[str, str] = {}
@@ -80,8 +103,10 @@ class Model:
         """
         plan = None if self.late is None else self.late.plan(batch)
         rows = batch if plan is None else plan.rows
+        old = batch[:0]
         if plan is not None and not plan.is_plain:
-            features = gathered(features, self.featurize(plan.old_batch()), plan.sources)
+            old = plan.old_batch()
+            features = gathered(features, self.featurize(old), plan.sources)
         goals = learn_labels(self.labels, rows.labels, rows.weights)
         learned = goals.codes >= 0
         examples = {view: index.examples(features[view], learned) for view, index in self.rows.items()}
@@ -100,6 +125,8 @@ class Model:
             earlier,
             lambda row: rows.records.name(int(rows.kept[row])),
         )
+        sources = None if plan is None or plan.is_plain else plan.sources
+        self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.late is None or plan is None:
             return batch, predictions
         plan.keep(scores, goals.known, predictions.baselines)

@@ -4,7 +4,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
@@ -19,13 +19,14 @@ from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import falls_told
 from streamlin.events import Batch, Position, Records
 from streamlin.lag import LagWatch, lags
-from streamlin.model import Model
+from streamlin.model import Features, Learned, Model
 from streamlin.outputs import Outputs, one_file
 from streamlin.prediction_lines import PredictionLines
 from streamlin.reader import Portion, Reader
 from streamlin.registry import connector
 from streamlin.saver import Saver
 from streamlin.sources import open_source
+from streamlin.stages import Stages
 from streamlin.turns import Turns
 
 _AHEAD = 3
@@ -40,10 +41,26 @@ class Progress(Protocol):
     """Who shows how far a run is."""
 
     def update(self, run: "Pipeline") -> None:
-        """Called after every batch, and whenever there is nothing to do."""
+        """Called at the start, after every batch, and whenever there is nothing to do."""
 
     def notice(self, line: str) -> None:
         """Show one line; called from any thread."""
+
+
+class Watcher:
+    """Who watches a run besides. Called on the thread that learns, but for `notice`; what is not defined is nothing."""
+
+    def update(self, run: "Pipeline") -> None:
+        """As that of `Progress`."""
+
+    def learned(self, learned: Learned) -> None:
+        """Called with what was learned of every batch."""
+
+    def notice(self, line: str) -> None:
+        """As that of `Progress`."""
+
+    def finish(self, run: "Pipeline", report: dict[str, Any]) -> None:
+        """Called when the run has ended, in whatever way, with its report."""
 
 
 class Pipeline:
@@ -53,6 +70,7 @@ class Pipeline:
     ----------
     config : what to do; `config.source.url` must be there.
     progress : shows how far it is.
+    watchers : are told the same, and more.
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
     stop : when set, also by another thread, the run ends in good order.
@@ -67,12 +85,16 @@ class Pipeline:
         config: RunConfig,
         progress: Progress,
         *,
+        watchers: Sequence[Watcher] = (),
         limit: int | None = None,
         previous: bool = False,
         stop: threading.Event | None = None,
     ) -> None:
         self.stop = stop if stop is not None else threading.Event()
-        self.progress, self.seconds = progress, 0.0
+        self.progress, self.watchers, self.seconds = progress, tuple(watchers), 0.0
+        self.stages, self.batches, self.batch_size = Stages(), 0, 0
+        self.checkpoint_time: float | None = None
+        """When the checkpoint was written from which this run would go on, Unix seconds; None: there is none."""
         address = parse_address(config.source.needed_url(), "stdin")
         source_class = connector("sources", address.scheme)
         self.config = _with_references(config, source_class)
@@ -101,7 +123,7 @@ class Pipeline:
             if previous and self._checkpoint is not None:
                 self._checkpoint.go_back()
             sinks = config.sinks
-            self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, progress.notice, config.settings_of)
+            self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, self.notice, config.settings_of)
             self._open.callback(self._outputs.close)
             self._writer = Aside(config.pipeline.threads > 1)
             self._open.callback(self._writer.close)
@@ -134,6 +156,7 @@ class Pipeline:
             portions = iter(ahead)
         failure: StreamlinError | None = None
         try:
+            self._tell()
             while not self.stop.is_set():
                 try:
                     wanted = not self._wanted.empty()  # before the look: what was given before that is found by it
@@ -149,7 +172,7 @@ class Pipeline:
                 if portion is None and wanted:
                     self._save_as_wanted()
                 self.seconds = time.perf_counter() - begin
-                self.progress.update(self)
+                self._tell()
             self.stop.set()
             while ahead is not None and not ahead.join(_PATIENCE):
                 self._save_as_wanted()  # nothing more is learned, and the source waits
@@ -167,6 +190,11 @@ class Pipeline:
         if failure is not None:
             raise failure
         return self.report()
+
+    def notice(self, line: str) -> None:
+        """Tell all who watch a line; from any thread."""
+        for watcher in (self.progress, *self.watchers):
+            watcher.notice(line)
 
     def report(self, details: bool = True) -> dict[str, Any]:
         """What was measured, JSON-able. All counts but the seconds and their rate go back to before a resume.
@@ -210,11 +238,7 @@ class Pipeline:
         if portion.count and self._beginnings:
             self._save(wait=True)
         if len(portion.batch):
-            given, predictions = self.model.step(portion.batch, portion.features)
-            for line in falls_told(self.model.prequential.news):
-                self.progress.notice(line)
-            if self._outputs.predictions is not None:
-                self._writer.do(self._write, given, predictions)
+            self._learn(portion.batch, portion.features)
         if portion.dead:
             self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
         self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
@@ -224,8 +248,34 @@ class Pipeline:
         self._since_checkpoint += len(portion.batch)
         self._save_if_due()
 
+    def _learn(self, batch: Batch, features: Features) -> None:
+        begin = time.perf_counter()
+        given, predictions = self.model.step(batch, features)
+        self.stages.add("learn", begin)
+        self.batches += 1
+        self.batch_size = len(batch)
+        for line in falls_told(self.model.prequential.news):
+            self.notice(line)
+        if self._outputs.predictions is not None:
+            self._writer.do(self._write, given, predictions)
+        for watcher in self.watchers:
+            watcher.learned(self.model.learned)
+
     def _write(self, batch: Batch, predictions: Predictions) -> None:
+        begin = time.perf_counter()
         self._outputs.write(self._lines.encode(batch, predictions), batch)
+        self.stages.add("write", begin)
+
+    def _featurize(self, batch: Batch) -> Features:
+        begin = time.perf_counter()
+        features = self.model.featurize(batch)
+        self.stages.add("featurize", begin)
+        return features
+
+    def _tell(self) -> None:
+        self.progress.update(self)
+        for watcher in self.watchers:
+            watcher.update(self)
 
     def _save_if_due(self) -> None:
         due, now = self.config.checkpoint, time.monotonic()
@@ -237,13 +287,14 @@ class Pipeline:
         if self._lag_watch.due(now):
             line = self._lag_watch.look(now, sum((self.lag() or {}).values()))
             if line is not None:
-                self.progress.notice(line)
+                self.notice(line)
 
     def _save(self, wait: bool = False) -> None:
         """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something.
 
         wait : until that is done; else the writing goes on beside the run.
         """
+        begin = time.perf_counter()
         positions = {reader.key: self._positions_now(reader.key) for reader in self._readers}
         self._positions |= positions
         self._writer.wait()
@@ -258,7 +309,12 @@ class Pipeline:
         arrays, learned = self.model.state()
         kept = {"number": number, "positions": dict(self._positions), "sinks": lengths}
         state = {"fingerprint": self.config.fingerprint()} | kept | learned
-        self._saver.save(arrays, state, lambda: self._commit(positions, number), wait)
+        self._saver.save(arrays, state, lambda: self._saved(positions, number), wait)
+        self.stages.add("checkpoint", begin)
+
+    def _saved(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
+        self.checkpoint_time = time.time()
+        self._commit(positions, number)
 
     def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
         """Tell the sources, but where a sink commits: late as it is, this one would undo the sink's next one."""
@@ -277,11 +333,9 @@ class Pipeline:
         key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
         positions = dict(self._positions.get(key, {}))
         save = partial(self._checkpoint_for_source, key)
-        source, decoder, pace = open_source(
-            address, self.config, positions, self.progress.notice, self.stop, save, late_labels
-        )
+        source, decoder, pace = open_source(address, self.config, positions, self.notice, self.stop, save, late_labels)
         pipeline = self.config.pipeline
-        reader = Reader(source, decoder, self.model.featurize, pipeline, limit, pace, self.stop, key)
+        reader = Reader(source, decoder, self._featurize, pipeline, limit, pace, self.stop, key, self.stages)
         self._open.callback(reader.close)
         return reader
 
@@ -327,6 +381,7 @@ class Pipeline:
         self.model.restore(arrays, state)
         self._positions, self._number = state["positions"], state["number"]
         self._resumed_events = self.model.prequential.events
+        self.checkpoint_time = self._checkpoint.written(previous)
         lengths: dict[str, Any] = state["sinks"]
         return lengths
 

@@ -2,14 +2,38 @@
 
 import contextlib
 import io
+import json
+import re
 import select
 import sys
-from typing import TYPE_CHECKING, TextIO
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from streamlin.errors import ConnectorError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+_SAYS_OF_A_RECORD = re.compile(r"dead letter at |could not be read, the last at ")
+_QUOTED = re.compile(r"(['\"]).*\1", re.DOTALL)
+_as_json = False
+
+
+def news_as(form: Literal["text", "json"]) -> None:
+    """Have news printed as plain lines, or as one JSON object a line; for the whole process."""
+    global _as_json
+    _as_json = form == "json"
+
+
+def are_news_json() -> bool:
+    """Whether news are for a program to read."""
+    return _as_json
+
+
+def discreet(line: str) -> str:
+    """A line without what it quotes of a record that could not be read."""
+    return _QUOTED.sub("'…'", line) if _SAYS_OF_A_RECORD.search(line) else line
 
 
 def print_result(text: str, file: TextIO | None) -> None:
@@ -23,8 +47,15 @@ def print_result(text: str, file: TextIO | None) -> None:
         raise ConnectorError(f"{name} can't be written to: {error.strerror}") from error
 
 
-def print_news(text: str) -> None:
-    """Print a line to standard error, if that can be done: what nobody reads must not stop anything."""
+def print_news(line: str, level: Literal["info", "error"] = "info", **fields: Any) -> None:
+    """Print a line to standard error, if that can be done: what nobody reads must not stop anything.
+
+    fields : more that a program can read; JSON-able, and shown in JSON only.
+    """
+    text = f"streamlin: {line}"
+    if _as_json:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        text = json.dumps({"time": now, "level": level, "message": discreet(line)} | fields)
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(text, file=sys.stderr, flush=True)

@@ -3,9 +3,10 @@
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from streamlin.printing import print_news
+from streamlin.printing import are_news_json, print_news
 from streamlin.summary import counts_line, percent, standing
 
 if TYPE_CHECKING:
@@ -38,12 +39,13 @@ class PlainProgress:
         done = progress_of(run)
         share = f"{100 * done[0] / done[1]:.0f} % · " if done else ""
         accuracy = f"best {best[0]} {percent(best[1]['accuracy'])}, last {percent(best[1]['window_accuracy'])}"
-        self.notice(f"{share}{counts_line(report)} · {accuracy}")
+        with self._lock:
+            print_news(f"{share}{counts_line(report)} · {accuracy}", **figures(report))
 
     def notice(self, line: str) -> None:
         """Show one line."""
         with self._lock:
-            print_news(f"streamlin: {line}")
+            print_news(line)
 
 
 class LiveProgress:
@@ -93,6 +95,14 @@ def progress_of(run: "Pipeline") -> tuple[int, int] | None:
     return done
 
 
+def figures(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program wants to know of a run that goes on: counts, pace, accuracies."""
+    counts = ("events", "labelled", "dead_letters", "events_per_second", "lag")
+    accuracies = {name: row["window_accuracy"] for name, row in report["learners"].items()}
+    return {key: report[key] for key in counts if key in report} | {"window_accuracy": accuracies}
+
+
 def progress() -> PlainProgress | LiveProgress:
     """The one that fits standard error."""
-    return LiveProgress() if sys.stderr is not None and sys.stderr.isatty() else PlainProgress()
+    on_terminal = sys.stderr is not None and sys.stderr.isatty() and not are_news_json()
+    return LiveProgress() if on_terminal else PlainProgress()

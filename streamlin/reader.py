@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from streamlin.config import PipelineConfig
@@ -14,6 +15,7 @@ from streamlin.errors import ConnectorError
 from streamlin.events import Batch, DeadLetter, Position, Records, Source
 from streamlin.formats.base import Format
 from streamlin.pace import Pace
+from streamlin.stages import Stages
 
 
 @dataclass
@@ -59,6 +61,7 @@ class Reader:
     pace : when events are due; None: at once.
     stop : when set, iteration ends soon.
     key : what a checkpoint calls the source.
+    stages : where the time is counted.
     """
 
     def __init__(
@@ -71,7 +74,9 @@ class Reader:
         pace: Pace | None,
         stop: threading.Event,
         key: str = "",
+        stages: Stages | None = None,
     ) -> None:
+        self._stages = Stages() if stages is None else stages
         self.source, self.key = source, key
         self._decoder, self._featurize = decoder, featurize
         self._batch_size, self._most_dead = config.batch_size, config.max_consecutive_dead_letters
@@ -83,7 +88,9 @@ class Reader:
         while not self._stop.is_set() and self._left != 0:
             self.tell_source()
             size = self._batch_size if self._left is None else min(self._batch_size, self._left)
+            begin = perf_counter()
             polled = self.source.poll(size)
+            self._stages.add("read", begin)
             if polled is None:
                 break
             if not polled:
@@ -106,7 +113,9 @@ class Reader:
             self.source.commit(*self._commits.popleft())
 
     def _portions(self, records: Records) -> Iterator[Portion]:
+        begin = perf_counter()
         batch, dead = self._decoder.decode(records)
+        self._stages.add("decode", begin)
         count = self._tolerable(len(records), dead)
         if count < len(records):
             batch, dead = batch[: int((batch.kept < count).sum())], [d for d in dead if d.record < count]

@@ -1,17 +1,15 @@
-"""The report of a run, as JSON in a file that is replaced whole."""
+"""The report of a run, as JSON or as a page, in a file that is replaced whole."""
 
 import errno
-import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from streamlin.errors import ConfigError, ConnectorError
 
 
 class ReportFile:
-    """A place for the report. A file is replaced, behind a link too; a pipe or device is written to.
+    """A place for the report: a page where the name ends with `.html`, else JSON. A file is replaced, behind a link
+    too; a pipe or device is written to.
 
     Raises
     ------
@@ -29,9 +27,13 @@ class ReportFile:
         except OSError as error:
             raise ConfigError(f"--report {path}: can't be written: {error.strerror}") from None
 
-    def write(self, report: Mapping[str, Any]) -> None:
+    @property
+    def is_page(self) -> bool:
+        """Whether people read it, in a browser."""
+        return self._path.suffix.lower() in (".html", ".htm")
+
+    def write(self, text: str) -> None:
         """Replace what is there. Raises ConnectorError."""
-        text = json.dumps(report, ensure_ascii=False) + "\n"
         try:
             if self._is_file:
                 self._new.write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks import accuracy, accurate, kafka, memory, metrics, speed, stages, startup
+from tests.benchmarks import accuracy, accurate, kafka, memory, metrics, speed, stages, startup, watching
 from tests.benchmarks.machine import machine, sentence
 from tests.benchmarks.tables import marked
 
@@ -31,6 +31,7 @@ PARTS = {
     "speed": Part(speed.measure, speed.text),
     "stages": Part(stages.measure, stages.text),
     "metrics": Part(metrics.measure, metrics.text),
+    "watching": Part(watching.measure, watching.text),
     "startup": Part(startup.measure, startup.text),
     "memory": Part(memory.measure, memory.text),
     "kafka": Part(kafka.measure, kafka.text),

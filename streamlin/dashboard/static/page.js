@@ -1,0 +1,527 @@
+// What the page does: takes snapshots of a run, from the server or from a report's own data, and shows them.
+// Every text goes in as text, never as markup.
+"use strict";
+
+const element = (id) => document.getElementById(id);
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const COLOURS = 8;
+const KINDS = { window_accuracy: "window", accuracy: "since the start", fading_accuracy: "fading" };
+
+// Numbers for people.
+
+const count = (n) => (n === null || n === undefined ? "–" : Math.round(n).toLocaleString("en"));
+const percent = (p) => (p === null || p === undefined ? "–" : `${(100 * p).toFixed(2)} %`);
+const ratio = (x) => (x === null || x === undefined ? "–" : x.toFixed(3));
+const short = (n) => {
+  for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
+    if (Math.abs(n) >= size) return `${+(n / size).toPrecision(3)}${unit}`;
+  }
+  return `${+n.toPrecision(3)}`;
+};
+const probability = (p) => (p === null || p === undefined ? "–" : p < 0.001 ? "< 0.001" : p.toPrecision(2));
+
+// Elements. What is there already is filled anew, so that focus, scrolling and a selection stay.
+
+function make(tag, text, className) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+function say(where, text) {
+  if (where.textContent !== text) where.textContent = text;
+}
+
+function isolated(text, className) {
+  const made = make("bdi", text, className);
+  made.dir = "auto";
+  return made;
+}
+
+function children(parent, n, tag) {
+  while (parent.children.length > n) parent.lastElementChild.remove();
+  while (parent.children.length < n) parent.append(make(tag));
+  return [...parent.children];
+}
+
+// rows: lists of cells, the first of each a row's heading; a cell is a text, or a function that fills its element.
+function fill(table, titles, rows, classes = []) {
+  const head = children(table.tHead, 1, "tr")[0];
+  children(head, titles.length, "th").forEach((cell, i) => {
+    cell.scope = "col";
+    cell.className = classes[i] || "";
+    say(cell, titles[i]);
+  });
+  children(table.tBodies[0], rows.length, "tr").forEach((row, r) => {
+    const cells = rows[r];
+    if (row.children.length !== cells.length) {
+      row.replaceChildren(...cells.map((_, i) => make(i ? "td" : "th")));
+      row.firstElementChild.scope = "row";
+    }
+    cells.forEach((cell, i) => {
+      const place = row.children[i];
+      if (classes[i]) place.className = classes[i];
+      if (typeof cell === "function") cell(place);
+      else say(place, cell);
+    });
+  });
+}
+
+function name(text) {
+  return (place) => {
+    const inner = place.querySelector("bdi") || place.appendChild(isolated(""));
+    say(inner, text);
+  };
+}
+
+// Charts.
+
+class Chart {
+  // range: of the y axis, from the least and the greatest value; without it both are seen well.
+  constructor(place, format, range) {
+    Object.assign(this, { place, format, range, key: "", plot: null, marks: [] });
+    new ResizeObserver(() => this.plot && this.plot.setSize(this.size())).observe(place);
+  }
+
+  size() {
+    return { width: this.place.clientWidth || 300, height: this.place.clientHeight };
+  }
+
+  // series: {name, colour, dash, shown}; data: the x values, then those of each series.
+  draw(series, data, reading) {
+    const key = JSON.stringify(series.map((one) => [one.name, one.colour, one.dash]));
+    if (key !== this.key) {
+      this.key = key;
+      if (this.plot) this.plot.destroy();
+      this.plot = new uPlot(this.options(series, reading), data, this.place);
+    }
+    this.plot.setData(data);
+    series.forEach((one, i) => {
+      if (this.plot.series[i + 1].show !== one.shown) this.plot.setSeries(i + 1, { show: one.shown });
+    });
+  }
+
+  options(series, reading) {
+    const axis = { stroke: style("--soft"), grid: { stroke: style("--line"), width: 1 }, ticks: { show: false } };
+    return {
+      ...this.size(),
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false } },
+      scales: { x: { time: false }, y: this.range ? { range: this.range } : {} },
+      axes: [
+        { ...axis, values: (_, ticks) => ticks.map(short), space: 70, size: 30 },
+        { ...axis, values: (_, ticks) => ticks.map(this.format), size: 58 },
+      ],
+      series: [{}, ...series.map((one) => ({
+        label: one.name, stroke: one.colour, width: 2, dash: one.dash, points: { show: false }, show: one.shown,
+      }))],
+      hooks: {
+        draw: [(plot) => this.drawMarks(plot)],
+        setCursor: [(plot) => reading && reading(plot.cursor.idx)],
+      },
+    };
+  }
+
+  drawMarks(plot) {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+    for (const [at, isFall] of this.marks) {
+      ctx.strokeStyle = style(isFall ? "--bad" : "--line");
+      const x = Math.round(plot.valToPos(at, "x", true));
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  forget() {
+    this.key = "";
+  }
+}
+
+const fromZero = (_, least, most) => [0, most > 0 ? 1.1 * most : 1];
+const charts = {
+  accuracy: new Chart(element("accuracy-chart"), (value) => `${+(100 * value).toFixed(1)} %`),
+  pace: new Chart(element("pace-chart"), short, fromZero),
+  lag: new Chart(element("lag-chart"), short, fromZero),
+};
+
+// What is shown. The last snapshot, the curve so far, and what the reader chose.
+
+let shown = null;
+let curve = null;
+let kind = null;
+let whose = null;
+const off = new Set();
+
+function take(snapshot) {
+  const news = snapshot.curve;
+  if (news && news.begin > 0) {
+    if (!curve || curve.labelled.length < news.begin) return false;
+    for (const key of Object.keys(news)) {
+      if (key === "labelled") curve.labelled = curve.labelled.slice(0, news.begin).concat(news.labelled);
+      else if (key !== "begin") curve[key] = curve[key].map((one, i) => one.slice(0, news.begin).concat(news[key][i]));
+    }
+  } else {
+    curve = news || null;
+  }
+  shown = snapshot;
+  show();
+  return true;
+}
+
+function show() {
+  showCounts();
+  showAccuracy();
+  showDrift();
+  showPace();
+  showMistakes();
+  showConfusion();
+  showShares();
+  showInputs();
+  showSlices();
+  showNotices();
+}
+
+function showCounts() {
+  const { counts } = shown;
+  const leader = shown.rows.find((row) => row.name === shown.leader) || best();
+  const items = [["events", count(counts.events)]];
+  const rates = shown.history ? shown.history.events_per_second : [];
+  if (!shown.done && rates.length) items.push(["events/s, now", count(rates[rates.length - 1])]);
+  items.push(["events/s", count(shown.events_per_second)]);
+  if ("total_lag" in shown) items.push(["lag", count(shown.total_lag)]);
+  if (leader && leader.accuracy !== null) items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
+  items.push(["labels", count(shown.n_labels)]);
+  if (counts.unlabelled) items.push(["without label", count(counts.unlabelled)]);
+  items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
+  if (counts.tombstones) items.push(["tombstones", count(counts.tombstones)]);
+  if (counts.lost) items.push(["lost", count(counts.lost), true]);
+  for (const [key, value] of Object.entries(shown.late_labels || {})) {
+    items.push([`late labels: ${key.replaceAll("_", " ")}`, count(value)]);
+  }
+  items.push(["seconds", shown.seconds.toFixed(1)]);
+  children(element("counts"), items.length, "div").forEach((place, i) => {
+    if (!place.firstChild) place.append(make("dt"), make("dd"));
+    say(place.firstChild, items[i][0]);
+    say(place.lastChild, items[i][1]);
+    place.lastChild.className = items[i][2] ? "bad" : "";
+  });
+  if (shown.source) say(element("source").firstChild, shown.source);
+}
+
+function best() {
+  const learners = shown.rows.filter((row) => row.learner && row.accuracy !== null);
+  return learners.sort((one, other) => other.accuracy - one.accuracy)[0];
+}
+
+function appearance(row, i) {
+  const learners = shown.rows.filter((one) => one.learner).length;
+  if (!row.learner) return { colour: style("--base"), dash: [[7, 4], [2, 3], [8, 3, 2, 3]][(i - learners) % 3] };
+  return { colour: style(`--c${i % COLOURS}`), dash: i < COLOURS ? [] : [12, 3] };
+}
+
+const COLUMNS = [
+  ["accuracy", "accuracy", percent],
+  ["window_accuracy", "last", percent],
+  ["interval", "95 % interval", (pair) => (pair ? `${(100 * pair[0]).toFixed(2)} – ${(100 * pair[1]).toFixed(2)}` : "–")],
+  ["fading_accuracy", "fading", percent],
+  ["kappa", "kappa", ratio],
+  ["macro_f1", "macro F1", ratio],
+  ["log_loss", "log loss", ratio],
+  ["ece", "ECE", ratio],
+  ["leader_p", "p", probability],
+  ["abstained", "abstained", count],
+];
+
+function showAccuracy() {
+  const { rows } = shown;
+  element("accuracy").hidden = !rows.length;
+  const columns = COLUMNS.filter(([key]) => rows.some((row) => key in row));
+  const titles = columns.map(([key, title]) => (key === "window_accuracy" ? `last ${count(shown.window)}` : title));
+  const top = (rows.find((row) => row.name === shown.leader) || best() || {}).name;
+  fill(element("learners"), ["learner", ...titles], rows.map((row, i) => [
+    (place) => showKey(place, row, i),
+    ...columns.map(([key, , format]) => (key in row ? format(row[key]) : "")),
+  ]));
+  [...element("learners").tBodies[0].rows].forEach((row, i) => {
+    row.className = rows[i].name === top ? "best" : "";
+  });
+  drawAccuracy();
+}
+
+function showKey(place, row, i) {
+  if (!place.firstChild) {
+    const label = make("label");
+    const box = make("input");
+    box.type = "checkbox";
+    box.addEventListener("change", () => {
+      if (box.checked) off.delete(box.value);
+      else off.add(box.value);
+      drawAccuracy();
+    });
+    label.append(box, make("span", "", "key"), isolated(""));
+    place.append(label);
+  }
+  const [box, key, text] = place.firstChild.children;
+  const { colour, dash } = appearance(row, i);
+  box.value = row.name;
+  box.checked = !off.has(row.name);
+  key.style.borderColor = colour;
+  key.className = dash.length ? "key dashed" : "key";
+  say(text, row.name);
+}
+
+function drawAccuracy() {
+  const kinds = curve ? Object.keys(KINDS).filter((key) => key in curve) : [];
+  element("accuracy-chart").hidden = element("accuracy-reading").hidden = !kinds.length || !curve.labelled.length;
+  if (!kinds.length || !curve.labelled.length) return;
+  if (!kinds.includes(kind)) kind = kinds[0];
+  showSpans(kinds);
+  const series = shown.rows.map((row, i) => ({ name: row.name, ...appearance(row, i), shown: !off.has(row.name) }));
+  const alarms = shown.drift ? shown.drift.last_alarms : [];
+  charts.accuracy.marks = alarms.map((alarm) => [alarm.labelled, alarm.after < alarm.before]);
+  charts.accuracy.draw(series, [curve.labelled, ...curve[kind]], (at) => {
+    const visible = series.map((one, i) => [one, i]).filter(([one]) => !off.has(one.name));
+    say(element("accuracy-reading"), at === null || at === undefined || !curve ? "" :
+      `behind event ${count(curve.labelled[at])}: ` +
+      visible.map(([one, i]) => `${one.name} ${percent(curve[kind][i][at])}`).join(" · "));
+  });
+  const told = series.map((one, i) => {
+    const values = curve[kind][i].filter((value) => value !== null);
+    return `${one.name} from ${percent(values[0])} to ${percent(values[values.length - 1])}`;
+  });
+  element("accuracy-chart").setAttribute("aria-label",
+    `Accuracy, ${spanTitle(kind)}, over ${count(curve.labelled[curve.labelled.length - 1])} labelled events: ` +
+    `${told.join("; ")}. ${charts.accuracy.marks.length} drift alarms are marked.`);
+}
+
+function spanTitle(key) {
+  return key === "window_accuracy" ? `last ${count(shown.window)}` : KINDS[key];
+}
+
+function showSpans(kinds) {
+  const place = element("span");
+  if (place.dataset.kinds === kinds.join()) return;
+  place.dataset.kinds = kinds.join();
+  place.replaceChildren(place.firstElementChild, ...kinds.map((key) => {
+    const label = make("label");
+    const choice = make("input");
+    Object.assign(choice, { type: "radio", name: "span", value: key, checked: key === kind });
+    choice.addEventListener("change", () => {
+      kind = key;
+      drawAccuracy();
+    });
+    label.append(choice, ` ${spanTitle(key)}`);
+    return label;
+  }));
+}
+
+function showDrift() {
+  const { drift } = shown;
+  const section = element("alarms");
+  section.hidden = !drift;
+  if (!drift) return;
+  const { last_alarms: alarms } = drift;
+  say(element("alarms-count"), drift.alarms
+    ? `${count(drift.alarms)} alarms; accuracy fell in ${count(drift.falls)} of them and rose in the others. In the curves above they are dashed red lines, the others grey.`
+    : "No alarm: no learner's accuracy has changed.");
+  section.querySelector(".scroll").hidden = !alarms.length;
+  fill(section.querySelector("table"), ["learner", "event", "before", "after", "position"], alarms.map((alarm) => [
+    name(alarm.learner), count(alarm.labelled), percent(alarm.before),
+    `${alarm.after < alarm.before ? "▼" : "▲"} ${percent(alarm.after)}`, name(alarm.position || "–"),
+  ]), ["", "", "", "", "text"]);
+}
+
+function showPace() {
+  const { history } = shown;
+  const some = Boolean(history && history.second.length > 1);
+  element("pace").hidden = !some;
+  const lags = some && history.lag.some((lag) => lag !== null);
+  element("lag").hidden = !lags && !("lag" in shown);
+  if (some) {
+    const line = (title, colour) => [{ name: title, colour: style(colour), dash: [], shown: true }];
+    const last = history.events_per_second.length - 1;
+    charts.pace.draw(line("events/s", "--c0"), [history.second, history.events_per_second]);
+    element("pace-chart").setAttribute("aria-label",
+      `Events a second over ${count(history.second[last])} seconds; ${count(history.events_per_second[last])} at last`);
+    element("lag-chart").hidden = !lags;
+    if (lags) {
+      charts.lag.draw(line("lag", "--c1"), [history.second, history.lag]);
+      element("lag-chart").setAttribute("aria-label",
+        `Events that wait, over ${count(history.second[last])} seconds; ${count(history.lag[last])} at last`);
+    }
+  } else {
+    element("lag-chart").hidden = true;
+  }
+  if ("lag" in shown) {
+    fill(element("lag").querySelector("table"), ["part", "lag"], shown.lag.map(([part, lag]) => [name(part), count(lag)]));
+  }
+}
+
+function showMistakes() {
+  const mistakes = shown.mistakes || [];
+  element("mistakes").hidden = !mistakes.length;
+  children(element("mistakes").querySelector("ol"), mistakes.length, "li").forEach((place, i) => {
+    const mistake = mistakes[i];
+    const key = JSON.stringify(mistake);
+    if (place.dataset.key === key) return;
+    place.dataset.key = key;
+    const verdict = make("span", undefined, "verdict");
+    const sure = mistake.confidence === null ? "" : `, ${(100 * mistake.confidence).toFixed(0)} % sure`;
+    verdict.append("said ", isolated(mistake.predicted === null ? "nothing" : mistake.predicted, "said"), `${sure}; is `,
+      isolated(mistake.label, "true"), " · ", isolated(mistake.event));
+    place.replaceChildren(...(mistake.text === null ? [] : [isolated(mistake.text || "(an empty text)")]), verdict);
+  });
+}
+
+function showConfusion() {
+  const { confusion } = shown;
+  element("confusion").hidden = !confusion || !confusion.labels.length;
+  if (!confusion || !confusion.labels.length) return;
+  const names = Object.keys(confusion.learners);
+  const select = element("whose");
+  if (!names.includes(whose)) whose = names.includes(shown.leader) ? shown.leader : names[0];
+  if (select.options.length !== names.length) {
+    select.replaceChildren(...names.map((one) => new Option(one, one, false, one === whose)));
+  }
+  const counts = confusion.learners[whose];
+  const rest = confusion.labels.length;
+  const others = counts[rest].some((n) => n > 0);
+  const shownOf = (list) => (others || counts.some((row) => row[rest] > 0) ? list : list.slice(0, rest));
+  const matrix = others ? counts : counts.slice(0, rest);
+  const titles = ["true \\ predicted", ...shownOf([...confusion.labels, others ? "others, none" : "none"])];
+  fill(element("confusion").querySelector("table"), titles, matrix.map((row, r) => {
+    const sum = row.reduce((total, n) => total + n, 0) || 1;
+    return [name(confusion.labels[r] ?? "others"), ...shownOf(row).map((n, c) => (place) => {
+      say(place, count(n));
+      place.style.background = `rgb(var(${r === c ? "--heat" : "--wrong"}) / ${(0.55 * n / sum).toFixed(3)})`;
+    })];
+  }));
+  showMixups(confusion.mixups[whose]);
+}
+
+function showMixups(pairs) {
+  const place = element("mixups");
+  place.replaceChildren(pairs.length ? "Most often: " : "");
+  pairs.forEach(([label, predicted, n], i) => {
+    place.append(i ? ", " : "", isolated(label, "true"), " as ", isolated(predicted, "said"), ` ${count(n)}×`);
+  });
+}
+
+function showShares() {
+  const { shares } = shown;
+  element("shares").hidden = !shares || !shares.length;
+  if (!shares || !shares.length) return;
+  const most = Math.max(...shares.slice(0, 20).map(([, share]) => share || 0)) || 1;
+  const titles = ["label", "share", `last ${count(shown.window)}`, ""];
+  fill(element("shares").querySelector("table"), titles, shares.map(([label, share, recent]) => [
+    name(label), percent(share), percent(recent), (place) => {
+      const bar = place.firstChild || place.appendChild(make("span", undefined, "bar"));
+      bar.style.width = `${Math.min(140, Math.max(1, Math.round((140 * share) / most)))}px`;
+    },
+  ]), ["", "", "", "text"]);
+}
+
+function showInputs() {
+  const inputs = Object.entries(shown.inputs || {});
+  element("inputs").hidden = !inputs.length;
+  const recent = `last ${count(shown.window)}`;
+  const number = (x) => (x === null || x === undefined ? "–" : x.toFixed(1));
+  fill(element("inputs").querySelector("table"), ["view", "features a text", recent, "never seen", recent],
+    inputs.map(([view, figures]) => [
+      name(view), number(figures.features), number(figures.window_features),
+      percent(figures.unseen), percent(figures.window_unseen),
+    ]));
+}
+
+function showSlices() {
+  const fields = Object.entries(shown.slices || {}).filter(([, slice]) => slice.values.length);
+  const learners = shown.rows.filter((row) => row.learner).map((row) => row.name);
+  children(element("slices"), fields.length, "section").forEach((section, i) => {
+    const [field, { values, more }] = fields[i];
+    if (!section.firstChild) {
+      const table = make("table");
+      const scroll = make("div", undefined, "scroll");
+      Object.assign(scroll, { tabIndex: 0 });
+      scroll.setAttribute("role", "region");
+      scroll.append(table);
+      table.append(make("thead"), make("tbody"));
+      section.append(make("h2"), scroll, make("p", "", "hint"));
+    }
+    const [title, scroll, hint] = section.children;
+    say(title, `Accuracy by ${field}`);
+    scroll.setAttribute("aria-label", `Accuracy by ${field}`);
+    fill(scroll.firstChild, ["value", "events", ...learners], values.map(([value, n, accuracies]) => [
+      name(value), count(n), ...accuracies.map(percent),
+    ]));
+    say(hint, more ? `${count(more)} more values in the report` : "");
+  });
+}
+
+function showNotices() {
+  const notices = shown.notices || [];
+  element("notices").hidden = !notices.length;
+  children(element("notices").querySelector("ul"), notices.length, "li").forEach((place, i) => {
+    if (!place.firstChild) place.append(isolated(""));
+    say(place.firstChild, notices[i]);
+  });
+}
+
+function state(which, text) {
+  const place = element("state");
+  if (place.dataset.state === which) return;
+  place.dataset.state = which;
+  say(place, text);
+}
+
+// Where snapshots come from.
+
+let wait = 1000;
+
+function connect() {
+  const events = new EventSource("events");
+  let silence = null;
+  const again = () => {
+    events.close();
+    clearTimeout(silence);
+    if (!shown || !shown.done) state("lost", shown ? "connection lost; trying again" : "no connection; trying again");
+    setTimeout(connect, wait);
+    wait = Math.min(2 * wait, 15000);
+  };
+  const listen = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => state("lost", "no news; the run is busy or has stopped"), 15000);
+  };
+  events.onmessage = (message) => {
+    wait = 1000;
+    listen();
+    if (!take(JSON.parse(message.data))) again();
+    else state(shown.done ? "done" : "live", shown.done ? "the run has ended" : "live");
+  };
+  events.onerror = again;
+  listen();
+}
+
+element("whose").addEventListener("change", (event) => {
+  whose = event.target.value;
+  showConfusion();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  Object.values(charts).forEach((chart) => chart.forget());
+  if (shown) show();
+});
+
+const own = element("data");
+if (own) {
+  take(JSON.parse(own.textContent));
+  state("done", "report of a run");
+} else {
+  connect();
+}

@@ -1,0 +1,1 @@
+"""A run as Prometheus sees it: figures, health, and the port where they are had."""

@@ -1,0 +1,67 @@
+"""What is asked to watch a run, opened and closed with it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from streamlin.asked import Asked
+from streamlin.errors import ConfigError
+from streamlin.pipeline import Watcher
+
+if TYPE_CHECKING:
+    from streamlin.listening import Listener
+
+
+@contextmanager
+def watchers(asked: Asked, notice: Callable[[str], None]) -> Iterator[list[Watcher]]:
+    """Those that were asked for, listening; `notice` shows the user where.
+
+    Raises
+    ------
+    ConfigError : a port can't be had, or a package is missing.
+    """
+    with ExitStack() as opened:
+        watching: list[Watcher] = []
+        if asked.dashboard is not None:
+            watching.append(_page(asked.dashboard, asked.hide_text, opened, notice))
+        if asked.metrics is not None:
+            watching.append(_metrics(asked.metrics, opened, notice))
+        yield watching
+
+
+def _page(address: str, hide_text: bool, opened: ExitStack, notice: Callable[[str], None]) -> Watcher:
+    from streamlin.dashboard.watcher import Dashboard
+    from streamlin.listening import listen
+
+    try:
+        from streamlin.dashboard.server import Server
+    except ModuleNotFoundError as error:
+        raise _missing("--dashboard", "dashboard", error) from None
+    listener = listen("--dashboard", address)
+    dashboard = Dashboard(hide_text)
+    opened.callback(Server(dashboard, listener).close)
+    notice(f"the page is at {listener.url}{_openness(listener)}")
+    return dashboard
+
+
+def _metrics(address: str, opened: ExitStack, notice: Callable[[str], None]) -> Watcher:
+    from streamlin.listening import listen
+
+    try:
+        from streamlin.metrics.server import Server
+        from streamlin.metrics.watcher import Metrics
+    except ModuleNotFoundError as error:
+        raise _missing("--metrics", "metrics", error) from None
+    listener = listen("--metrics", address)
+    metrics = Metrics()
+    opened.callback(Server(metrics, listener).close)
+    notice(f"metrics are at {listener.url}metrics, health at {listener.url}healthz and {listener.url}readyz")
+    return metrics
+
+
+def _openness(listener: "Listener") -> str:
+    return "" if listener.is_local else "; everybody who reaches this machine can see it"
+
+
+def _missing(option: str, extra: str, error: ModuleNotFoundError) -> ConfigError:
+    return ConfigError(f"{option} needs {error.name}, which is not installed: pip install 'streamlin[{extra}]'")

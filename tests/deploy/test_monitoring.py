@@ -1,0 +1,114 @@
+"""What `deploy/` asks of Prometheus is what a run tells it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.core import Metric
+
+from streamlin.metrics.families import families
+from streamlin.pipeline import Pipeline
+from streamlin.settings import load_config
+from tests.test_summary import Silent
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+FROM_ELSEWHERE = {"process_resident_memory_bytes", "up"}
+OF_THE_SERVER = {"streamlin_checkpoint_age_seconds", "streamlin_ready", "streamlin_healthy"}
+"""Told at the moment of a scrape; `tests/integration/test_metrics.py` scrapes them."""
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """Name of each sample -> names of its labels, of a run with everything there is to tell."""
+    source = "synthetic://?events=500&labels=3"
+    state = str(tmp_path_factory.mktemp("run") / "state")
+    config = load_config(flags={"source.url": source, "checkpoint.path": state}, environment={})
+    with closing(Pipeline(config, Silent())) as run:
+        run.run()
+        run.lag = lambda: {"topic/0": 3}  # type: ignore[method-assign]  # as a topic would
+        report = run.report
+        more = {"drift": {"alarms": 1}, "late_labels": {"waiting": 1}}
+        run.report = lambda details=True: report(details) | more  # type: ignore[method-assign]
+        told: list[Metric] = families(run)
+    return {sample.name: set(sample.labels) for metric in told for sample in metric.samples}
+
+
+def expressions() -> Iterator[tuple[str, str]]:
+    """Where an expression stands, and the expression: of the alerts, and of the dashboard."""
+    for group in alerts()["groups"]:
+        for rule in group["rules"]:
+            yield rule["alert"], rule["expr"]
+    dashboard = json.loads((DEPLOY / "grafana/streamlin.json").read_text())
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"]
+    for annotation in dashboard["annotations"]["list"]:
+        yield annotation["name"], annotation["expr"]
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["name"], variable["definition"]
+
+
+def alerts() -> dict[str, Any]:
+    rules: dict[str, Any] = yaml.safe_load((DEPLOY / "prometheus/alerts.yml").read_text())
+    return rules
+
+
+def test_every_name_is_exported_with_the_labels_that_are_asked_for(exported: dict[str, set[str]]) -> None:
+    found = list(expressions())
+    assert len(found) > 25
+    for where, expression in found:
+        names = re.findall(r"\b(?:streamlin|process)_\w+|\bup\b", expression)
+        assert names, (where, expression)
+        for name in names:
+            assert name in exported.keys() | FROM_ELSEWHERE | OF_THE_SERVER, (where, name)
+        for name, selector in re.findall(r"(\w+)\{([^}]*)\}", expression):
+            asked = set(re.findall(r"(\w+)(?:=~?|!=|!~)", selector)) - {"instance", "job"}
+            assert asked <= exported.get(name, set()), (where, name)
+
+
+def test_legends_name_labels_that_are_there(exported: dict[str, set[str]]) -> None:
+    dashboard = json.loads((DEPLOY / "grafana/streamlin.json").read_text())
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            (name, *_) = re.findall(r"\b(?:streamlin|process)_\w+", target["expr"])
+            assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= exported.get(name, set()), target
+
+
+def test_panels_have_numbers_and_places_of_their_own() -> None:
+    panels = json.loads((DEPLOY / "grafana/streamlin.json").read_text())["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in panels)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(set(taken)) == len(taken)
+    assert max(x for x, _ in taken) < 24
+
+
+def test_prometheus_takes_the_rules() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        message = "no promtool on this machine"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    done = subprocess.run([promtool, "check", "config", DEPLOY / "prometheus/prometheus.yml"], capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_alert_says_how_grave_it_is_and_what_it_is() -> None:
+    for group in alerts()["groups"]:
+        for rule in group["rules"]:
+            assert rule["labels"]["severity"] in ("info", "warning", "critical")
+            assert rule["annotations"]["summary"]

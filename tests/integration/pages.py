@@ -1,0 +1,51 @@
+"""Runs that show a page, and what the page is told."""
+
+import http.client
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.integration.processes import PATIENCE, start
+
+
+def started(*arguments: object, option: str = "--dashboard", port: int = 0) -> "tuple[subprocess.Popen[bytes], str]":
+    """A run that shows a page: its process and the page's address, which it tells."""
+    process = start(*arguments, option, port)
+    return process, address_of(process)
+
+
+def address_of(process: "subprocess.Popen[bytes]") -> str:
+    """The address that a run says it listens on."""
+    assert process.stderr is not None
+    told = b""
+    for line in process.stderr:
+        told += line
+        found = re.search(rb" (?:is|are) at (http://\S+/)", line)
+        if found:
+            return found[1].decode()
+    raise AssertionError(told.decode())
+
+
+def asked(url: str, path: str = "") -> tuple[int, str]:
+    """Status and body of an answer."""
+    parts = urlsplit(url)
+    with closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)) as connection:
+        connection.request("GET", f"/{path}")
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def snapshots(url: str) -> Iterator[dict[str, Any]]:
+    """What a page is told, snapshot by snapshot, until the run has ended."""
+    parts = urlsplit(url)
+    with closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)) as connection:
+        connection.request("GET", "/events")
+        with connection.getresponse() as answer:
+            assert answer.status == 200
+            for line in iter(answer.readline, b""):
+                if line.startswith(b"data: "):
+                    yield json.loads(line.removeprefix(b"data: "))
