@@ -21,7 +21,7 @@ class Size(NamedTuple):
     single: int
 
 
-FULL = Size(200_000, river=5_000, batches=20_000, single=300)
+FULL = Size(1_000_000, river=5_000, batches=20_000, single=300)
 QUICK = Size(20_000, river=300, batches=2_000, single=5)
 
 
