@@ -118,7 +118,7 @@ def _slice_table(field: str, values: Mapping[str, Any], learners: Sequence[str],
     table = _table(Text(field), *titles, right=len(titles))
     for value, row in sorted(values.items(), key=lambda item: -item[1]["events"])[:most]:
         table.add_row(
-            Text(" ".join(value.split())[:40]),
+            Text(_printable(value)[:40]),
             f"{row['events']:,}",
             *(percent(row[name]["accuracy"]) for name in learners),
         )
@@ -224,3 +224,10 @@ def _heaviest(heaviest: Mapping[str, Any]) -> list[RenderableType]:
                 Text(learner), Text(label[:40]), "  ".join(f"{bucket}:{weight:+.2f}" for bucket, weight in features)
             )
     return ["", table] if table.row_count else []
+
+
+def _printable(text: str) -> str:
+    """In one line, without what would steer a terminal."""
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in " ".join(text.split())
+    )

@@ -195,6 +195,13 @@ LOGISTIC = ("eta", "epsilon")
 """Its numbers; what is no number is told where it is not the default."""
 
 
+def test_a_value_steers_no_terminal(finished: tuple[dict[str, Any], Path]) -> None:
+    values = {"\x1b[2Jgone\x07\u202e\nnext": {"events": 1, "naive_bayes": {"accuracy": 1.0}}}
+    report = finished[0] | {"slices": {"field": values}}
+    report["learners"] = {"naive_bayes": report["learners"]["naive_bayes"]}
+    assert "\ufffd[2Jgone\ufffd\ufffd next" in "\n".join(lines_of(summary(report, 1000)))
+
+
 def test_an_inspection_fits_80_columns(finished: tuple[dict[str, Any], Path]) -> None:
     _, folder = finished
     found = inspect(str(folder))
