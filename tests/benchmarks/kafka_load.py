@@ -11,7 +11,8 @@ import time
 from typing import Any
 
 import numpy as np
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from connectors.synthetic import SyntheticStream
 from connectors.synthetic_options import parse_options
@@ -27,7 +28,11 @@ def main() -> None:
 
 
 def fill(address: str, topic: str, events: str, *options: str) -> None:
-    """Send a synthetic stream as fast as it goes."""
+    """Send a synthetic stream as fast as it goes; to a topic that is there, even if nothing is sent."""
+    admin = AdminClient({"bootstrap.servers": address})
+    made = admin.create_topics([NewTopic(topic, 1, 1)])[topic]
+    if made.exception() is not None and made.exception().args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+        made.result()
     producer = _producer(address, linger=20)
     chosen = dict(option.split("=") for option in options)
     for lines in _blocks(int(events), chosen):
