@@ -21,13 +21,9 @@ class Aside:
         self._waiting: deque[Future[None]] = deque()
         self._failed = False
 
-    def do(self, call: Callable[..., object], *arguments: object, at_once: bool = False) -> None:
-        """Call it; waits only where too much waits already.
-
-        at_once : here and now, once all before it is done; for what takes less than to be handed over.
-        """
-        if self._thread is None or at_once:
-            self.wait()
+    def do(self, call: Callable[..., object], *arguments: object) -> None:
+        """Call it; waits only where too much waits already."""
+        if self._thread is None:
             call(*arguments)
             return
         while self._waiting and (len(self._waiting) >= _MOST or self._waiting[0].done()):

@@ -31,8 +31,6 @@ from streamlin.turns import Turns
 
 _AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
-_SMALL = 4
-"""A batch that is less than this part of a full one comes from a live source, and its predictions are waited for."""
 _PATIENCE = 0.05
 """Seconds without news after which what was written is handed to readers."""
 _SWITCH_INTERVAL = 0.0005
@@ -259,8 +257,7 @@ class Pipeline:
         for line in falls_told(self.model.prequential.news):
             self.notice(line)
         if self._outputs.predictions is not None:
-            small = len(batch) * _SMALL < self.config.pipeline.batch_size
-            self._writer.do(self._write, given, predictions, at_once=small)
+            self._writer.do(self._write, given, predictions)
         for watcher in self.watchers:
             watcher.learned(self.model.learned)
 

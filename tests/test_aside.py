@@ -20,15 +20,6 @@ def test_in_order(threaded: bool) -> None:
     aside.close()
 
 
-def test_at_once_is_after_all_before_it() -> None:
-    aside, done = Aside(True), list[int]()
-    aside.do(time.sleep, 0.05)
-    aside.do(done.append, 1)
-    aside.do(done.append, 2, at_once=True)
-    assert done == [1, 2]
-    aside.close()
-
-
 def test_the_caller_goes_on_until_too_much_waits() -> None:
     aside, gate, given = Aside(True), threading.Event(), list[int]()
 
