@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _END = object()
@@ -12,9 +12,20 @@ class Ahead:
     """Runs an iterator on a thread of its own, a few items ahead; what it raises is raised where it is read.
 
     Gives None where the next item is not there yet after `patience` seconds.
+
+    is_small : says of an item that little was to be had. The next one is asked for only when that is taken: what comes
+        meanwhile makes it larger, where else ever more and ever smaller items would wait one behind the other.
     """
 
-    def __init__(self, items: Iterator[Any], depth: int, patience: float, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        items: Iterator[Any],
+        depth: int,
+        patience: float,
+        stop: threading.Event,
+        is_small: Callable[[Any], bool] = lambda item: False,
+    ) -> None:
+        self._is_small = is_small
         self._queue: queue.Queue[Any] = queue.Queue(depth)
         self._patience, self._stop = patience, stop
         self._error: BaseException | None = None
@@ -43,8 +54,12 @@ class Ahead:
     def _run(self, items: Iterator[Any]) -> None:
         try:
             for item in items:
-                if item is not None and not self._put(item):
+                if item is None:
+                    continue
+                if not self._put(item):
                     break
+                if self._is_small(item):
+                    self._wait_until_taken()
         except BaseException as error:  # raised again by the thread that reads
             self._error = error
         self._put(_END)
@@ -60,6 +75,12 @@ class Ahead:
             self._discard()
             self._queue.put(item)
         return False
+
+    def _wait_until_taken(self) -> None:
+        waiting = self._queue.queue
+        with self._queue.not_full:  # as is told whenever something is taken
+            while waiting and not self._stop.is_set():
+                self._queue.not_full.wait(0.1)
 
     def _discard(self) -> None:
         while True:

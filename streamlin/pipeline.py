@@ -31,6 +31,8 @@ from streamlin.turns import Turns
 
 _AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
+_SMALL = 4
+"""A batch of less than this part of a full one comes from a live source that gives what it has."""
 _PATIENCE = 0.05
 """Seconds without news after which what was written is handed to readers."""
 _SWITCH_INTERVAL = 0.0005
@@ -152,7 +154,7 @@ class Pipeline:
         sys.setswitchinterval(_SWITCH_INTERVAL)
         portions, ahead = iter(self._turns or self._readers[0]), None
         if self.config.pipeline.threads > 1:
-            ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop)
+            ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop, self._is_small)
             portions = iter(ahead)
         failure: StreamlinError | None = None
         try:
@@ -260,6 +262,9 @@ class Pipeline:
             self._writer.do(self._write, given, predictions)
         for watcher in self.watchers:
             watcher.learned(self.model.learned)
+
+    def _is_small(self, portion: Portion) -> bool:
+        return len(portion.batch) * _SMALL < self.config.pipeline.batch_size
 
     def _write(self, batch: Batch, predictions: Predictions) -> None:
         begin = time.perf_counter()

@@ -38,7 +38,7 @@ def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
-    return [line for line in (_lead(report), _fall(report), _silent(report)) if line]
+    return [line for line in (_lead(report), _fall(report), _silent(report), _late(report)) if line]
 
 
 def _silent(report: Mapping[str, Any]) -> str | None:
@@ -49,6 +49,18 @@ def _silent(report: Mapping[str, Any]) -> str | None:
     others = {name: row["abstained"] for name, row in report["baselines"].items() if name not in BASELINES}
     said = [f"{name} {times:,} times" for name, times in (learners | others).items() if times > 1]
     return f"no prediction, counted as wrong: {', '.join(said)}" if said else None
+
+
+def _late(report: Mapping[str, Any]) -> str | None:
+    """How late labels came; None where none did."""
+    late = report.get("late_labels", {})
+    delay = late.get("delay_events")
+    if delay is None:
+        return None
+    return (
+        f"{late['joined']:,} labels came later, behind {delay['median']:,} other texts (median), "
+        f"{delay['p95']:,} (95 %)"
+    )
 
 
 def _lead(report: Mapping[str, Any]) -> str | None:

@@ -47,6 +47,26 @@ def test_it_is_a_few_items_ahead_and_no_more() -> None:
         assert last <= i + depth + 2
 
 
+def test_what_is_small_is_taken_before_more_is_asked_for() -> None:
+    asked = []
+
+    def making() -> Iterator[int]:
+        for number in range(200):
+            asked.append(number)
+            yield number
+
+    stop = threading.Event()
+    ahead = Ahead(making(), 3, DEADLINE, stop, lambda item: item < 100)
+    for item in ahead:
+        if item < 100:
+            assert asked[-1] <= item + 1
+    assert len(asked) == 200
+    waiting = Ahead(iter(range(10)), 3, DEADLINE, stop, lambda item: True)
+    time.sleep(0.05)
+    stop.set()
+    assert ends(waiting)
+
+
 def ends(ahead: Ahead) -> bool:
     """Whether the thread ends soon."""
     waiting = threading.Thread(target=ahead.join, daemon=True)

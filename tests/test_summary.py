@@ -195,6 +195,14 @@ LOGISTIC = ("eta", "epsilon")
 """Its numbers; what is no number is told where it is not the default."""
 
 
+def test_how_late_labels_came(finished: tuple[dict[str, Any], Path]) -> None:
+    late = {"waiting": 3, "joined": 1200, "delay_events": {"median": 40, "p95": 1000}}
+    said = "1,200 labels came later, behind 40 other texts (median), 1,000 (95 %)"
+    assert remarks(finished[0] | {"late_labels": late})[-1] == said
+    assert said not in remarks(finished[0] | {"late_labels": late | {"delay_events": None}})
+    assert said not in remarks(finished[0])
+
+
 def test_a_value_steers_no_terminal(finished: tuple[dict[str, Any], Path]) -> None:
     values = {"\x1b[2Jgone\x07\u202e\nnext": {"events": 1, "naive_bayes": {"accuracy": 1.0}}}
     report = finished[0] | {"slices": {"field": values}}

@@ -63,7 +63,7 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
     if isinstance(report.get("late_labels"), Mapping):
-        shown["late_labels"] = {key: value for key, value in report["late_labels"].items() if _is_number(value)}
+        shown["late_labels"] = _numbers(report["late_labels"])
     return shown
 
 
@@ -156,3 +156,14 @@ def _is_number(value: Any) -> bool:
 
 def _less(item: list[Any]) -> int:
     return -int(item[1])
+
+
+def _numbers(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """The numbers among values, and in mappings among them, `delay_events median`."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if _is_number(value):
+            found[before + key] = value
+        elif isinstance(value, Mapping):
+            found |= _numbers(value, f"{before}{key} ")
+    return found

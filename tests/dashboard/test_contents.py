@@ -104,7 +104,7 @@ def test_lag_and_alarms(report: dict[str, Any]) -> None:
     assert shown["lag"][0] == ["topic/6", 6]
     assert [alarm["labelled"] for alarm in shown["drift"]["last_alarms"]] == list(range(79, 29, -1))
     assert (shown["drift"]["alarms"], shown["drift"]["falls"]) == (80, 80)
-    assert shown["late_labels"] == {"waiting": 3, "joined": 4}
+    assert shown["late_labels"] == {"waiting": 3, "joined": 4, "by x": 1}
 
 
 def test_a_report_of_next_to_nothing_is_shown_too(tmp_path: Path) -> None:
