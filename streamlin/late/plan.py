@@ -1,6 +1,7 @@
 """What a batch comes to once labels may come later: rows, each predicted and learned in turn."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ _WAITS = -1
 
 class Plan:
     """The rows of a batch, in stream order: its texts as they come, and texts that learn their label.
+
+    What is told of them below is asked for only once all of the batch is planned.
 
     batch : the rows as events; a text that waits for its label has none.
     sources : int64[R], the event of the batch, or of `batch and old`, that each row is.
@@ -70,7 +73,7 @@ class Plan:
         """Whether the rows are the batch's events and nothing else."""
         return not self._answers and len(self._sources) == len(self._batch)
 
-    @property
+    @cached_property
     def given(self) -> NDArray[np.int64]:
         return np.array(self._given, np.int64)
 
@@ -78,7 +81,7 @@ class Plan:
     def events(self) -> NDArray[np.int64]:
         return self.sources[self.given]
 
-    @property
+    @cached_property
     def sources(self) -> NDArray[np.int64]:
         return np.array(self._sources, np.int64)
 
