@@ -113,6 +113,8 @@ class Pipeline:
         self._saver: Saver | None = None
         self._wanted: queue.SimpleQueue[threading.Event] = queue.SimpleQueue()
         self._over = threading.Event()
+        self._thread = threading.get_ident()
+        """Who learns."""
         self._lag_watch = LagWatch()
         self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
         self._open.callback(self.model.close)
@@ -150,7 +152,7 @@ class Pipeline:
         StreamlinError : the source or a sink failed for good, or there are too many labels. What came before is in the
             checkpoint, unless a sink failed.
         """
-        begin, interval = time.perf_counter(), sys.getswitchinterval()
+        begin, interval, self._thread = time.perf_counter(), sys.getswitchinterval(), threading.get_ident()
         sys.setswitchinterval(_SWITCH_INTERVAL)
         portions, ahead = iter(self._turns or self._readers[0]), None
         if self.config.pipeline.threads > 1:
@@ -234,13 +236,13 @@ class Pipeline:
 
     def _step(self, portion: Portion | None) -> None:
         if portion is None:
-            self._writer.do(self._outputs.flush)
+            self._writer.do(self._outputs.flush, at_once=True)
             self._save_if_due()
             return
         if portion.count and self._beginnings:
             self._save(wait=True)
         if len(portion.batch):
-            self._learn(portion.batch, portion.features)
+            self._learn(portion)
         if portion.dead:
             self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
         self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
@@ -250,16 +252,16 @@ class Pipeline:
         self._since_checkpoint += len(portion.batch)
         self._save_if_due()
 
-    def _learn(self, batch: Batch, features: Features) -> None:
-        begin = time.perf_counter()
-        given, predictions = self.model.step(batch, features)
+    def _learn(self, portion: Portion) -> None:
+        begin, batch = time.perf_counter(), portion.batch
+        given, predictions = self.model.step(batch, portion.features)
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
         for line in falls_told(self.model.prequential.news):
             self.notice(line)
         if self._outputs.predictions is not None:
-            self._writer.do(self._write, given, predictions)
+            self._writer.do(self._write, given, predictions, at_once=self._is_small(portion))
         for watcher in self.watchers:
             watcher.learned(self.model.learned)
 
@@ -346,7 +348,7 @@ class Pipeline:
 
     def _checkpoint_for_source(self, key: str) -> Mapping[str, Position]:
         """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""
-        if self.config.pipeline.threads == 1:
+        if threading.get_ident() == self._thread:
             self._save(wait=True)
         else:
             done = threading.Event()
