@@ -30,15 +30,13 @@ class Ahead:
         self._queue: queue.Queue[Any] = queue.Queue(depth)
         self._patience, self._stop = patience, stop
         self._error: BaseException | None = None
-        self._lent, self._given_back = False, threading.Event()
+        self._given_back = threading.Event()
         self._items = items
         self._thread = threading.Thread(target=self._run, name="streamlin-reader", daemon=True)
         self._thread.start()
 
     def __iter__(self) -> Iterator[Any]:
         while True:
-            if self._lent and self._queue.empty():
-                yield from self._alone()
             try:
                 item = self._queue.get(timeout=self._patience)
             except queue.Empty:
@@ -47,6 +45,8 @@ class Ahead:
             if item is _END:
                 break
             yield item
+            if self._is_small(item):
+                yield from self._alone()
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -62,7 +62,6 @@ class Ahead:
             yield item
             if self._stop.is_set() or (item is not None and not self._is_small(item)):
                 break
-        self._lent = False
         self._given_back.set()
 
     def _run(self) -> None:
@@ -70,13 +69,12 @@ class Ahead:
             for item in self._items:
                 if item is None:
                     continue
-                if self._is_small(item):
-                    self._given_back.clear()
-                    self._lent = True  # before the item is there to be taken
+                self._given_back.clear()  # before the item is there to be taken
                 if not self._put(item):
                     break
-                while self._lent and not self._stop.is_set():
-                    self._given_back.wait(0.1)
+                if self._is_small(item):
+                    while not self._given_back.wait(0.1) and not self._stop.is_set():
+                        pass
         except BaseException as error:  # raised again by the thread that reads
             self._error = error
         self._put(_END)

@@ -22,8 +22,8 @@ from streamlin.printing import are_news_json, is_read, news_as, print_news, prin
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
-    from streamlin.pipeline import Pipeline
     from streamlin.report_file import ReportFile
+    from streamlin.run import Run
 
 _GARBAGE = 100_000
 """Objects made until the collector looks at them. The columns of a few batches are some thousands, none in a cycle."""
@@ -305,9 +305,9 @@ def _show_error(text: str) -> None:
 def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int | None, previous: bool) -> None:
     """Run as configured, show the summary, write the report."""
     from streamlin.compiling import tell_if_compiling
-    from streamlin.pipeline import Pipeline
     from streamlin.progress import progress
     from streamlin.report_file import ReportFile
+    from streamlin.run import Run
     from streamlin.stopping import stopping
     from streamlin.watchers import watchers
 
@@ -317,16 +317,14 @@ def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int 
     with stopping(stop.set):
         with progress() as shown, watchers(asked, shown.notice) as watching:
             tell_if_compiling(shown.notice)
-            with closing(
-                Pipeline(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)
-            ) as pipeline:
+            with closing(Run(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)) as pipeline:
                 gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
                 gc.set_threshold(_GARBAGE)
                 _run_and_report(pipeline, report_files)
         _show(pipeline)
 
 
-def _run_and_report(pipeline: "Pipeline", report_files: "Sequence[ReportFile]") -> None:
+def _run_and_report(pipeline: "Run", report_files: "Sequence[ReportFile]") -> None:
     """The report is written, and those who watch are told, whatever happens."""
     try:
         pipeline.run()
@@ -339,7 +337,7 @@ def _run_and_report(pipeline: "Pipeline", report_files: "Sequence[ReportFile]") 
                 file.write(_page(pipeline, report) if file.is_page else json.dumps(report, ensure_ascii=False) + "\n")
 
 
-def _page(pipeline: "Pipeline", report: dict[str, Any]) -> str:
+def _page(pipeline: "Run", report: dict[str, Any]) -> str:
     from streamlin.addresses import shown
     from streamlin.html_report import html_report
 
@@ -347,7 +345,7 @@ def _page(pipeline: "Pipeline", report: dict[str, Any]) -> str:
     return html_report(report, config.evaluation.window, shown(config.source.needed_url()))
 
 
-def _show(pipeline: "Pipeline") -> None:
+def _show(pipeline: "Run") -> None:
     """The summary, where no events go."""
     from streamlin.printing import rendered
     from streamlin.progress import figures

@@ -135,12 +135,20 @@ class Model:
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Predict by what was learned so far; nothing changes. Returns what `step` does."""
-        examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
-        predictions = self.prequential.predict(self._scores(examples, no_targets(len(batch), len(self.labels))))
+        predictions = self.prequential.predict(self._scores_now(features, len(batch)))
         if batch.late is None:
             return batch, predictions
         texts = np.flatnonzero(~batch.late)
         return batch.take(texts), predictions.take(texts)
+
+    def probabilities(self, features: Features, n: int) -> NDArray[np.float64]:
+        """float64[n, n_labels]: those of the learner that leads, for the features of n events; nothing changes."""
+        return self.prequential.probabilities(self._scores_now(features, n))
+
+    def _scores_now(self, features: Features, n: int) -> NDArray[np.float64]:
+        """float64[L, n, n_labels] by what was learned so far."""
+        examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
+        return self._scores(examples, no_targets(n, len(self.labels)))
 
     def _scores(self, examples: Mapping[str, Examples], goals: Targets) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned."""

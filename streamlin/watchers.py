@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from streamlin.asked import Asked
 from streamlin.errors import ConfigError
-from streamlin.pipeline import Watcher
+from streamlin.run import Watcher
 
 if TYPE_CHECKING:
     from streamlin.listening import Listener

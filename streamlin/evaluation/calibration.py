@@ -77,6 +77,18 @@ class Calibration(Measure):
         )
         return confidences
 
+    def probabilities(self, learner: int, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[n, n_labels] of one learner's scores, likewise; 0 where there is none to give."""
+        shares, state = np.zeros(scores.shape), self.temperatures[learner]
+        for s, powers in zip(scores, shares, strict=True):
+            known = int((s > -np.inf).sum())
+            top = s.max(initial=-np.inf)
+            spread = variance(s, top, known) if known and top < np.inf else nan
+            factor = 1.0 if self.calibrated[learner] else factor_of(state, spread)
+            if spread * factor * factor < np.inf:  # else there is no candidate, or they overflowed
+                powers[:known] *= powers_of(s, top, known, factor, powers)[0]
+        return shares
+
     def losses(self) -> list[dict[str, Any]]:
         """For each learner its losses and ECE; None where nothing was labelled."""
         return [

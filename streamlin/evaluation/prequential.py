@@ -135,6 +135,11 @@ class Prequential:
         confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n))
         return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
 
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[n, n_labels], the best learner's so far, from scores float64[L, n, n_labels]."""
+        best = self.best()
+        return self.calibration.probabilities(best, scores[best])
+
     def report(self, labels: LabelIndex, details: bool = True) -> dict[str, Any]:
         """What was measured, as JSON-able values; None where nothing was labelled.
 

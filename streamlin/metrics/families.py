@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from streamlin import __version__
 
 if TYPE_CHECKING:
-    from streamlin.pipeline import Pipeline
+    from streamlin.run import Run
 
 _SPANS = {"running": "accuracy", "window": "window_accuracy", "fading": "fading_accuracy"}
 _COUNTS = {
@@ -28,7 +28,7 @@ Labelled = Iterable[tuple[tuple[str, ...], float | None]]
 """Values of labels, and the value; None is left out."""
 
 
-def families(run: "Pipeline") -> list[Metric]:
+def families(run: "Run") -> list[Metric]:
     """All that is exported, in order; on the thread that learns."""
     report = run.report(details=False)
     return [
@@ -109,7 +109,7 @@ def _late_labels(late: Mapping[str, Any] | None) -> Iterator[Metric]:
             yield kind(f"late_labels_{key}", text, [((), value)])
 
 
-def _work(run: "Pipeline") -> Iterator[Metric]:
+def _work(run: "Run") -> Iterator[Metric]:
     stages = [((stage,), seconds) for stage, seconds in run.stages.seconds.items()]
     yield counter("stage_seconds", "Time that each stage took; read includes waiting.", stages, ("stage",))
     yield counter("run_seconds", "Time since this run began.", [((), run.seconds)])
@@ -117,7 +117,7 @@ def _work(run: "Pipeline") -> Iterator[Metric]:
     yield gauge("batch_events", "Events of the last batch.", [((), run.batch_size)])
 
 
-def _tables(run: "Pipeline") -> Iterator[Metric]:
+def _tables(run: "Run") -> Iterator[Metric]:
     views = {view: (len(rows), 1 << rows.bits) for view, rows in run.model.rows.items()}
     yield gauge("feature_rows", "Rows in use.", [((view,), used) for view, (used, _) in views.items()], ("view",))
     shares = [((view,), used / buckets) for view, (used, buckets) in views.items()]
@@ -139,7 +139,7 @@ def collision_share(used: int, buckets: int) -> float:
     return max(0.0, 1 - used / features)
 
 
-def _checkpoint(run: "Pipeline") -> Iterator[Metric]:
-    if run.checkpoint_time is not None:
-        written = [((), run.checkpoint_time)]
+def _checkpoint(run: "Run") -> Iterator[Metric]:
+    if run.state.written is not None:
+        written = [((), run.state.written)]
         yield gauge("checkpoint_timestamp_seconds", "When the last checkpoint was written, Unix time.", written)

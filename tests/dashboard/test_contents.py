@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from streamlin.dashboard.contents import contents
-from streamlin.pipeline import Pipeline
+from streamlin.run import Run
 from streamlin.settings import load_config
-from tests.test_summary import Silent
+from tests.silent import Silent
 
 
 def report_of(url: str, **flags: Any) -> dict[str, Any]:
-    pipeline = Pipeline(load_config(flags={"source.url": url} | flags, environment={}), Silent())
+    pipeline = Run(load_config(flags={"source.url": url} | flags, environment={}), Silent())
     try:
         return pipeline.run()
     finally:
