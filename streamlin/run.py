@@ -211,6 +211,7 @@ class Run:
         else:
             self.state.wait()
         self.seconds = time.perf_counter() - begin
+        self._tell()
         if failure is not None:
             raise failure
 
