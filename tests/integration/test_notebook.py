@@ -1,6 +1,5 @@
 """In a real notebook: a kernel of Jupyter runs it."""
 
-from pathlib import Path
 from typing import Any
 
 import nbformat
