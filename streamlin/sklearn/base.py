@@ -49,7 +49,7 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget all, then learn the samples in one pass. Errors as in `partial_fit`."""
         for name in ("learner_", "classes_", "_order", "n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self.partial_fit(X, y, sample_weight=sample_weight)
         if not self.learner_.labels:
             raise ValueError("sample_weight is zero for all samples")
@@ -84,8 +84,8 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best scored label of each sample."""
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
+        labels: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """float64[n_samples, n_labels], each label's probability: the softmax of the scores."""

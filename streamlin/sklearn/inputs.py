@@ -15,12 +15,14 @@ def as_texts(X: Any) -> list[str] | None:
 
     Raises
     ------
-    ValueError : it is one text, or something in it is none.
+    ValueError : it is one text, or empty, or something in it is no text.
     """
     if isinstance(X, str):
         raise ValueError("X must be a sequence of texts, got a single one")
-    if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__") or len(X) == 0:
+    if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__"):
         return None
+    if len(X) == 0:
+        raise ValueError("X has 0 sample(s), at least one is required")
     texts = X if isinstance(X, list) else list(X)
     if not isinstance(texts[0], str):
         return None

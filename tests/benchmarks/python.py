@@ -15,7 +15,7 @@ PYTHON = str(Path(__file__).resolve().parents[2] / "bench/peers-venv/bin/python"
 def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
     """For each case the seconds of theirs and of ours, in each repetition."""
     for labels in (2, 4):
-        write_synthetic(folder / f"{labels}.jsonl", events=20_000, words=25, labels=labels)
+        write_synthetic(folder / f"{labels}.jsonl", events=10_000, words=25, labels=labels)
     log("river and scikit-learn")
     found: list[dict[str, Any]] = json.loads(
         run(PYTHON, "-m", "tests.benchmarks.python_times", str(folder), str(repeat)).stdout

@@ -31,7 +31,7 @@ def taught(model, stream):
     found = []
     for x, y, w in stream:
         found.append((model.predict_one(x), model.predict_proba_one(x)))
-        model.learn_one(x, y, w)
+        model.learn_one(x, y, w=w)
     return found
 
 
@@ -126,13 +126,13 @@ def test_weights_of_a_stream_are_taken():
         lambda model: ensemble.ADWINBaggingClassifier(model, n_models=3, seed=1),
         lambda model: ensemble.AdaBoostClassifier(model, n_models=3, seed=1),
         lambda model: ensemble.VotingClassifier([model, river.Perceptron(), river.Arow()]),
-        lambda model: ensemble.StackingClassifier([model, river.Arow()], meta_classifier=river.LogisticRegression()),
         lambda model: model_selection.SuccessiveHalvingClassifier(
             utils.expand_param_grid(model, {"alpha": [0.1, 0.3, 3.0], "smoothing": ["uniform", "prior"]}),
             metrics.Accuracy(),
             budget=200,
         ),
         lambda model: bag() | ensemble.BaggingClassifier(model, n_models=3, seed=1),
+        lambda model: bag() | ensemble.StackingClassifier([model, river.Arow()], river.LogisticRegression(eta=0.1)),
         lambda model: compose.Pipeline(bag(), preprocessing.Normalizer(), model),
     ],
 )

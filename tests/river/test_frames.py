@@ -90,7 +90,7 @@ def test_predictions_have_the_labels_type(labels):
 )
 def test_what_is_wrong_is_said_and_nothing_is_learned(X, message):
     model = river.NaiveBayes()
-    with pytest.raises(RecordError, match=message):
+    with pytest.raises(RecordError, match=message), np.errstate(over="ignore"):
         model.learn_many(X, pd.Series(["x", "y"]))
     assert model.predict_proba_one("a") == {}
 

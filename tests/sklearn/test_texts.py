@@ -173,13 +173,6 @@ def test_parameters_are_searched(data):
     assert cross_val_score(sklearn.NaiveBayes(**search.best_params_), texts, labels, cv=3).mean() == search.best_score_
 
 
-def test_processes_share_the_work(data):
-    """joblib hands large arrays over as maps of files that can't be written to."""
-    texts, labels = stream(data)
-    alone = cross_val_score(sklearn.Arow(), texts, labels, cv=2)
-    assert_array_equal(cross_val_score(sklearn.Arow(), texts, labels, cv=2, n_jobs=2), alone)
-
-
 @pytest.mark.parametrize(
     ("X", "y", "more", "message"),
     [
