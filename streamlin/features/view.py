@@ -34,6 +34,14 @@ class Buckets(NamedTuple):
     buckets: NDArray[np.int32]
     values: NDArray[np.float32]
 
+    def take(self, events: NDArray[np.int64]) -> "Buckets":
+        """Those of some events, in the order given."""
+        lengths = np.diff(self.indptr)[events]
+        indptr = np.zeros(events.size + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        entries = np.repeat(self.indptr[events] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return Buckets(indptr, self.buckets[entries], self.values[entries])
+
 
 class View:
     """Texts to hashed features; without state, so a text has the same ones whenever and with whom it comes.

@@ -10,6 +10,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from streamlin.errors import ConfigError
 from streamlin.features import Buckets, View
 from streamlin.features.sparse import bits_for, entries
 from streamlin.learners import Learner, softmax
@@ -25,9 +26,9 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
     X is a sequence of texts (a list, an array, a Series), or a matrix [n_samples, n_features], dense or sparse, whose
     column j is feature j. Which of the two came first must come ever after.
 
-    It learns in one pass, sample after sample in their order: `fit` is one `partial_fit` of a new classifier, and that
-    one of all samples is as many of one sample each. Labels need not be announced; those that are (`classes`) can be
-    predicted from the start. Of equal scores the label that stands first in `classes_` wins.
+    `partial_fit` learns sample after sample, so that one call with all of them is as many with one each. `fit` is one
+    pass, too, in an order of its own. Labels need not be announced; those that are (`classes`) can be predicted from
+    the start. Of equal scores the label that stands first in `classes_` wins.
 
     Attributes
     ----------
@@ -47,44 +48,37 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget all, then learn the samples in one pass. Errors as in `partial_fit`."""
+        """Forget all, then learn the samples in one pass, in an order as if drawn at random that is always the same.
+
+        Samples may so be sorted by label, from which little would be learned. Errors as in `partial_fit`.
+        """
         for name in ("learner_", "classes_", "_order", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        self.partial_fit(X, y, sample_weight=sample_weight)
+        self._learn(X, y, None, sample_weight, shuffled=True)
         if not self.learner_.labels:
             raise ValueError("sample_weight is zero for all samples")
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn further samples.
+        """Learn further samples, one after the other.
 
         y : their labels, which may be new. classes : labels that may still come; they need not be told.
         sample_weight : >= 0, what an update is multiplied by; None: 1 each.
 
         Raises
         ------
-        ValueError : X, y or sample_weight is not as above, or they differ in length.
-        ConfigError : a parameter is not as it must be.
+        ValueError : a parameter, X, y or sample_weight is not as it must be, or they differ in length.
         """
         if classes is None and sample_weight is None and self._knows(X, y):
             self.learner_.learn_label(X[0], y[0])
-            return self
-        first = "learner_" not in vars(self)
-        samples = self._samples(X, first)
-        labels = checked_labels(y, len(samples) if isinstance(samples, list) else samples.indptr.size - 1)
-        weights = sample_weights(sample_weight, labels.size)
-        announced = [] if classes is None else np.unique(column_or_1d(classes)).tolist()
-        self._check_new(labels, announced)
-        learner = self._learner_of(samples) if first else self.learner_
-        learner.labels.learn(announced)
-        learner.learn_features(_features(samples, learner), labels.tolist(), weights)
-        self.learner_ = learner
-        self._sort_labels()
+        else:
+            self._learn(X, y, classes, sample_weight)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best scored label of each sample."""
-        labels: NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)  # raises where there are no labels yet
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -95,6 +89,23 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
         """float64[n_samples, n_labels], the scores; of two labels float64[n_samples], the second's less the first's."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, shuffled: bool = False) -> None:
+        first = "learner_" not in vars(self)
+        samples = self._samples(X, first)
+        labels = checked_labels(y, len(samples) if isinstance(samples, list) else samples.indptr.size - 1)
+        weights = sample_weights(sample_weight, labels.size)
+        announced = [] if classes is None else np.unique(column_or_1d(classes)).tolist()
+        self._check_new(labels, announced)
+        learner = self._learner_of(samples) if first else self.learner_
+        features = _features(samples, learner)
+        if shuffled:
+            order = np.random.RandomState(0).permutation(labels.size)  # whose numbers are the same in all versions
+            features, labels, weights = features.take(order), labels[order], weights[order]
+        learner.labels.learn(announced)
+        learner.learn_features(features, labels.tolist(), weights)
+        self.learner_ = learner
+        self._sort_labels()
 
     def _knows(self, X: Any, y: Any) -> bool:
         """Whether these are one text and a label that is known: to check them takes far longer than to learn them."""
@@ -135,9 +146,11 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
 
     def _learner_of(self, samples: list[str] | Buckets) -> Learner:
         """A new one, for what is learned first. A column of a matrix is a bucket, whatever `features` says of texts."""
-        if isinstance(samples, list):
-            return self._new_learner()
-        return self._new_learner(features=View(bits=bits_for(self.n_features_in_)))
+        others = {} if isinstance(samples, list) else {"features": View(bits=bits_for(self.n_features_in_))}
+        try:
+            return self._new_learner(**others)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
 
     def _check_new(self, labels: NDArray[Any], announced: list[Any]) -> None:
         """Raise ValueError where a label is new and can't be one, or not beside those that are known."""

@@ -185,3 +185,10 @@ def test_a_copy_is_the_same_view_and_small(config: ViewConfig, bits: int) -> Non
     for copied in (pickle.loads(kept), copy.deepcopy(view), eval(repr(view))):
         assert (copied.config, copied.bits, copied.categories) == (config, bits, ("place",))
         assert listed(copied.of_texts(["Ab c, d"])) == listed(view.of_texts(["Ab c, d"]))
+
+
+@given(st.lists(texts, min_size=1, max_size=5), st.lists(st.integers(0, 4), max_size=8))
+def test_events_are_taken_in_any_order(some: list[str], chosen: list[int]) -> None:
+    found = View().of_texts(some)
+    events = [event % len(some) for event in chosen]
+    assert listed(found.take(np.array(events, np.int64))) == [listed(found)[event] for event in events]

@@ -49,7 +49,7 @@ def test_behind_a_vectorizer_it_learns_what_it_learns_of_the_texts(name, data):
 def test_it_is_the_learner(name):
     """A mapping of each row's columns, whose names are hashed to other buckets; which they are matters to none."""
     X, y = random()
-    model, learner = getattr(sklearn, name)().fit(X, y), getattr(learners, name)(features=View(bits=20))
+    model, learner = getattr(sklearn, name)().partial_fit(X, y), getattr(learners, name)(features=View(bits=20))
     learner.learn_many([{str(j): x for j, x in enumerate(row)} for row in X.tolist()], y.tolist())
     scores = learner.scores_many([{str(j): x for j, x in enumerate(row)} for row in X.tolist()])
     assert_array_equal(model.decision_function(X), scores[:, np.argsort(learner.labels.names)])
@@ -69,7 +69,7 @@ def test_all_forms_of_a_matrix_are_one(name, form):
 @pytest.mark.parametrize("size", [1, 7])
 def test_portions_change_nothing(name, size):
     X, y = random()
-    parts, whole = getattr(sklearn, name)(), getattr(sklearn, name)().fit(X, y)
+    parts, whole = getattr(sklearn, name)(), getattr(sklearn, name)().partial_fit(X, y)
     for begin in range(0, len(X), size):
         parts.partial_fit(csr_matrix(X[begin : begin + size]), y[begin : begin + size])
     assert_array_equal(parts.decision_function(X), whole.decision_function(X))

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from streamlin import ConfigError, View, ViewConfig, learners, sklearn
+from streamlin import View, ViewConfig, learners, sklearn
 from tests.streams import read_events
 
 EVERY = pytest.mark.parametrize("name", sklearn.__all__)
@@ -34,7 +34,8 @@ def test_it_is_the_learner(name, data):
     """Labels stand in another order, and where scores are equal the first in that order wins."""
     texts, labels = stream(data)
     weights = np.linspace(0, 2, len(texts))
-    model, learner = make(name).fit(texts, labels, weights), getattr(learners, name)(features=make(name).features)
+    model, learner = make(name), getattr(learners, name)(features=make(name).features)
+    model.partial_fit(texts, labels, sample_weight=weights)
     learner.learn_many(texts, labels, weights)
     assert model.__doc__ == learner.__doc__
     assert_array_equal(model.classes_, sorted(set(labels)))
@@ -48,7 +49,7 @@ def test_it_is_the_learner(name, data):
 @pytest.mark.parametrize("size", [1, 7])
 def test_portions_change_nothing(name, size, data):
     texts, labels = stream(data)
-    parts, whole = make(name), make(name).fit(texts, labels)
+    parts, whole = make(name), make(name).partial_fit(texts, labels)
     for begin in range(0, len(texts), size):
         assert parts.partial_fit(texts[begin : begin + size], labels[begin : begin + size]) is parts
     assert_array_equal(parts.classes_, whole.classes_)
@@ -109,7 +110,7 @@ def test_labels_that_are_announced_can_be_predicted_from_the_start(name):
 @EVERY
 def test_labels_of_any_type(name, labels):
     given = np.array(labels)
-    model = make(name).fit(["a", "b"] * 3, np.tile(given, 3))
+    model = make(name).partial_fit(["a", "b"] * 3, np.tile(given, 3))
     assert model.classes_.dtype == given.dtype
     assert model.classes_.tolist() == sorted(labels)
     assert model.predict(["a", "b"]).tolist() == labels
@@ -125,6 +126,23 @@ def test_of_two_labels_the_second_is_the_positive_one(name):
     assert model.classes_.tolist() == ["ham", "spam"]
     assert ((model.decision_function(TEXTS) > 0) == (model.predict(TEXTS) == "spam")).all()
     assert model.decision_function(["win a prize"]) > 0 > model.decision_function(["see lunch"])
+
+
+@EVERY
+def test_fit_learns_what_is_sorted_by_label_too(name, data):
+    """In another order, which is one and the same whenever it is called."""
+    texts, labels = stream(data)
+    order = np.argsort(labels, kind="stable")
+    weights = np.linspace(0, 2, len(texts))
+    texts, labels = np.array(texts)[order], np.array(labels)[order]
+    model = make(name).fit(texts, labels, weights)
+    drawn = np.random.RandomState(0).permutation(len(texts))
+    alike = make(name).partial_fit(texts[drawn], labels[drawn], sample_weight=weights[drawn])
+    assert_array_equal(model.decision_function(texts), alike.decision_function(texts))
+    assert (
+        model.score(texts, labels) > make(name).partial_fit(texts, labels).score(texts, labels)
+        or model.score(texts, labels) > 0.95
+    )
 
 
 @EVERY
@@ -212,5 +230,5 @@ def test_what_is_wrong_later_changes_nothing():
 
 def test_a_wrong_parameter_is_told_when_it_is_first_needed():
     model = sklearn.NaiveBayes(alpha=-1)
-    with pytest.raises(ConfigError, match=r"naive_bayes.alpha must be positive, got -1"):
+    with pytest.raises(ValueError, match=r"naive_bayes.alpha must be positive, got -1"):
         model.fit(TEXTS, LABELS)
