@@ -10,14 +10,16 @@ const KINDS = { window_accuracy: "window", accuracy: "since the start", fading_a
 // Numbers for people.
 
 const count = (n) => (n === null || n === undefined ? "–" : Math.round(n).toLocaleString("en"));
+const amount = (n) => (Number.isInteger(n) ? count(n) : n.toPrecision(3));
 const percent = (p) => (p === null || p === undefined ? "–" : `${(100 * p).toFixed(2)} %`);
-const ratio = (x) => (x === null || x === undefined ? "–" : x.toFixed(3));
+const ratio = (x) => (x === null || x === undefined ? "–" : x.toFixed(3).replace(/^-(?=0\.000$)/, ""));
 const short = (n) => {
   for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
     if (Math.abs(n) >= size) return `${+(n / size).toPrecision(3)}${unit}`;
   }
   return `${+n.toPrecision(3)}`;
 };
+const recent = () => `last ${count(shown.window)}`;
 const probability = (p) => (p === null || p === undefined ? "–" : p < 0.001 ? "< 0.001" : p.toPrecision(2));
 
 // Elements. What is there already is filled anew, so that focus, scrolling and a selection stay.
@@ -158,6 +160,8 @@ let shown = null;
 let curve = null;
 let kind = null;
 let whose = null;
+let when = ""; // "" since the start, "window_" of late: what stands before the names of figures
+let figures = "";
 const off = new Set();
 
 function take(snapshot) {
@@ -181,6 +185,7 @@ function show() {
   showAccuracy();
   showDrift();
   showPace();
+  showLate();
   showMistakes();
   showConfusion();
   showShares();
@@ -203,9 +208,7 @@ function showCounts() {
   items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
   if (counts.tombstones) items.push(["tombstones", count(counts.tombstones)]);
   if (counts.lost) items.push(["lost", count(counts.lost), true]);
-  for (const [key, value] of Object.entries(shown.late_labels || {})) {
-    items.push([`late labels: ${key.replaceAll("_", " ")}`, count(value)]);
-  }
+  if (shown.late_labels) items.push(["waiting for a label", count(shown.late_labels.waiting)]);
   items.push(["seconds", shown.seconds.toFixed(1)]);
   children(element("counts"), items.length, "div").forEach((place, i) => {
     if (!place.firstChild) place.append(make("dt"), make("dd"));
@@ -227,15 +230,15 @@ function appearance(row, i) {
   return { colour: style(`--c${i % COLOURS}`), dash: i < COLOURS ? [] : [12, 3] };
 }
 
-const COLUMNS = [
+const columnsOf = (span) => [
   ["accuracy", "accuracy", percent],
-  ["window_accuracy", "last", percent],
+  ["window_accuracy", recent(), percent],
   ["interval", "95 % interval", (pair) => (pair ? `${(100 * pair[0]).toFixed(2)} – ${(100 * pair[1]).toFixed(2)}` : "–")],
   ["fading_accuracy", "fading", percent],
-  ["kappa", "kappa", ratio],
-  ["macro_f1", "macro F1", ratio],
-  ["log_loss", "log loss", ratio],
-  ["ece", "ECE", ratio],
+  [`${span}kappa`, "kappa", ratio],
+  [`${span}macro_f1`, "macro F1", ratio],
+  [`${span}log_loss`, "log loss", ratio],
+  [`${span}ece`, "ECE", ratio],
   ["leader_p", "p", probability],
   ["abstained", "abstained", count],
 ];
@@ -243,8 +246,10 @@ const COLUMNS = [
 function showAccuracy() {
   const { rows } = shown;
   element("accuracy").hidden = !rows.length;
-  const columns = COLUMNS.filter(([key]) => rows.some((row) => key in row));
-  const titles = columns.map(([key, title]) => (key === "window_accuracy" ? `last ${count(shown.window)}` : title));
+  const columns = columnsOf(figures).filter(([key]) => rows.some((row) => key in row));
+  const titles = columns.map(([, title]) => title);
+  element("figures").hidden = !rows.some((row) => "window_kappa" in row);
+  say(element("figures").querySelector("option[value=window_]"), recent());
   const top = (rows.find((row) => row.name === shown.leader) || best() || {}).name;
   fill(element("learners"), ["learner", ...titles], rows.map((row, i) => [
     (place) => showKey(place, row, i),
@@ -303,7 +308,7 @@ function drawAccuracy() {
 }
 
 function spanTitle(key) {
-  return key === "window_accuracy" ? `last ${count(shown.window)}` : KINDS[key];
+  return key === "window_accuracy" ? recent() : KINDS[key];
 }
 
 function showSpans(kinds) {
@@ -365,6 +370,34 @@ function showPace() {
   }
 }
 
+// What the report calls them, and what they are; what only goes wrong is shown where there is any.
+const ALWAYS = 7;
+const LATE = {
+  waiting: "texts that wait for a label",
+  joined: "texts whose label came later",
+  delay: "texts by which each label is held back",
+  "delay_events median": "delay in texts, median",
+  "delay_events p95": "delay in texts, 95 %",
+  "delay_seconds median": "delay in seconds, median",
+  "delay_seconds p95": "delay in seconds, 95 %",
+  labels_waiting: "labels that wait for their text",
+  early: "labels that came before their text",
+  fallen_out: "texts that waited too long",
+  without_id: "texts without id, which no label can find",
+  replaced: "texts of which another one came",
+  unknown: "labels of no text",
+  repeated: "second labels, the same",
+  contradicted: "second labels, another one",
+};
+
+function showLate() {
+  const { late_labels: late } = shown;
+  element("late").hidden = !late;
+  if (!late) return;
+  const keys = Object.keys(LATE).filter((key, i) => (i < ALWAYS ? key in late : late[key]));
+  fill(element("late").querySelector("table"), ["", "number"], keys.map((key) => [LATE[key], amount(late[key])]));
+}
+
 function showMistakes() {
   const mistakes = shown.mistakes || [];
   element("mistakes").hidden = !mistakes.length;
@@ -391,7 +424,8 @@ function showConfusion() {
   if (select.options.length !== names.length) {
     select.replaceChildren(...names.map((one) => new Option(one, one, false, one === whose)));
   }
-  const counts = confusion.learners[whose];
+  say(element("when").querySelector("option[value=window_]"), recent());
+  const counts = confusion[`${when}learners`][whose];
   const rest = confusion.labels.length;
   const others = counts[rest].some((n) => n > 0);
   const shownOf = (list) => (others || counts.some((row) => row[rest] > 0) ? list : list.slice(0, rest));
@@ -404,7 +438,7 @@ function showConfusion() {
       place.style.background = `rgb(var(${r === c ? "--heat" : "--wrong"}) / ${(0.55 * n / sum).toFixed(3)})`;
     })];
   }));
-  showMixups(confusion.mixups[whose]);
+  showMixups(confusion[`${when}mixups`][whose]);
 }
 
 function showMixups(pairs) {
@@ -416,25 +450,27 @@ function showMixups(pairs) {
 }
 
 function showShares() {
-  const { shares } = shown;
+  const { shares, by_label: byLabel } = shown;
   element("shares").hidden = !shares || !shares.length;
   if (!shares || !shares.length) return;
   const most = Math.max(...shares.slice(0, 20).map(([, share]) => share || 0)) || 1;
-  const titles = ["label", "share", `last ${count(shown.window)}`, ""];
-  fill(element("shares").querySelector("table"), titles, shares.map(([label, share, recent]) => [
-    name(label), percent(share), percent(recent), (place) => {
+  const figures = (byLabel[`${when}learners`] || {})[whose] || [];
+  const titles = ["label", "share", recent(), "", "precision", "recall", "F1"];
+  fill(element("shares").querySelector("table"), titles, shares.map(([label, share, last], i) => [
+    name(label), percent(share), percent(last), (place) => {
       const bar = place.firstChild || place.appendChild(make("span", undefined, "bar"));
-      bar.style.width = `${Math.min(140, Math.max(1, Math.round((140 * share) / most)))}px`;
+      bar.style.width = `${Math.min(80, Math.max(1, Math.round((80 * share) / most)))}px`;
     },
+    ...[0, 1, 2].map((figure) => (figures[i] ? ratio(figures[i][figure]) : "")),
   ]), ["", "", "", "text"]);
+  say(element("by-label"), `Precision, recall and F1 are those of ${whose}, ${when ? recent() : "since the start"}.`);
 }
 
 function showInputs() {
   const inputs = Object.entries(shown.inputs || {});
   element("inputs").hidden = !inputs.length;
-  const recent = `last ${count(shown.window)}`;
   const number = (x) => (x === null || x === undefined ? "–" : x.toFixed(1));
-  fill(element("inputs").querySelector("table"), ["view", "features a text", recent, "never seen", recent],
+  fill(element("inputs").querySelector("table"), ["view", "features a text", recent(), "never seen", recent()],
     inputs.map(([view, figures]) => [
       name(view), number(figures.features), number(figures.window_features),
       percent(figures.unseen), percent(figures.window_unseen),
@@ -509,10 +545,18 @@ function connect() {
   listen();
 }
 
-element("whose").addEventListener("change", (event) => {
-  whose = event.target.value;
-  showConfusion();
+element("figures").addEventListener("change", (event) => {
+  figures = event.target.value;
+  showAccuracy();
 });
+for (const id of ["whose", "when"]) {
+  element(id).addEventListener("change", () => {
+    whose = element("whose").value;
+    when = element("when").value;
+    showConfusion();
+    showShares();
+  });
+}
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   Object.values(charts).forEach((chart) => chart.forget());
   if (shown) show();
