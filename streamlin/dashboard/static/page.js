@@ -19,6 +19,7 @@ const short = (n) => {
   }
   return `${+n.toPrecision(3)}`;
 };
+const times = (n) => (n === 1 ? "once" : `${count(n)} times`);
 const recent = () => `last ${count(shown.window)}`;
 const probability = (p) => (p === null || p === undefined ? "–" : p < 0.001 ? "< 0.001" : p.toPrecision(2));
 
@@ -80,7 +81,7 @@ function name(text) {
 // Charts.
 
 class Chart {
-  // range: of the y axis, from the least and the greatest value; without it both are seen well.
+  // range: of the y axis, from the least and the greatest value.
   constructor(place, format, range) {
     Object.assign(this, { place, format, range, key: "", plot: null, marks: [] });
     new ResizeObserver(() => this.plot && this.plot.setSize(this.size())).observe(place);
@@ -110,7 +111,7 @@ class Chart {
       ...this.size(),
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: this.range ? { range: this.range } : {} },
+      scales: { x: { time: false }, y: { range: this.range } },
       axes: [
         { ...axis, values: (_, ticks) => ticks.map(short), space: 70, size: 30 },
         { ...axis, values: (_, ticks) => ticks.map(this.format), size: 58 },
@@ -148,8 +149,13 @@ class Chart {
 }
 
 const fromZero = (_, least, most) => [0, most > 0 ? 1.1 * most : 1];
+// A share's curves fill the chart, but for a tenth; what hardly moves is not blown up.
+const around = (_, least, most) => {
+  const margin = Math.max(0.1 * (most - least), 0.01);
+  return [Math.max(0, least - margin), Math.min(1, most + margin)];
+};
 const charts = {
-  accuracy: new Chart(element("accuracy-chart"), (value) => `${+(100 * value).toFixed(1)} %`),
+  accuracy: new Chart(element("accuracy-chart"), (value) => `${+(100 * value).toFixed(1)} %`, around),
   pace: new Chart(element("pace-chart"), short, fromZero),
   lag: new Chart(element("lag-chart"), short, fromZero),
 };
@@ -159,6 +165,7 @@ const charts = {
 let shown = null;
 let curve = null;
 let kind = null;
+let chosen = null; // the learner whose confusion is shown; until one is chosen, the best
 let whose = null;
 let when = ""; // "" since the start, "window_" of late: what stands before the names of figures
 let figures = "";
@@ -334,9 +341,11 @@ function showDrift() {
   section.hidden = !drift;
   if (!drift) return;
   const { last_alarms: alarms } = drift;
-  say(element("alarms-count"), drift.alarms
-    ? `${count(drift.alarms)} alarms; accuracy fell in ${count(drift.falls)} of them and rose in the others. In the curves above they are dashed red lines, the others grey.`
-    : "No alarm: no learner's accuracy has changed.");
+  const rises = drift.alarms - drift.falls;
+  const told = [];
+  if (drift.falls) told.push(`accuracy fell ${times(drift.falls)}, at dashed red lines in the curves above`);
+  if (rises) told.push(`${drift.falls ? "it" : "accuracy"} rose ${times(rises)}, at grey ones`);
+  say(element("alarms-count"), drift.alarms ? `Alarms: ${told.join("; ")}.` : "No alarm: no learner's accuracy has changed.");
   section.querySelector(".scroll").hidden = !alarms.length;
   fill(section.querySelector("table"), ["learner", "event", "before", "after", "position"], alarms.map((alarm) => [
     name(alarm.learner), count(alarm.labelled), percent(alarm.before),
@@ -395,7 +404,7 @@ function showLate() {
   element("late").hidden = !late;
   if (!late) return;
   const keys = Object.keys(LATE).filter((key, i) => (i < ALWAYS ? key in late : late[key]));
-  fill(element("late").querySelector("table"), ["", "number"], keys.map((key) => [LATE[key], amount(late[key])]));
+  fill(element("late").querySelector("table"), ["texts and labels", "number"], keys.map((key) => [LATE[key], amount(late[key])]));
 }
 
 function showMistakes() {
@@ -420,10 +429,9 @@ function showConfusion() {
   if (!confusion || !confusion.labels.length) return;
   const names = Object.keys(confusion.learners);
   const select = element("whose");
-  if (!names.includes(whose)) whose = names.includes(shown.leader) ? shown.leader : names[0];
-  if (select.options.length !== names.length) {
-    select.replaceChildren(...names.map((one) => new Option(one, one, false, one === whose)));
-  }
+  whose = [chosen, shown.leader, names[0]].find((one) => names.includes(one));
+  if (select.options.length !== names.length) select.replaceChildren(...names.map((one) => new Option(one)));
+  select.value = whose;
   say(element("when").querySelector("option[value=window_]"), recent());
   const counts = confusion[`${when}learners`][whose];
   const rest = confusion.labels.length;
@@ -549,14 +557,16 @@ element("figures").addEventListener("change", (event) => {
   figures = event.target.value;
   showAccuracy();
 });
-for (const id of ["whose", "when"]) {
-  element(id).addEventListener("change", () => {
-    whose = element("whose").value;
-    when = element("when").value;
-    showConfusion();
-    showShares();
-  });
-}
+element("whose").addEventListener("change", (event) => {
+  chosen = event.target.value;
+  showConfusion();
+  showShares();
+});
+element("when").addEventListener("change", (event) => {
+  when = event.target.value;
+  showConfusion();
+  showShares();
+});
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   Object.values(charts).forEach((chart) => chart.forget());
   if (shown) show();
