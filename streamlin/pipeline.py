@@ -111,7 +111,8 @@ class Pipeline:
 
         Raises
         ------
-        RecordError : one can't become an event; none was learned. ValueError : they are of different lengths.
+        RecordError : one can't become an event; none was learned.
+        ValueError : they are of different lengths.
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
@@ -170,7 +171,8 @@ class Pipeline:
 
         Raises
         ------
-        ConfigError : it has none. ConnectorError : it can't be written.
+        ConfigError : it has none.
+        ConnectorError : it can't be written.
         """
         if folder is not None:
             save_copy(self._state, Path(folder))
