@@ -26,6 +26,7 @@ def blocks(language: str) -> list[Block]:
     return [block for block in BLOCKS if block.language == language]
 
 
+@pytest.mark.timeout(600)  # the README has all that a machine may be busy with
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.language in RUN for b in page.blocks)], ids=repr)
 def test_what_it_shows_happens(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block does what the page says; those that need a broker: tests/integration/kafka."""
