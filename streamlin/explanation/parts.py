@@ -58,4 +58,5 @@ def centred(scores: Scores) -> Scores:
     if not scores.shape[-1]:
         return scores
     with np.errstate(all="ignore"):  # they may have overflowed
-        return scores - scores.mean(axis=-1, keepdims=True)
+        means: Scores = scores.mean(axis=-1, keepdims=True)
+        return scores - means

@@ -50,7 +50,8 @@ class Reasons:
     @property
     def ranked(self) -> list[int]:
         """Codes of all labels, the best scored first; ties in order of first sight."""
-        return np.argsort(-self.scores, kind="stable").tolist()
+        codes: list[int] = np.argsort(-self.scores, kind="stable").tolist()
+        return codes
 
     @property
     def base_name(self) -> str:

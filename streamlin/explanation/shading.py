@@ -39,7 +39,7 @@ def shades(reasons: Reasons, until: int) -> list[Shade]:
         ends.append(spans[stands, 1])
         parts.append(found.shares(weights[first:last])[stands])
         first = last
-    return _merged(*map(np.concatenate, (begins, ends, parts)), until)
+    return _merged(np.concatenate(begins), np.concatenate(ends), np.concatenate(parts), until)
 
 
 def _merged(begins: NDArray[np.int64], ends: NDArray[np.int64], parts: NDArray[np.float64], until: int) -> list[Shade]:

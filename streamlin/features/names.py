@@ -141,9 +141,9 @@ def key_of(hashed: np.int32) -> np.int32:
 
 
 @kernel
-def slot_of(key: np.int32, slots: NDArray[np.int32]) -> int:
+def slot_of(key: np.int32, slots: NDArray[np.int32]) -> np.int64:
     """Where a key stands, or may be put; the number of slots is a power of two."""
-    slot = key & (slots.size - 1)
+    slot = np.int64(key) & (slots.size - 1)
     while slots[slot] != 0 and slots[slot] != key:
         slot = (slot + 1) & (slots.size - 1)
     return slot
@@ -226,9 +226,11 @@ def note_rows(
                 if count < 0:
                     return at, ~count
         for name in range(event * k, (event + 1) * k):
-            begin, end = name_ends[name], name_ends[name + 1]
-            if begin < end:
-                count = note(named, begin, end, bits, row_of, n_rows, limit, slots, hashes, ends, names, count)
+            whole = name_ends[name : name + 2]
+            if whole[0] < whole[1]:
+                count = note_ngrams(
+                    named, whole, 0, 1, 1, bits, row_of, n_rows, limit, slots, hashes, ends, names, count
+                )
                 if count < 0:
                     return at, ~count
     return sources.size, count
@@ -251,47 +253,35 @@ def note_ngrams(
     names: NDArray[np.uint8],
     count: int,
 ) -> int:
-    """`note` the n-grams of some units, which `append_ngrams` tells of."""
+    """Name the n-grams of some units, which `append_ngrams` tells of, as far as they have no name yet.
+
+    An n-gram has to have a bucket among the first n_rows rows. Returns how many names there are then, or, with all bits
+    turned over, how many there are if there is no room.
+    """
     size = bounds.size - 1
     for unit in range(size):
         for n in range(shortest, min(longest, size - unit) + 1):
             end = bounds[unit + n] - gap
-            count = note(octets, bounds[unit], end, bits, row_of, n_rows, limit, slots, hashes, ends, names, count)
-            if count < 0:
+            hashed = murmur3_32(octets, bounds[unit], end)
+            slot = slot_of(key_of(hashed), slots)
+            if slots[slot] != 0 or not 0 <= row_of[abs(np.int64(hashed)) & ((1 << bits) - 1)] < n_rows:
+                continue
+            if count >= limit:
                 return count
+            at = ends[count - 1] if count > 0 else np.int64(0)
+            if count == hashes.size or names.size - at < LONGEST:
+                return ~count
+            slots[slot], hashes[count] = key_of(hashed), hashed
+            ends[count] = write_name(octets, bounds[unit], end, names, at)
+            count += 1
     return count
 
 
 @kernel
-def note(
-    octets: NDArray[np.uint8],
-    begin: np.int64,
-    end: np.int64,
-    bits: int,
-    row_of: NDArray[np.int32],
-    n_rows: int,
-    limit: int,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.int32],
-    ends: NDArray[np.int64],
-    names: NDArray[np.uint8],
-    count: int,
-) -> int:
-    """Name `octets[begin:end]` if it has no name yet, and its bucket one of the first n_rows rows.
-
-    Returns how many names there are then, or, with all bits turned over, how many there are if there is no room.
-    """
-    hashed = murmur3_32(octets, begin, end)
-    key = key_of(hashed)
-    slot = slot_of(key, slots)
-    if slots[slot] == key or count >= limit:
-        return count
-    if not 0 <= row_of[abs(np.int64(hashed)) & ((1 << bits) - 1)] < n_rows:
-        return count
-    at = ends[count - 1] if count > 0 else np.int64(0)
-    if count == hashes.size or names.size - at < LONGEST:
-        return ~count
-    slots[slot], hashes[count] = key, hashed
+def write_name(
+    octets: NDArray[np.uint8], begin: np.int64, end: np.int64, names: NDArray[np.uint8], at: np.int64
+) -> np.int64:
+    """Copy `octets[begin:end]`, or its beginning and `…`, to names[at:]; returns where it ends."""
     length = end - begin
     if length > LONGEST:
         length = np.int64(LONGEST - _CUT.size)
@@ -304,5 +294,4 @@ def note(
         for j in range(_CUT.size):
             names[at + j] = _CUT[j]
         at += _CUT.size
-    ends[count] = at
-    return count + 1
+    return at

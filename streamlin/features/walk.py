@@ -131,7 +131,7 @@ def _of_categories(view: View, pieces: Sequence[str], given: Mapping[str, str | 
 def _concatenated(parts: Sequence[_Units]) -> _Units:
     if not parts:
         nothing = np.zeros(0, np.int64)
-        return _Units("", *[nothing] * 4, np.zeros((0, 2), np.int64))
+        return _Units("", nothing, nothing, nothing, nothing, np.zeros((0, 2), np.int64))
     texts, begins, ends, left, least, spans = zip(*parts, strict=True)
     lengths = np.array([len(text) for text in texts])
     before = np.repeat(np.cumsum(lengths) - lengths, [column.size for column in begins])
@@ -139,7 +139,9 @@ def _concatenated(parts: Sequence[_Units]) -> _Units:
         "".join(texts),
         np.concatenate(begins) + before,
         np.concatenate(ends) + before,
-        *map(np.concatenate, (left, least, spans)),
+        np.concatenate(left),
+        np.concatenate(least),
+        np.concatenate(spans),
     )
 
 

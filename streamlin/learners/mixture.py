@@ -268,7 +268,8 @@ class Mixture:
             with np.errstate(all="ignore"):
                 overflowed = not np.isfinite(np.square(scores - scores.mean()).sum())
             factors[m] = 0.0 if overflowed else member_factor(m, variance, self.temperatures, self.spreads, self.seen)
-        factors = factors * (self.weights[:, None] + self.label_weights[: centred.shape[1]].T)
+        trust = self.weights[:, np.newaxis] + self.label_weights[: member_scores.shape[1]].T
+        factors = factors * trust
         pool = (factors * centred).sum(axis=0)
         top = pool.max()
         temperature = output_temperature(self.output, 1.0 / np.exp(pool - top).sum() - 0.5)
