@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError, nearest
+from streamlin.errors import ConfigError, RecordError, nearest
 from streamlin.events import Batch, single_records
 from streamlin.explanation.explanation import Explanation
 from streamlin.explanation.found import Found
@@ -34,8 +34,9 @@ def explain(
     Raises
     ------
     ConfigError : there is no such learner, or no such category.
+    RecordError : it is no text.
     """
-    pieces = (text,) if isinstance(text, str) else tuple(text)
+    pieces = _pieces(text)
     names = model.names if learners is None else learners
     for name in names:
         if name not in model.names:
@@ -63,6 +64,14 @@ def explain(
     lead = int(predictions.lead[0])
     code = int(predictions.predicted[lead, 0])
     return Explanation("\n".join(pieces), reasons, model.names[lead], labels[code] if code >= 0 else None)
+
+
+def _pieces(text: str | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(text, str):
+        return (text,)
+    if isinstance(text, list | tuple) and all(isinstance(piece, str) for piece in text):
+        return tuple(text)
+    raise RecordError(f"{text!r:.80} can't be explained; it must be a text, or a list of the texts of an event")
 
 
 def _checked(model: Model, given: Mapping[str, str | None]) -> dict[str, str | None]:

@@ -80,6 +80,7 @@ def _table(rows: Rows) -> str:
     head = "".join(f"<th>{_escaped(title)}</th>" for title in ("n-gram", *rows.labels))
     reasons, rest = ("".join(map(_row, part)) for part in (rows.reasons, rows.rest))
     table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>{reasons}</tbody>\n<tfoot>{rest}</tfoot>\n</table>"
+    table = f'<div class="scroll" tabindex="0">{table}</div>'
     return f'{table}\n<div class="note">{_escaped(rows.remark)}</div>' if rows.remark else table
 
 

@@ -60,6 +60,8 @@ class Names:
         sources : int64[n], the event of the batches, one behind the other, that each row is.
         learned : bool[n]. rows_before : int64[n], as in `Examples`; index : as it is behind all of them.
         """
+        if not learned.any():
+            return
         rows_after = np.append(rows_before[1:], len(index))
         data, lengths, pieces, named, name_lengths = view.octets(batches)
         ascii_table, table, least, characters, shortest, longest, _, bits = view.how

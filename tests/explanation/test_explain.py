@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Event
 from streamlin.explanation import explain
 from streamlin.settings import load_config
 from tests import naive_features as naive
 from tests.explanation.models import EVERY, VIEWS, checked, events_of, taught
 from tests.features.batches import texts
-from tests.streams import batches, read_events, thinned
+from tests.streams import batch_of, batches, read_events, thinned
 
 words = st.lists(st.sampled_from(["win", "a", "Prize", "now", "lunch", "12", "é"]), max_size=6).map(" ".join)
 streams = st.lists(
@@ -171,6 +171,24 @@ def test_some_learners_only():
     assert explain(model, "a", ["sgd"]).lead == model.names[model.prequential.best()]
     with pytest.raises(ConfigError, match=r"no learner 'perzeptron'; did you mean 'perceptron'\?"):
         explain(model, "a", ["perzeptron"])
+
+
+@pytest.mark.parametrize("odd", [None, 5, b"bytes", {"a": 1}, ["a", None]])
+def test_what_is_no_text_is_refused(odd):
+    with pytest.raises(RecordError, match="can't be explained; it must be a text"):
+        explain(taught([]), odd)
+
+
+def test_each_learner_is_as_sure_as_if_its_prediction_were_given_out():
+    events = events_of(("win a prize", "spam"), ("see you", "ham"), ("win lunch", "spam")) * 4
+    for learner in EVERY:
+        name = learner.get("name", learner["kind"])
+        model = taught(events, evaluation={"lead": name})
+        batch = batch_of([Event("win you")])
+        predictions = model.predict(batch, model.featurize(batch))[1]
+        explanation = explain(model, "win you")
+        assert explanation.lead == name
+        assert explanation.learners[name].confidence == predictions.confidences[0]
 
 
 def test_explaining_changes_nothing():

@@ -25,7 +25,7 @@ TAGS = {
     *("html", "head", "meta", "title", "style", "body", "div", "h2", "span", "hr"),
     *("table", "thead", "tbody", "tfoot", "tr", "th", "td"),
 }
-CLASSES = {"streamlin-why", "text", "note", *(f"{way}{level}" for way in "fa" for level in range(1, 6))}
+CLASSES = {"streamlin-why", "text", "note", "scroll", *(f"{way}{level}" for way in "fa" for level in range(1, 6))}
 
 
 class Reader(HTMLParser):
@@ -56,7 +56,7 @@ class Reader(HTMLParser):
     def handle_data(self, data):
         if "text" in self._open:
             self.texts[-1] += data
-        if self._open and self._open[-1] in CLASSES - {"text", "note", "streamlin-why"}:
+        if self._open and self._open[-1] in CLASSES - {"text", "note", "scroll", "streamlin-why"}:
             self.shaded[-1] = (*self.shaded[-1][:2], data)
 
 
@@ -69,7 +69,17 @@ def test_a_hostile_text_is_text(text):
         seen = Reader(html)
         assert {tag for tag, _ in seen.elements} <= TAGS
         for _, attributes in seen.elements:
-            assert set(attributes) <= {"class", "title", "dir", "lang", "charset", "http-equiv", "content", "name"}
+            assert set(attributes) <= {
+                "class",
+                "title",
+                "dir",
+                "tabindex",
+                "lang",
+                "charset",
+                "http-equiv",
+                "content",
+                "name",
+            }
             assert attributes.get("class") is None or attributes["class"] in CLASSES
         assert seen.texts == [text.replace("\r", "\N{REPLACEMENT CHARACTER}")] * len(model.names)
 

@@ -150,6 +150,15 @@ def test_it_goes_on_from_what_was_kept(events, cut, limit, later):
                 assert_array_equal(other.state()[name], array, strict=True)
 
 
+def test_nothing_learned_names_nothing():
+    view, index, names = View(ViewConfig(), 20, FIELDS), RowIndex(20), Names(MANY)
+    noted(names, view, index, of_texts("a b", "c"), [False, False])
+    empty = batch_of([], {"product": []})
+    names.note(view, [empty, empty], np.arange(0), np.zeros(0, np.bool_), np.zeros(0, np.int64), index)
+    assert len(names) == 0
+    assert names.state() == {}
+
+
 def test_the_hash_0_is_told_from_a_free_slot():
     slots = np.zeros(8, np.int32)
     fill_slots(np.array([0, 7], np.int32), slots)
