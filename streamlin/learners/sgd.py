@@ -14,7 +14,7 @@ from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import ALL, Learner, Rows, Targets
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
 
 Loss = Literal["perceptron", "log", "hinge"]
@@ -184,7 +184,7 @@ class StochasticGradientDescent(Learner):
             scores,
         )
 
-    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
+    def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:
         used = self.state(n_rows, n_labels)
-        weights: NDArray[np.float64] = used["weights"] * np.exp(used["shrunk"])
+        weights: NDArray[np.float64] = used["weights"][of] * np.exp(used["shrunk"])
         return weights
