@@ -9,15 +9,21 @@ from streamlin.model import Model
 from streamlin.predictor import config_of, model_of
 
 
-def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]:
+def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
     """Learners, labels, positions, and the heaviest features.
 
     Features are named by their bucket: a hash is not reversible. For each learner and each of the first labels the
     `top` buckets of the largest weight for that label against the mean of all labels are given.
+
+    allow_pickle : guests in it may be unpickled.
+
+    Raises
+    ------
+    CheckpointError : it can't be used, or holds guests that may not be unpickled.
     """
     arrays, state = load(folder, previous)
     config = config_of(state)
-    model = model_of(config, arrays, state)
+    model = model_of(config, arrays, state, allow_pickle)
     report = model.prequential.report(model.labels, details=False)
     return {
         "checkpoint": state["number"],
@@ -31,7 +37,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": sum(array.nbytes for array in arrays.values()),
         "learners": {
-            learner.name: {"kind": learner.kind, "features": getattr(learner, "features", "–")}
+            learner.name: {"kind": learner.kind, "features": model.view_of.get(learner.name, "–")}
             | learner.parameters()
             | {"accuracy": report["learners"][learner.name]["accuracy"]}
             for learner in config.learners

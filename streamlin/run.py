@@ -278,7 +278,7 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        for line in falls_told(self.model.prequential.news):
+        for line in [*self.model.take_news(), *falls_told(self.model.prequential.news)]:
             self.notice(line)
         if self._outputs.predictions is not None:
             self._writer.do(self._write, given, predictions, at_once=self._is_small(portion))

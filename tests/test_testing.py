@@ -97,6 +97,7 @@ def test_the_public_names_are_pinned():
         "ConnectorError",
         "DecodeError",
         "Event",
+        "GuestError",
         "Hinge",
         "Learner",
         "LogisticRegression",

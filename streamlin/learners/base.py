@@ -118,9 +118,9 @@ class Learner:
         self._rows_in_use = max(self._rows_in_use, n_rows)
 
     def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.floating[Any]]:
-        """[n_rows, n_labels]: what a feature of value 1 adds to each label's score."""
-        weights: NDArray[np.floating[Any]] = self.state(n_rows, n_labels)["weights"]
-        return weights
+        """[n_rows, n_labels]: what a feature of value 1 adds to each label's score; [0, 0] where that can't be told."""
+        weights = self.state(n_rows, n_labels).get("weights")
+        return weights if weights is not None and weights.ndim == 2 else np.zeros((0, 0))
 
     def state(self, n_rows: int, n_labels: int) -> dict[str, Array]:
         """Every table, cut to the rows and labels in use; views, not copies."""
