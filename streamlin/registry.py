@@ -31,10 +31,14 @@ def connector(kind: Kind, scheme: str) -> Any:
     return _loaded(known[scheme], f"the connector '{known[scheme].value}' for '{scheme}://'")
 
 
-def learner_class(kind: str) -> Any:
-    """What another package provides as a kind of learner, which must be there. Raises ConfigError."""
+def learner_class(kind: str) -> type:
+    """The class that another package provides as a kind of learner, which must be there. Raises ConfigError."""
     point = schemes("learners")[kind]
-    return _loaded(point, f"the learner '{point.value}' for kind '{kind}'")
+    what = f"the learner '{point.value}' for kind '{kind}'"
+    found = _loaded(point, what)
+    if not isinstance(found, type):
+        raise ConfigError(f"{what} is {found!r:.80}; it needs to be a class of streamlin.Learner")
+    return found
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:

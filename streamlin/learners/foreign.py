@@ -11,11 +11,11 @@ def foreign(config: ForeignConfig) -> Learner:
 
     Raises
     ------
-    ConfigError : the entry point gives no class of learners, or the class takes no such arguments.
+    ConfigError : the entry point gives no learner's class, or the class takes no such arguments.
     """
     cls = learner_class(config.kind)
-    if not (isinstance(cls, type) and issubclass(cls, Learner)):
-        raise ConfigError(f"learners.{config.name}: '{config.kind}' is {cls!r:.80}; it needs to be a class of Learner")
+    if not issubclass(cls, Learner):
+        raise ConfigError(f"learners.{config.name}: '{config.kind}' is {cls!r:.80}; it needs to be a streamlin.Learner")
     try:
         return cls(**config.parameters())
     except ConfigError:
