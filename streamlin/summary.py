@@ -178,10 +178,10 @@ def inspection(found: Mapping[str, Any]) -> RenderableType:
     rows = ", ".join(f"{count:,} rows in view {view}" for view, count in found["rows"].items())
     head = (
         f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
-        f"{counted(found['dead_letters'], 'dead letter')} · {rows} · {found['bytes'] / 1e6:.1f} MB"
+        f"{counted(found['dead_letters'], 'dead letter')}"
     )
     return Group(
-        Text(head),
+        Text(" · ".join(filter(None, [head, rows, f"{found['bytes'] / 1e6:.1f} MB"]))),
         "",
         _learners(found["learners"]),
         "",

@@ -4,7 +4,7 @@ Each raises AssertionError that says which promise is broken.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -99,8 +99,8 @@ def check_format(
 def check_batch(batch: Batch) -> None:
     """Check that a batch's columns are as long as they should be, labels and ids not empty, and weights sound."""
     n = len(batch.ids)
-    columns = {"labels": batch.labels, "weights": batch.weights, "times": batch.times, "kept": batch.kept} | batch.extra
-    for name, column in columns.items():
+    columns: dict[str, Sized] = {name: getattr(batch, name) for name in ("labels", "weights", "times", "kept")}
+    for name, column in (columns | batch.extra).items():
         _same(len(column), n, f"the length of {name}")
     for name, column in (("labels", batch.labels), ("ids", batch.ids)):
         assert "" not in column, f"{name}: where there is none it is None, not empty"

@@ -224,7 +224,7 @@ def defaults() -> dict[str, Any]:
             if key in ("kind", "name", "features"):
                 keys[f"learners.NAME.{key}"] = None if key != "features" else field.default
             else:
-                keys[f"learners.{kind}.{key}"] = field.default
+                keys[f"learners.{kind}.{key}"] = None if field.is_required() else field.default
     return keys
 
 

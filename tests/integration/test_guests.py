@@ -38,7 +38,7 @@ kind = "perceptron"
 
 [[learners]]
 kind = "river"
-object = "tests.guests.models:Failing"
+object = "tests.guests.plain:Failing"
 arguments = { after = 99, how = "learn" }
 pickle = true
 """
@@ -126,7 +126,7 @@ def test_a_checkpoint_with_guests_is_opened_by_those_who_allow_it(stream: Path, 
 
 def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tmp_path: Path) -> None:
     """Neither is what the checkpoint names imported: the module would leave a file."""
-    (tmp_path / "trap.py").write_text("open('sprung', 'w').close()\nfrom tests.guests.models import Counting\n")
+    (tmp_path / "trap.py").write_text("open('sprung', 'w').close()\nfrom tests.guests.plain import Counting\n")
     setting = "learners=[{kind = 'river', object = 'trap:Counting', pickle = true}]"
     env = {"PYTHONPATH": str(ROOT)}
     stream = stream.resolve()
@@ -194,7 +194,7 @@ def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> N
 
     With each label one text late a guest learns the same events in the same order.
     """
-    setting = "learners=[{kind = 'river', object = 'tests.guests.models:Stateful', pickle = true}]"
+    setting = "learners=[{kind = 'river', object = 'tests.guests.plain:Stateful', pickle = true}]"
     more = ("--set", setting, "--checkpoint", tmp_path / "state", "--set", "pipeline.batch_size=7")
     streamlin("run", stream, *more, "--label-delay", 10, "--limit", 100)
     with Pipeline.load(tmp_path / "state", allow_pickle=True) as pipeline:

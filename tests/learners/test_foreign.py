@@ -107,9 +107,7 @@ def test_what_is_wrong_with_it_is_said(install):
         "learners.careful.features: no view 'chars' (there is words)"
     )
     line = refused("learners=[{kind = 'number'}]")
-    assert (
-        line == "the learner 'third_party:number' for kind 'number' is 5; it needs to be a class of streamlin.Learner"
-    )
+    assert line.endswith("'third_party:number' for kind 'number' is 5; it needs to be a class of streamlin.Learner")
     line = refused("learners=[{kind = 'none'}]")
     assert line == "learners.none: 'none' is <class 'third_party.NoLearner'>; it needs to be a streamlin.Learner"
     line = refused("learners=[{kind = 'lost'}]")
