@@ -25,7 +25,7 @@ lint: .venv/installed-dev
 	$(BIN)/lint-imports
 
 # Whole processes are measured as users have them: installed, without what only tests need.
-bench: .venv/installed-test bench/venv/installed
+bench: .venv/installed-test bench/venv/installed bench/peers-venv/installed
 	bench/venv/bin/python -m tests.benchmarks.bench $(PARTS)
 	$(BIN)/pytest tests/benchmarks -q -p benchmark -o python_files='bench_*.py' -o python_functions='bench_*'
 

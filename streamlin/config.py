@@ -5,6 +5,7 @@ What they hold is what a TOML file holds, table by table; `settings.py` says whe
 
 import inspect
 from collections.abc import Sequence
+from math import comb
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -359,11 +360,14 @@ class EvaluationConfig(Strict):
     confusion_labels: Count = 200
     slice_values: Count = 1000
     metrics: Literal["all", "accuracy"] = "all"
-    drift: Literal["adwin", "page_hinkley", "ddm", "none"] = "adwin"
+    drift: Literal["adwin", "page_hinkley", "ddm", "kswin", "none"] = "adwin"
     adwin_delta: Annotated[float, Field(gt=0, lt=1)] = 0.002
     page_hinkley_delta: Annotated[float, Field(ge=0)] = 0.005
     page_hinkley_threshold: PositiveFloat = 50.0
     ddm_threshold: Annotated[float, Field(ge=2)] = 3.0
+    kswin_alpha: Annotated[float, Field(gt=0, lt=1)] = 0.005
+    kswin_window: Annotated[Count, Field(ge=30, le=10_000)] = 100
+    kswin_stat_size: Count = 30
 
     @field_validator("references")
     @classmethod
@@ -372,6 +376,21 @@ class EvaluationConfig(Strict):
             if name in BASELINES:
                 raise ValueError(f"'{name}' is the name of a baseline that is always there")
         return references
+
+    @model_validator(mode="after")
+    def _kswin_can_alarm(self) -> Self:
+        if self.kswin_stat_size >= self.kswin_window:
+            raise ValueError(
+                f"evaluation.kswin_stat_size: must be below kswin_window = {self.kswin_window}, "
+                f"got {self.kswin_stat_size}"
+            )
+        surest = 2 / comb(self.kswin_window, self.kswin_stat_size)
+        if surest > self.kswin_alpha:
+            raise ValueError(
+                f"evaluation.kswin_alpha: p is never below {surest:.2g} with {self.kswin_stat_size} of "
+                f"{self.kswin_window} events, got {self.kswin_alpha:g}"
+            )
+        return self
 
 
 class FeedbackConfig(Strict):

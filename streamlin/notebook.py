@@ -3,6 +3,7 @@
 import logging
 import sys
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from streamlin.printing import as_html
@@ -19,10 +20,9 @@ class NotebookProgress:
     """One output cell that is drawn anew; lines are printed."""
 
     def __init__(self) -> None:
-        from IPython.display import HTML, display
-
-        self._html, self._next = HTML, 0.0
-        self._handle: Any = display(HTML(""), display_id=True)
+        display: Any = import_module("IPython.display")  # has no types that hold
+        self._html, self._next = display.HTML, 0.0
+        self._handle = display.display(display.HTML(""), display_id=True)
 
     def update(self, run: "Run") -> None:
         """See `streamlin.run.Progress`; the end of the run is always drawn."""
@@ -55,6 +55,6 @@ class Logged:
 
 def progress_here() -> "Progress":
     """The one that fits where the program runs."""
-    ipython = sys.modules.get("IPython")
+    ipython: Any = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return NotebookProgress() if shell is not None and hasattr(shell, "kernel") else Logged()

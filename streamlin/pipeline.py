@@ -170,7 +170,7 @@ class Pipeline:
             self._state.positions.clear()  # nobody asked to go on
         shown = progress_here() if progress is None else progress
         run = self._run = Run(config, shown, state=self._state, rows=rows, limit=limit)
-        return Results(run.steps(), self._state.model.names, self._state.model.labels, run.close)
+        return Results(run)
 
     def save(self, folder: str | PathLike[str] | None = None) -> None:
         """Save what was learned, for `load` and for the command line; by default to the pipeline's own checkpoint.

@@ -1,13 +1,10 @@
 """What a run in Python gives: predictions, one by one or as a frame."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from streamlin.errors import ConfigError
-from streamlin.evaluation import Predictions
-from streamlin.events import Batch, LabelIndex
-
-Steps = Iterator[tuple[Batch, Predictions]]
+from streamlin.run import Run
 
 
 class Prediction(NamedTuple):
@@ -33,8 +30,8 @@ class Results(Iterator[Prediction]):
     Where it is left early, `close` it, or use it in a `with`: what was learned is saved, if there is a checkpoint.
     """
 
-    def __init__(self, steps: Steps, learners: list[str], labels: LabelIndex, close: Callable[[], None]) -> None:
-        self._steps, self._learners, self._labels, self._close = steps, learners, labels, close
+    def __init__(self, run: Run) -> None:
+        self._run, self._steps, self._learners = run, run.steps(), run.model.names
         self._rows: Iterator[Prediction] = iter(())
         self._closed = False
 
@@ -58,6 +55,13 @@ class Results(Iterator[Prediction]):
             learners = [dict(zip(names, row, strict=True)) for row in zip(*(columns[n] for n in names), strict=True)]
             shared = (columns[name] for name in ("id", "predicted", "confidence"))
             self._rows = map(Prediction, *shared, learners, columns["label"])
+
+    def finish(self) -> dict[str, Any]:
+        """Run to the end without a look at the predictions; the report."""
+        for _ in self._steps:
+            pass
+        self.close()
+        return self._run.report()
 
     def columns(self) -> dict[str, list[Any]]:
         """What is left, as columns: id, predicted, confidence, one for each learner, label."""
@@ -87,8 +91,8 @@ class Results(Iterator[Prediction]):
         """End the run in good order; whatever has been learned is kept."""
         if not self._closed:
             self._closed = True
-            self._steps.close()  # type: ignore[attr-defined]  # a generator
-            self._close()
+            self._steps.close()
+            self._run.close()
 
     def __del__(self) -> None:
         self.close()
@@ -102,7 +106,7 @@ class Results(Iterator[Prediction]):
             if isinstance(error, StopIteration):
                 return None
             raise
-        names = [*self._labels.names, None]  # code -1 is the last
+        names = [*self._run.model.labels.names, None]  # code -1 is the last
         given_out = predictions.predicted[predictions.lead, range(len(batch))]
         return {
             "id": [batch.records.name(int(batch.kept[i])) if key is None else key for i, key in enumerate(batch.ids)],

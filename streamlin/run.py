@@ -4,7 +4,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
@@ -157,7 +157,7 @@ class Run:
             pass
         return self.report()
 
-    def steps(self) -> Iterator[tuple[Batch, Predictions]]:
+    def steps(self) -> Generator[tuple[Batch, Predictions], None, None]:
         """Run, and give each batch, once it is learned, with the predictions that were made before.
 
         Whoever closes the iterator ends the run in good order.
@@ -211,6 +211,7 @@ class Run:
         else:
             self.state.wait()
         self.seconds = time.perf_counter() - begin
+        self._tell()
         if failure is not None:
             raise failure
 

@@ -195,6 +195,12 @@ def test_left_early(path: Path, tmp_path: Path) -> None:
         assert len(list(pipeline.run(path))) == N - 30
 
 
+def test_run_to_its_end(path: Path, expected: dict[str, Any]) -> None:
+    results = Pipeline(learners=LEARNERS).run(path)
+    assert measured(results.finish()) == expected
+    assert list(results) == []
+
+
 def test_sinks(path: Path, tmp_path: Path) -> None:
     pipeline = Pipeline(learners=LEARNERS, sinks={"predictions": tmp_path / "out.jsonl"})
     found = [(p.predicted, p.label) for p in pipeline.run(path)]

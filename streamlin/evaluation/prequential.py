@@ -51,7 +51,8 @@ class Prequential:
         n_predictors = len(learners) + len(self.baseline_names)
         self.all = config.metrics == "all"
         self.accuracy = Accuracy(n_predictors, config.window, config.fading, POINTS if self.all else 0)
-        self.calibration = Calibration([False] * len(learners) if calibrated is None else calibrated)
+        calibrated = [False] * len(learners) if calibrated is None else calibrated
+        self.calibration = Calibration(calibrated, config.window if self.all else 0, config.fading)
         self.sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
         self.confusion = Confusion(len(learners), config.confusion_labels)
         self.drift = Drift(self.learners, config)
@@ -126,7 +127,8 @@ class Prequential:
             self.news = self.drift.update(ours, codes, counted, position)
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights), baselines)
+        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
+        return Predictions(ours, lead, confidences, baselines)
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
         """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is as `leads` has it."""
@@ -134,7 +136,7 @@ class Prequential:
         predicted = np.empty(scores.shape[:2], np.int32)
         predict(scores, predicted)
         lead, unlabelled = self.leads(predicted), np.full(n, -1, np.int32)
-        confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n))
+        confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n), 0)
         return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,8 @@ from streamlin import __version__
 if TYPE_CHECKING:
     from streamlin.run import Run
 
-_SPANS = {"running": "accuracy", "window": "window_accuracy", "fading": "fading_accuracy"}
+_SPANS = {"running": "", "window": "window_", "fading": "fading_"}
+"""What stands before the name of a figure in the report."""
 _COUNTS = {
     "events": "Events that were predicted.",
     "labelled": "Of them those with a label.",
@@ -67,7 +68,7 @@ def _accuracies(report: Mapping[str, Any]) -> Iterator[Metric]:
         yield gauge(
             f"{singular}_accuracy_ratio",
             "Share of labelled events predicted right before they were learned: of all, of the last ones, fading.",
-            [((name, span), row[key]) for name, row in report[group].items() for span, key in _SPANS.items()],
+            _spans(report[group], "accuracy"),
             (singular, "span"),
         )
         yield counter(
@@ -78,12 +79,24 @@ def _accuracies(report: Mapping[str, Any]) -> Iterator[Metric]:
         )
     for key, text in (
         ("kappa", "Cohen's kappa: 1 is perfect, 0 no better than chance."),
+        ("macro_f1", "Mean F1 of the labels."),
         ("log_loss", "Mean negative logarithm of the true label's probability."),
         ("ece", "Expected calibration error: how far confidence is from accuracy."),
     ):
-        found = [((name,), row[key]) for name, row in report["learners"].items() if key in row]
+        found = _spans(report["learners"], key)
         if found:
-            yield gauge(f"learner_{key}_ratio" if key == "ece" else f"learner_{key}", text, found, ("learner",))
+            name = f"learner_{key}_ratio" if key == "ece" else f"learner_{key}"
+            yield gauge(name, text, found, ("learner", "span"))
+
+
+def _spans(rows: Mapping[str, Any], key: str) -> list[tuple[tuple[str, ...], float | None]]:
+    """A figure of each learner or baseline over each span that it is there for."""
+    return [
+        ((name, span), row[before + key])
+        for name, row in rows.items()
+        for span, before in _SPANS.items()
+        if before + key in row
+    ]
 
 
 def _drift(drift: Mapping[str, Any] | None) -> Iterator[Metric]:
