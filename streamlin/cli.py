@@ -263,7 +263,7 @@ def connectors() -> None:
         for name, point in schemes(kind).items():
             provider = point.dist.name if point.dist is not None else "?"
             shown = name if kind == "learners" else f"{name}://"
-            print_result(f"{kind[:-1]:<8}{shown:<16}{point.value} ({provider})", sys.stdout)
+            print_result(f"{kind[:-1]:<8}{shown + ' ':<16}{point.value} ({provider})", sys.stdout)
 
 
 def _source(source: str | None, stdin_options: str | None) -> str | None:

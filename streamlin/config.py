@@ -312,7 +312,7 @@ def _model_of(learner: Any) -> str | None:
     kind = learner.get("kind") if isinstance(learner, dict) else getattr(learner, "kind", None)
     if kind is None or (isinstance(kind, str) and kind in LEARNER_MODELS):
         return kind
-    return FOREIGN if kind in schemes("learners") else str(kind)
+    return FOREIGN if isinstance(kind, str) and kind in schemes("learners") else str(kind)
 
 
 LearnerConfig = Annotated[

@@ -134,7 +134,6 @@ class Model:
             earlier,
             position,
         )
-        measures.retired = self._retired()
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.late is None or plan is None:
             return batch, predictions
@@ -186,6 +185,7 @@ class Model:
                 learner, view = self.learners[name], self.view_of[name]
                 learner.grow(len(self.rows[view]), len(self.labels))
                 learner.score_then_learn(examples[view], goals, own_scores)
+        self._count_retired()
         return scores
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -210,6 +210,7 @@ class Model:
         for name, guest in self.guests.items():
             pickled, guests[name] = guest.state()
             arrays |= {f"learners/{name}/{part}": array for part, array in pickled.items()}
+        self._count_retired()
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
         rest = {"labels": self.labels.names, "evaluation": counts}
@@ -229,14 +230,15 @@ class Model:
             learner.restore(below(arrays, f"learners/{name}/"))
         for name, guest in self.guests.items():
             guest.restore(below(arrays, f"learners/{name}/"), rest["guests"][name])
-        self.prequential.retired = self._retired()
+        self._count_retired()
         self.prequential.restore(below(arrays, "evaluation/"), rest["evaluation"])
         if self.late is not None:
             self.late.restore(below(arrays, "late/"), rest["late"])
 
-    def _retired(self) -> dict[str, dict[str, str]]:
-        """By name, the guests that are, and why."""
-        return {name: guest.retired for name, guest in self.guests.items() if guest.retired is not None}
+    def _count_retired(self) -> None:
+        """Have the report tell which guests are retired, and why."""
+        guests = self.guests.items()
+        self.prequential.retired = {name: guest.retired for name, guest in guests if guest.retired is not None}
 
     def close(self) -> None:
         """Let go of what is open."""

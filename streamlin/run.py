@@ -335,6 +335,8 @@ class Run:
             return
         self.state.save(partial(self._commit, positions), wait)
         self.stages.add("checkpoint", begin)
+        for line in self.model.take_news():  # of guests that could not be saved
+            self.notice(line)
 
     def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
         """Tell the sources, but where a sink commits: late as it is, this one would undo the sink's next one."""

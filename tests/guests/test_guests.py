@@ -359,6 +359,7 @@ def test_what_becomes_unpicklable_is_retired_at_the_checkpoint(stream):
     assert rest["guests"]["river"]["retired"]["position"] == "a checkpoint"
     assert "learners/river/pickle" not in arrays
     assert "it failed at a checkpoint: " in model.take_news()[0]
+    assert model.prequential.report(model.labels)["learners"]["river"]["retired"]["position"] == "a checkpoint"
 
 
 def test_what_can_not_be_taken_from_a_checkpoint_is_said(stream):
