@@ -100,9 +100,13 @@ class ViewConfig(Strict):
 
 
 class FeaturesConfig(Strict):
-    """`bits`, and a table for each view: `[features.words]`."""
+    """`bits`, `names`, and a table for each view: `[features.words]`.
+
+    names : how many n-grams of each view are kept by name, for people to read; reaches no prediction.
+    """
 
     bits: Annotated[Count, Field(le=31)] = 20
+    names: Annotated[int, Field(strict=True, ge=0)] = 0
     views: dict[str, ViewConfig] = {}
 
     @model_validator(mode="before")
@@ -605,6 +609,7 @@ class RunConfig(Strict):
         In the tables of a TOML file, so that a key is called what its user calls it.
         """
         tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
+        del tables["features"]["names"]  # they may be kept from any moment on
         tables["features"] |= tables["features"].pop("views")
         if self.feedback.delay or self.feedback.by_id:
             tables["feedback"] = self.feedback.model_dump(mode="json", exclude={"url", "store"}) | {

@@ -13,6 +13,7 @@ from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex, below
 from streamlin.features import Buckets, View
+from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.guests import Guest, Inputs
 from streamlin.late import DelayedLabels, LateLabels
@@ -59,7 +60,8 @@ class Model:
         self.view_of: dict[str, str] = {}
         self.guests: dict[str, Guest] = {}
         self.mixtures: dict[str, Mixture] = {}
-        self._members: dict[str, list[int]] = {}
+        self.members: dict[str, list[int]] = {}
+        """Of each mixture, as numbers of learners."""
         self.names = [learner.name for learner in config.learners]
         bits, categories = config.features.bits, config.fields.categories
         for number, learner in enumerate(config.learners):
@@ -70,7 +72,7 @@ class Model:
             elif isinstance(learner, MixtureConfig):
                 members = learner.members or self.names[:number]
                 self.mixtures[learner.name] = Mixture(len(members))
-                self._members[learner.name] = [self.names.index(member) for member in members]
+                self.members[learner.name] = [self.names.index(member) for member in members]
             else:
                 self.learners[learner.name] = from_config(learner)
                 self.view_of[learner.name] = learner.features
@@ -80,6 +82,7 @@ class Model:
         }
         min_counts = {name: config.features.views[name].min_count for name in self.views}
         self.rows = {name: RowIndex(bits, min_counts[name]) for name in self.views}
+        self.feature_names = {name: Names(config.features.names) for name in self.views}
         calibrated = [name in self.mixtures for name in self.names]
         self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
         self.late = _late_labels(config, len(self.names))
@@ -118,6 +121,7 @@ class Model:
         learned = goals.codes >= 0
         examples = {view: index.examples(features[view], learned) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
+        self._name(batch, old, sources, learned, examples)
         position = partial(_position, rows)
         scores = self._scores(examples, goals, Inputs(features, partial(_texts, batch, old, sources)), position)
         earlier = None if plan is None else plan.recall(scores)
@@ -143,7 +147,7 @@ class Model:
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Predict by what was learned so far; nothing changes. Returns what `step` does."""
-        predictions = self.prequential.predict(self._scores_now(batch, features))
+        predictions = self.prequential.predict(self.scores(batch, features))
         if batch.late is None:
             return batch, predictions
         texts = np.flatnonzero(~batch.late)
@@ -151,7 +155,7 @@ class Model:
 
     def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[n, n_labels]: those of the learner that leads, for n events; nothing changes."""
-        return self.prequential.probabilities(self._scores_now(batch, features))
+        return self.prequential.probabilities(self.scores(batch, features))
 
     def take_news(self) -> list[str]:
         """What guests have to tell since the last time."""
@@ -160,11 +164,26 @@ class Model:
             guest.news.clear()
         return lines
 
-    def _scores_now(self, batch: Batch, features: Features) -> NDArray[np.float64]:
-        """float64[L, n, n_labels] by what was learned so far."""
+    def scores(self, batch: Batch, features: Features) -> NDArray[np.float64]:
+        """float64[L, n, n_labels]: each learner's scores of n events, of which nothing is learned."""
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
         return self._scores(examples, no_targets(len(batch), len(self.labels)), inputs, partial(_position, batch))
+
+    def _name(
+        self,
+        batch: Batch,
+        old: Batch,
+        sources: NDArray[np.int64] | None,
+        learned: NDArray[np.bool_],
+        examples: Mapping[str, Examples],
+    ) -> None:
+        """Name the features that a step brings; its rows are events of `batch and old`, or just those of the batch."""
+        for view, names in self.feature_names.items():
+            if not names.is_full:
+                events = np.arange(len(batch)) if sources is None else sources
+                index, rows_before = self.rows[view], examples[view].rows_before
+                names.note(self.views[view], (batch, old), events, learned, rows_before, index)
 
     def _scores(
         self, examples: Mapping[str, Examples], goals: Targets, inputs: Inputs, position: Callable[[int], str]
@@ -180,7 +199,7 @@ class Model:
             elif name in self.mixtures:
                 mixture = self.mixtures[name]
                 mixture.grow(len(self.labels))
-                mixture.score_then_learn(scores[self._members[name]], goals, own_scores)
+                mixture.score_then_learn(scores[self.members[name]], goals, own_scores)
             else:
                 learner, view = self.learners[name], self.view_of[name]
                 learner.grow(len(self.rows[view]), len(self.labels))
@@ -200,6 +219,8 @@ class Model:
             arrays[f"rows/{view}"] = rows.buckets
             if rows.min_count > 1:
                 arrays[f"sightings/{view}"] = rows.sightings
+        for view, names in self.feature_names.items():
+            arrays |= {f"names/{view}/{name}": array for name, array in names.state().items()}
         for name, learner in self.learners.items():
             tables = learner.state(len(self.rows[self.view_of[name]]), len(self.labels))
             arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
@@ -226,6 +247,7 @@ class Model:
         self.labels = LabelIndex(rest["labels"])
         for view, rows in self.rows.items():
             rows.restore(arrays[f"rows/{view}"], arrays.get(f"sightings/{view}"))
+            self.feature_names[view].restore(below(arrays, f"names/{view}/"))
         for name, learner in (self.learners | self.mixtures).items():
             learner.restore(below(arrays, f"learners/{name}/"))
         for name, guest in self.guests.items():

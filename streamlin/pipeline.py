@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, RecordError
@@ -14,6 +14,9 @@ from streamlin.results import Results
 from streamlin.run import Progress, Run
 from streamlin.run_state import RunState, save_copy
 from streamlin.settings import load_config
+
+if TYPE_CHECKING:
+    from streamlin.explanation import Explanation
 
 X = str | Mapping[str, Any]
 """A text, or an event's fields by name, as JSON lines have them."""
@@ -114,7 +117,8 @@ class Pipeline:
 
         Raises
         ------
-        RecordError : one can't become an event; none was learned. ValueError : they are of different lengths.
+        RecordError : one can't become an event; none was learned.
+        ValueError : they are of different lengths.
         GuestError : a guest failed, and `on_error` is to stop then; some of it may be learned.
         """
         if ws:
@@ -144,6 +148,17 @@ class Pipeline:
         shares = model.probabilities(batch, model.featurize(batch))
         self._tell()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
+
+    def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation":
+        """Why each learner, or those that are named, labels an event as it does; a notebook shows its text shaded.
+
+        Raises ConfigError where there is no such learner, RecordError.
+        """
+        from streamlin.explanation import explain
+
+        batch = self._batch([x])
+        categories = {name: batch.extra[name][0] for name in self.config.fields.categories}
+        return explain(self._state.model, batch.texts, learners, categories)
 
     def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
         """Test, then train, on every event of a source; an iterator of the predictions, which drives it.
@@ -177,7 +192,8 @@ class Pipeline:
 
         Raises
         ------
-        ConfigError : it has none. ConnectorError : it can't be written.
+        ConfigError : it has none.
+        ConnectorError : it can't be written.
         """
         if folder is not None:
             save_copy(self._state, Path(folder))

@@ -11,21 +11,24 @@ class ReportFile:
     """A place for the report: a page where the name ends with `.html`, else JSON. A file is replaced, behind a link
     too; a pipe or device is written to.
 
+    option : of the command line, that named it.
+
     Raises
     ------
     ConfigError : it can't be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, option: str = "--report") -> None:
+        self._name = f"{option} {path}"
         if str(path) == "-":
-            raise ConfigError("--report -: needs the name of a file; standard output has the summary")
+            raise ConfigError(f"{self._name}: needs the name of a file; standard output has the summary")
         self._path = path
         try:
             self._is_file = path.is_file() or not path.exists()
             self._target = Path(os.path.realpath(path)) if self._is_file else path
             self._check()
         except OSError as error:
-            raise ConfigError(f"--report {path}: can't be written: {error.strerror}") from None
+            raise ConfigError(f"{self._name}: can't be written: {error.strerror}") from None
 
     @property
     def is_page(self) -> bool:
@@ -41,7 +44,7 @@ class ReportFile:
             else:
                 self._target.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise ConnectorError(f"--report {self._path}: can't be written: {error.strerror}") from error
+            raise ConnectorError(f"{self._name}: can't be written: {error.strerror}") from error
 
     @property
     def _new(self) -> Path:

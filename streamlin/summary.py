@@ -9,7 +9,9 @@ from rich.text import Text
 
 from streamlin.config import BASELINES, LEARNER_MODELS
 from streamlin.evaluation.mcnemar import SIGNIFICANT
+from streamlin.explanation.shown import ngrams_shown
 
+_NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
 _SIDE_BY_SIDE = 5
 """Learners whose accuracies in a slice fit next to each other in 80 columns."""
 
@@ -187,7 +189,7 @@ def inspection(found: Mapping[str, Any]) -> RenderableType:
         "",
         _labels(found["labels"]),
         *_positions(found["positions"]),
-        *_heaviest(found["heaviest"]),
+        *_heaviest(found),
     )
 
 
@@ -235,14 +237,22 @@ def _positions(positions: Mapping[str, Any]) -> list[RenderableType]:
     return ["", table] if table.row_count else []
 
 
-def _heaviest(heaviest: Mapping[str, Any]) -> list[RenderableType]:
-    table = _table("learner", "label", "heaviest features (bucket:weight)")
-    for learner, labels in heaviest.items():
+def _heaviest(found: Mapping[str, Any]) -> list[RenderableType]:
+    """By name where that is known, else by bucket."""
+    named = any(found["names_kept"].values())
+    table = _table("learner", "label", f"heaviest features ({'name' if named else 'bucket'}:weight)")
+    for learner, labels in found["heaviest"].items():
+        names = found["names"][found["learners"][learner]["features"]]
         for label, features in labels.items():
-            table.add_row(
-                Text(learner), Text(label[:40]), "  ".join(f"{bucket}:{weight:+.2f}" for bucket, weight in features)
-            )
-    return ["", table] if table.row_count else []
+            shown = [f"{_name(names.get(str(bucket), []), bucket)}:{weight:+.2f}" for bucket, weight in features]
+            table.add_row(Text(learner), Text(label[:40]), Text("  ".join(shown)))
+    hint = [] if named else ["", _NO_NAMES]
+    return ["", table, *hint] if table.row_count else []
+
+
+def _name(names: list[str], bucket: int) -> str:
+    """The n-grams of a bucket, or its number."""
+    return ngrams_shown(names) if names else str(bucket)
 
 
 def _printable(text: str) -> str:

@@ -43,7 +43,12 @@ def made_up_events(n: int, seed: int = 0) -> list[Event]:
 
 def outcome(n: int) -> dict[str, NDArray[np.generic]]:
     """All that n events leave: predictions, their lines, and every table."""
-    features = {"bits": 11, "words": {"ngrams": [1, 2]}, "letters": {"tokens": "char_wb", "values": "log"}}
+    features = {
+        "bits": 11,
+        "names": 3000,
+        "words": {"ngrams": [1, 2]},
+        "letters": {"tokens": "char_wb", "values": "log"},
+    }
     learners = [
         {"kind": kind, "name": f"{kind} of {view}", "features": view} for kind in KINDS for view in ("words", "letters")
     ]

@@ -231,6 +231,36 @@ def test_a_fresh_model_abstains():
         assert np.isnan(confidences).all()
 
 
+@EVERY_STREAM
+def test_names_are_the_same_in_batches_of_any_size_and_change_nothing(data, name, n, extra):
+    """With two views, and fewer names than there are n-grams of the second; they go on from a checkpoint, too."""
+    events = stream(data / name, n, extra)[:600]
+    views = {"bits": 16, "words": {"min_count": 2}, "letters": {"tokens": "char_wb", "ngrams": [1, 4]}}
+    learners = [{"kind": "naive_bayes"}, {"kind": "perceptron", "features": "letters"}]
+    unnamed, named = (config_of(extra, features=views | {"names": n}, learners=learners) for n in (0, 2000))
+    plain, whole = Model(unnamed), Model(named)
+    assert_same_predictions(run(whole, events, 100), run(plain, events, 100))
+    ours, theirs = kept(whole), kept(plain)
+    names = {key for key in ours[0] if key.startswith("names/")}
+    assert names == {f"names/{view}/{part}" for view in ("words", "letters") for part in ("hashes", "ends", "octets")}
+    assert ours[0]["names/letters/hashes"].size == 2000
+    assert 300 < ours[0]["names/words/hashes"].size < 2000
+    assert_same_state(({key: array for key, array in ours[0].items() if key not in names}, ours[1]), theirs)
+    for size in (1, 7):
+        model = Model(named)
+        run(model, events, size, 0, 200)
+        model = restored(named, kept(model))
+        run(model, events, size, 200)
+        assert_same_state(kept(model), ours)
+
+
+def test_what_is_named_and_what_else_a_configuration_says_of_names():
+    """They are not in the fingerprint: names may be kept from any moment on. A view may be called so, as before."""
+    assert "names" not in RunConfig(features={"names": 10}).fingerprint()["features"]
+    views = RunConfig(features={"names": {"ngrams": [1, 3]}}).fingerprint()["features"]
+    assert views["names"]["ngrams"] == [1, 3]
+
+
 def test_batches_may_be_empty(data):
     events = stream(data / "sms-spam.jsonl.gz", 3000, ())[:100]
     plain, gappy = Model(config_of()), Model(config_of())

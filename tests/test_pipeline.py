@@ -142,6 +142,19 @@ def test_a_river_dataset() -> None:
     assert phishing.metrics["dead_letters"] == 1000
 
 
+def test_explanations(events: list[tuple[str, str | None]]) -> None:
+    pipeline = Pipeline(learners=LEARNERS, fields={"categories": ["queue"]}, features={"names": 1000})
+    list(pipeline.run([({"text": text, "queue": f"q{label}"}, label) for text, label in events]))
+    x = {"text": events[0][0], "queue": "qlabel1"}
+    why = pipeline.explain(x)
+    assert list(why.reasons) == list(LEARNERS)
+    assert "queue=qlabel1" in {feature.name for feature in why.reasons["perceptron"].features}
+    assert list(pipeline.explain(x, ["perceptron"]).reasons) == ["perceptron"]
+    assert "<mark" in why._repr_html_() or "<span" in why._repr_html_()
+    with pytest.raises(streamlin.ConfigError, match="no learner 'perceptrn'; did you mean 'perceptron'"):
+        pipeline.explain(x, ["perceptrn"])
+
+
 def test_what_is_saved_is_loaded(events: list[tuple[str, str | None]], tmp_path: Path) -> None:
     pipeline = Pipeline(learners=LEARNERS, features={"bits": 18, "words": {"ngrams": [1, 1]}})
     list(pipeline.run(events))

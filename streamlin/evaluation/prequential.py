@@ -150,6 +150,14 @@ class Prequential:
             shares[led] = self.calibration.probabilities(learner, scores[learner, led])
         return shares
 
+    def confidences(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[L, n], each learner's in its own prediction, from scores as above; NaN where it makes none."""
+        n_learners, n, _ = scores.shape
+        predicted, unlabelled = np.empty((n_learners, n), np.int32), np.full(n, -1, np.int32)
+        predict(scores, predicted)
+        each = (np.full(n, number, np.int32) for number in range(n_learners))
+        return np.array([self.calibration.update(scores, predicted, one, unlabelled, np.ones(n), 0) for one in each])
+
     def report(self, labels: LabelIndex, details: bool = True) -> dict[str, Any]:
         """What was measured, as JSON-able values; None where nothing was labelled.
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.features.murmur3 import murmur3_32
 from streamlin.features.ngrams import append_ngrams, bucket_of
 from streamlin.features.sums import sum_repeats
 from streamlin.features.tokens import character_bounds, write_tokens
@@ -95,3 +96,12 @@ def hash_named(
         buckets[name] = bucket_of(names, begin, end, bits)
     sum_repeats(indptr, buckets, values, bits)
     return indptr, buckets, values
+
+
+@kernel
+def hash_ranges(octets: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int32]:
+    """int32[n], the murmur3 of each `octets[begins[i]:ends[i]]`."""
+    hashes = np.empty(begins.size, np.int32)
+    for i in range(begins.size):
+        hashes[i] = murmur3_32(octets, begins[i], ends[i])
+    return hashes

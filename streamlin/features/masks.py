@@ -3,6 +3,9 @@
 import re
 from collections.abc import Collection, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from streamlin.config import Mask
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -42,3 +45,23 @@ def masked(texts: Sequence[str], masks: Collection[Mask]) -> Sequence[str]:
             replace = re.compile(expression, re.IGNORECASE).sub
             texts = [replace(f"__{mask}__", text) for text in texts]
     return texts
+
+
+def masked_with_origins(
+    text: str, origins: NDArray[np.int64], masks: Collection[Mask]
+) -> tuple[str, NDArray[np.int64]]:
+    """The same of one text, and the origins of its characters, given those int64[n, 2] from before.
+
+    A mask's characters all have that of what it stands for, from its first one's beginning to its last one's end.
+    """
+    for mask, expression in _EXPRESSIONS.items():
+        if mask in masks:
+            word, end = f"__{mask}__", 0
+            texts, rows = [], []
+            for match in re.finditer(expression, text, re.IGNORECASE):
+                whole = [origins[match.start(), 0], origins[match.end() - 1, 1]]
+                texts += [text[end : match.start()], word]
+                rows += [origins[end : match.start()], np.tile(whole, (len(word), 1))]
+                end = match.end()
+            text, origins = "".join([*texts, text[end:]]), np.concatenate([*rows, origins[end:]])
+    return text, origins

@@ -35,3 +35,8 @@ def append_ngrams(
 def bucket_of(octets: NDArray[np.uint8], begin: np.int64, end: np.int64, bits: int) -> np.int64:
     """abs(h) mod 2^bits, h the murmur3 of `octets[begin:end]`; in 64 bits, where -2^31 too has an absolute value."""
     return abs(np.int64(murmur3_32(octets, begin, end))) & ((1 << bits) - 1)
+
+
+def buckets_of(hashes: NDArray[np.int32], bits: int) -> NDArray[np.int64]:
+    """The same of many hashes."""
+    return np.abs(hashes.astype(np.int64)) & ((1 << bits) - 1)

@@ -65,7 +65,7 @@ class View:
             raise ConfigError(f"features.bits must be 1 to 31, got {bits}")
         self.config, self.bits, self.categories = config, bits, tuple(categories)
         self._is_plain = not config.masks
-        self._how: tuple[Any, ...] = (
+        self.how: tuple[Any, ...] = (
             ascii_characters(config.tokens, config.lowercase),
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,
@@ -87,6 +87,18 @@ class View:
         """Features of a batch's events, their categories among them."""
         pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
         return self._hashed(batch.texts, pieces, self._named(batch))
+
+    def octets(self, batches: Sequence[Batch]) -> tuple[NDArray[Any], ...]:
+        """Of the events of some batches, one behind the other, what `hash_texts` begins with; `how` is the rest."""
+        pieces, before = [np.zeros(1, np.int64)], 0
+        for batch in batches:
+            own = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
+            pieces.append(before + own[1:])
+            before += len(batch.texts)
+        texts = [text for batch in batches for text in batch.texts]
+        named = [name for batch in batches for name in self._named(batch)]
+        data, lengths = joined(self._prepared(texts))
+        return data, lengths, np.concatenate(pieces), *joined(named)
 
     def of_texts(self, texts: Sequence[str]) -> Buckets:
         """Features of texts alone."""
@@ -118,11 +130,11 @@ class View:
     def text_arguments(self, text: str) -> tuple[Any, ...]:
         """Of a text alone, what `look_up_text` begins with."""
         if self._is_plain and text.isascii():
-            return padded(text), *self._how
-        return padded(self._prepared([text])[0]), *self._how
+            return padded(text), *self.how
+        return padded(self._prepared([text])[0]), *self.how
 
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
-        return _trimmed(*hash_texts(*joined(self._prepared(texts)), pieces, *joined(named), *self._how))
+        return _trimmed(*hash_texts(*joined(self._prepared(texts)), pieces, *joined(named), *self.how))
 
     def _prepared(self, texts: Sequence[str]) -> Sequence[str]:
         """Lower-cased, but for ASCII, which the kernel does; then masked."""

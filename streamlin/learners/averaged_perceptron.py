@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import ALL, Learner, Rows, Targets
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
 
@@ -114,7 +114,7 @@ class AveragedPerceptron(Learner):
             scores,
         )
 
-    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
+    def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:
         used = self.state(n_rows, n_labels)
-        mean: NDArray[np.float64] = used["weights"] - used["sums"] / (float(self.clock) or 1.0)
+        mean: NDArray[np.float64] = used["weights"][of] - used["sums"][of] / (float(self.clock) or 1.0)
         return mean

@@ -14,11 +14,14 @@ from streamlin.events import LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.single import SingleEvent
+from streamlin.learners.linear import scale_to_one
 from streamlin.learners.tables import Array, grown
 
 Text = str | Mapping[str, float]
 """A text, or a mapping of feature to value."""
-
+Rows = slice | NDArray[np.int32]
+"""Some rows of a table: a slice, or their numbers."""
+ALL = slice(None)
 
 _KINDS = (str, dict, Mapping)  # what is told quickly comes first
 _LARGE = 1 << 16
@@ -80,6 +83,8 @@ class Learner:
     """
     shared: tuple[str, ...] = ()
     """Those of two dimensions that are [n_rows, 1]: what a feature has for all its labels."""
+    normalize: bool = False
+    """Whether an event's values are scaled to length 1."""
 
     def __init__(self, features: View | None = None) -> None:
         if not isinstance(features, View | None):
@@ -124,10 +129,32 @@ class Learner:
             self._room = self._capacity(n_rows, n_labels)
         self._rows_in_use = max(self._rows_in_use, n_rows)
 
-    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.floating[Any]]:
-        """[n_rows, n_labels]: what a feature of value 1 adds to each label's score; [0, 0] where that can't be told."""
-        weights = self.state(n_rows, n_labels).get("weights")
-        return weights if weights is not None and weights.ndim == 2 else np.zeros((0, 0))
+    def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.floating[Any]]:
+        """[n_rows, n_labels]: what a feature of value 1, as it is scored, adds to each label's score.
+
+        of : the rows asked for, all unless told otherwise.
+        """
+        weights: NDArray[np.floating[Any]] = self.state(n_rows, n_labels)["weights"][of]
+        return weights
+
+    @property
+    def tells_weights(self) -> bool:
+        """Whether `effective_weights` can tell them: a table of that name holds them, or the learner computes them."""
+        if type(self).effective_weights is not Learner.effective_weights:
+            return True
+        table = getattr(self, "weights", None)
+        return "weights" in self.tables and "weights" not in self.shared and table is not None and table.ndim == 2
+
+    def contributions(self, examples: Examples, n_labels: int) -> NDArray[np.float64]:
+        """float64[m, n_labels]: what each of an event's m entries that have a row adds to each label's score.
+
+        Together with the scores of an event without features they are the event's scores.
+        """
+        rows, values = examples.rows[: examples.indptr[1]], examples.values[: examples.indptr[1]]
+        known = rows >= 0
+        scale = scale_to_one(examples, 0) if self.normalize else 1.0
+        weights = self.effective_weights(int(examples.rows_before[0]), n_labels, rows[known])
+        return scale * values[known, None].astype(np.float64) * weights
 
     def state(self, n_rows: int, n_labels: int) -> dict[str, Array]:
         """Every table, cut to the rows and labels in use; views, not copies."""

@@ -56,15 +56,14 @@ def mix_batch(
         learns = 0 <= y < n and n > 1
         for m in range(weights.size):
             variances[m] = centre(member_scores[m, i], n, centred[m])
-            spread = spreads[m] / seen[()] if spreads[m] > 0.0 else variances[m]
-            factor = np.exp(temperatures[m]) / np.sqrt(spread) if spread > 0.0 else 1.0
+            factor = member_factor(m, variances[m], temperatures, spreads, seen)
             for k in range(n):
                 centred[m, k] *= factor
             if learns:
                 slopes[m] = expectation(centred[m], centred[m], n) - centred[m, y]
         total = pooled(centred, weights, label_weights, n, pool, shares)
         sureness = 1.0 / total - 0.5
-        temperature = np.exp(min(_LARGEST, max(-_LARGEST, output[0] + output[1] * sureness)))
+        temperature = output_temperature(output, sureness)
         for k in range(n):
             out[k] = temperature * pool[k]
         if y < 0:
@@ -102,6 +101,25 @@ def centre(scores: NDArray[np.float64], n: int, centred: NDArray[np.float64]) ->
         centred[:n] = 0.0
         return 0.0
     return squares / n
+
+
+@kernel
+def member_factor(
+    m: int,
+    variance: float,
+    temperatures: NDArray[np.float64],
+    spreads: NDArray[np.float64],
+    seen: NDArray[np.float64],
+) -> float:
+    """What member m's centred scores, of this variance, are multiplied by."""
+    spread = spreads[m] / seen[()] if spreads[m] > 0.0 else variance
+    return np.exp(temperatures[m]) / np.sqrt(spread) if spread > 0.0 else 1.0
+
+
+@kernel
+def output_temperature(output: NDArray[np.float64], sureness: float) -> float:
+    """What the pool is multiplied by."""
+    return float(np.exp(min(_LARGEST, max(-_LARGEST, output[0] + output[1] * sureness))))
 
 
 @kernel
@@ -236,6 +254,26 @@ class Mixture:
             np.empty(members),
             scores,
         )
+
+    def linear(self, member_scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """The pool of one text as what it is, given that text: linear in the members' scores float64[M, n_labels].
+
+        Returns factors float64[M, n_labels] and a lift, with which the mixture's score of label k is
+        sum_m factors_mk (S_mk - mean S_m) - lift. How sure the pool is, its highest label and, before anything was
+        learned, a member's variance depend on the whole text; they are in the factors and the lift as they are.
+        """
+        centred, factors = np.empty(member_scores.shape), np.empty((len(member_scores), 1))
+        for m, scores in enumerate(member_scores):
+            variance = centre(scores, scores.size, centred[m])
+            with np.errstate(all="ignore"):
+                overflowed = not np.isfinite(np.square(scores - scores.mean()).sum())
+            factors[m] = 0.0 if overflowed else member_factor(m, variance, self.temperatures, self.spreads, self.seen)
+        trust = self.weights[:, np.newaxis] + self.label_weights[: member_scores.shape[1]].T
+        factors = factors * trust
+        pool = (factors * centred).sum(axis=0)
+        top = pool.max()
+        temperature = output_temperature(self.output, 1.0 / np.exp(pool - top).sum() - 0.5)
+        return temperature * factors, float(temperature * top)
 
     def grow(self, n_labels: int) -> None:
         """Make room for labels."""

@@ -14,7 +14,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import ALL, Learner, Rows, Targets
 from streamlin.learners.collapse import checked_reset, collapsed
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
 from streamlin.learners.linear import best_other
@@ -242,11 +242,11 @@ class NaiveBayes(Learner):
             scores,
         )
 
-    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
+    def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:
         used, (inverses, offsets) = self.state(n_rows, n_labels), np.empty((2, n_labels))
         alpha = self.alpha * float(np.exp2(self.growth))
         smooth(self.smoothing == "prior", alpha, used["totals"], n_labels, n_rows, inverses, offsets)
-        weights: NDArray[np.float64] = np.log1p(used["counts"] * inverses) + offsets
+        weights: NDArray[np.float64] = np.log1p(used["counts"][of] * inverses) + offsets
         return weights
 
     def check_values(self, values: NDArray[np.float32]) -> None:

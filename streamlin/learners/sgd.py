@@ -14,7 +14,7 @@ from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import ALL, Learner, Rows, Targets
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
 
 Loss = Literal["perceptron", "log", "hinge"]
@@ -131,7 +131,8 @@ class StochasticGradientDescent(Learner):
     ----------
     loss : see above.
     rate : eta_t is `eta` (constant), eta / t (inverse), eta / sqrt(t) (inverse_sqrt), or 1 / (l2 t) (pegasos).
-    eta : > 0. l2 : >= 0; above 0 for pegasos.
+    eta : > 0.
+    l2 : >= 0; above 0 for pegasos, at most 1 / eta for the others.
     normalize : scale x to length 1, its bias feature aside.
     features : see `Learner`.
 
@@ -183,7 +184,7 @@ class StochasticGradientDescent(Learner):
             scores,
         )
 
-    def effective_weights(self, n_rows: int, n_labels: int) -> NDArray[np.float64]:
+    def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:
         used = self.state(n_rows, n_labels)
-        weights: NDArray[np.float64] = used["weights"] * np.exp(used["shrunk"])
+        weights: NDArray[np.float64] = used["weights"][of] * np.exp(used["shrunk"])
         return weights

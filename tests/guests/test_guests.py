@@ -13,6 +13,7 @@ from sklearn.naive_bayes import MultinomialNB
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError, GuestError
 from streamlin.events import Event
+from streamlin.explanation import explain
 from streamlin.features import View
 from streamlin.guests.importing import imported
 from streamlin.model import Model
@@ -233,6 +234,19 @@ def test_several_text_fields_are_lines_of_one_text():
     assert model.guests["river"]._adapter.model.seen == ["subject\nbody"]
 
 
+def test_a_guest_is_not_taken_apart():
+    """Our learners are, beside it; a mixture that has it as a member is not."""
+    apart = {"kind": "mixture", "name": "apart", "members": ["naive_bayes"]}
+    model = model_of(OURS, river("bayes"), {"kind": "mixture"}, apart)
+    run(model, [Event("a b", "x"), Event("b c", "y"), Event("a", "x")])
+    assert list(explain(model, "a b").learners) == ["naive_bayes", "apart"]
+    for name in ("river", "mixture"):
+        with pytest.raises(ConfigError, match=f"learner '{name}' can't be taken apart: it is a guest, mixes one"):
+            explain(model, "a b", ["naive_bayes", name])
+    with pytest.raises(ConfigError, match="no learner can be taken apart"):
+        explain(model_of(river("bayes")), "a b")
+
+
 # --- failures
 
 
@@ -425,5 +439,5 @@ def test_probabilities_are_what_the_guest_says():
     model = model_of(river("Answering", arguments={"answer": {"x": 0.75, "y": 0.25}}))
     run(model, [Event("a", "x"), Event("a", "y")])
     (batch,) = batches([Event("c")], 1)
-    scores = model._scores_now(batch, model.featurize(batch))
+    scores = model.scores(batch, model.featurize(batch))
     assert_allclose(np.exp(scores[0, 0]), [0.75, 0.25])

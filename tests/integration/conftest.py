@@ -1,13 +1,10 @@
 """One long run that many tests compare theirs with."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from tests.integration.processes import kill_what_is_left, streamlin
 from tests.integration.streams import real_events, roughened, write_lines
@@ -53,18 +50,3 @@ def reference(sms: Path, folder: Path) -> Reference:
         *("--report", report, "--checkpoint", checkpoint),
     )
     return Reference(sms, sms.read_bytes().count(b"\n"), 1200, *places)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium; in CI its absence is a failure."""
-    path = shutil.which("chromium")
-    if path is None:
-        message = "no chromium on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()

@@ -237,3 +237,28 @@ def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) ->
     visit.page.set_viewport_size({"width": 390, "height": 844})
     assert visit.wide() <= 390
     visit.page.close()
+
+
+def test_an_explanation_for_the_browser(browser: Browser, tmp_path: Path) -> None:
+    """One file; what strangers wrote is text, words are shaded, by day and by night, and a phone is wide enough."""
+    texts = [text[:5000] for text in HOSTILE if "\x00" not in text]
+    stream = hostile_stream(tmp_path / "in.jsonl")
+    streamlin("run", stream, "--checkpoint", tmp_path / "state", "--set", "features.names=1000")
+    page = tmp_path / "why.html"
+    streamlin("explain", tmp_path / "state", "--html", page, "--learner", "naive_bayes", "--", *texts)
+    for scheme in ("light", "dark"):
+        visit = Visit(browser, page.as_uri(), color_scheme=scheme, viewport={"width": 400, "height": 800})
+        assert not visit.complaints
+        assert visit.hosts == {""}
+        assert visit.page.title() == "streamlin: why this label?"
+        assert visit.wide() <= 400
+        shown = visit.page.locator(".text").all_text_contents()
+        assert [text.replace("\x07", "\ufffd").replace("\x1b", "\ufffd") for text in texts] == shown
+        shades = visit.page.locator(".text span").evaluate_all(
+            "all => all.map(one => getComputedStyle(one).backgroundColor)"
+        )
+        assert shades
+        assert not {"", "rgba(0, 0, 0, 0)"} & set(shades)
+        background = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 24, 28)"}[scheme]
+        visit.page.close()

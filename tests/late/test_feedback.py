@@ -15,6 +15,7 @@ from tests.test_model import assert_same_predictions, assert_same_state, config_
 
 LATE = {"feedback": {"enabled": True}}
 SLICED = ("fine",)
+NAMED = {"features": {"bits": 16, "names": 3000}}
 
 
 def batch(events):
@@ -83,8 +84,8 @@ def stream(data):
 
 
 def test_learned_at_the_label_scored_as_predicted(stream):
-    """Against a run without late labels over the texts where their labels come."""
-    ours, plain = Model(config_of(SLICED, **LATE)), Model(config_of(SLICED))
+    """Against a run without late labels over the texts where their labels come; names of features among the rest."""
+    ours, plain = Model(config_of(SLICED, **LATE | NAMED)), Model(config_of(SLICED, **NAMED))
     predictions = run(ours, stream, 100)
     events, predicted = spread_out(stream)
     theirs = run(plain, events, 100)
@@ -93,6 +94,7 @@ def test_learned_at_the_label_scored_as_predicted(stream):
         assert_array_equal(mine, other[:, arrivals])
     arrays, expected = ours.state()[0], plain.state()[0]
     learned = [name for name in expected if not name.startswith("evaluation/")]
+    assert "names/words/hashes" in learned
     for name in learned:
         assert_array_equal(arrays[name], expected[name], err_msg=name, strict=True)
     counted = [(events[i].label, at) for i, at in enumerate(predicted) if events[i].label and events[i].weight > 0]
@@ -106,7 +108,7 @@ def test_learned_at_the_label_scored_as_predicted(stream):
 
 
 def test_batches_and_restarts_change_nothing(stream):
-    config = config_of(SLICED, feedback={"enabled": True, "max_pending": 120, "max_remembered": 60})
+    config = config_of(SLICED, **NAMED, feedback={"enabled": True, "max_pending": 120, "max_remembered": 60})
     models = {size: Model(config) for size in (1, 7, 1000)}
     predictions = {size: run(model, stream, size) for size, model in models.items()}
     for size in (7, 1000):

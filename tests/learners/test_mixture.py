@@ -4,7 +4,7 @@ from math import exp, inf, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -109,6 +109,21 @@ def test_any_stream_as_the_twin(stream, size):
             known = max(known, code + 1)
     assert mixture.weights.tolist() == twin.w
     assert mixture.temperatures.tolist() == twin.t
+
+
+@given(score_streams(), st.data())
+def test_given_a_text_it_is_linear_in_its_members_scores(stream, data):
+    """After any stream, one that taught nothing too: factors times centred scores, less the lift, are its scores."""
+    scores, codes, weights = stream
+    n_labels = scores.shape[2]
+    assume(n_labels)
+    mixture, learned = Mixture(len(scores)), data.draw(st.integers(0, len(codes)))
+    mixed(mixture, scores[:, :learned], codes[:learned], 0, weights[:learned])
+    members = scores[:, -1]
+    factors, lift = mixture.linear(members)
+    centred = members - members.mean(axis=1, keepdims=True)
+    found = mixed(mixture, members[:, None], [-1], n_labels)[0]
+    assert_allclose((factors * centred).sum(axis=0) - lift, found, rtol=1e-9, atol=1e-9)
 
 
 def run(events, size=250):

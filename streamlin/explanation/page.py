@@ -1,0 +1,99 @@
+"""Explanations as HTML. What is in them may come from strangers: it is text, and nothing on the page can be run."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.explanation.explanation import Explanation
+from streamlin.explanation.reasons import Reasons
+from streamlin.explanation.rows import Rows, number_shown, rows_of
+from streamlin.explanation.shading import shades
+from streamlin.explanation.shown import shown
+
+LONGEST = 20_000
+"""Characters of a text that are shown, once for each learner."""
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def page(explanations: Sequence[Explanation], top: int) -> str:
+    """A file of its own, light or dark as the reader has it."""
+    styles = [_style("whole-page.css"), _style("page.css")]
+    digests = [base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in styles]
+    hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src {hashes}">\n'
+        '<meta name="viewport" content="width=device-width">\n<title>streamlin: why this label?</title>\n'
+        f"{''.join(f'<style>{style}</style>' for style in styles)}\n</head>\n<body>\n"
+        f"{_body(explanations, top)}\n</body>\n</html>\n"
+    )
+
+
+def fragment(explanations: Sequence[Explanation], top: int) -> str:
+    """The same to be put into a page that is there, a notebook for example."""
+    return f"<style>{_style('page.css')}</style>\n{_body(explanations, top)}"
+
+
+def _body(explanations: Sequence[Explanation], top: int) -> str:
+    parts = ("\n".join(_learner(e, reasons, top) for reasons in e.learners.values()) for e in explanations)
+    return '<div class="streamlin-why">\n' + "\n<hr>\n".join(parts) + "\n</div>"
+
+
+def _learner(explanation: Explanation, reasons: Reasons, top: int) -> str:
+    rows = rows_of(reasons, top)
+    return f"<h2>{_escaped(rows.title)}</h2>\n{_text(explanation.text, reasons)}\n{_table(rows)}"
+
+
+def _text(text: str, reasons: Reasons) -> str:
+    """The text, shaded."""
+    pieces, end = [], 0
+    for shade in shades(reasons, LONGEST):
+        if shade.level:
+            kind = f"f{shade.level}" if shade.level > 0 else f"a{-shade.level}"
+            pieces.append(_escaped(text[end : shade.begin]))
+            end = min(shade.end, LONGEST)
+            word = _escaped(text[shade.begin : end])
+            pieces.append(f'<span class="{kind}" title="{number_shown(shade.weight)}">{word}</span>')
+    pieces.append(_escaped(text[end:LONGEST]))
+    return f'<div class="text" dir="auto">{"".join(pieces)}</div>\n{_note(text, reasons)}'
+
+
+def _note(text: str, reasons: Reasons) -> str:
+    said = []
+    if reasons.predicted is not None:
+        said.append(f"Blue speaks for {shown(reasons.predicted, 60)}, orange against it.")
+    if len(text) > LONGEST:
+        said.append(f"These are the first {LONGEST:,} of {len(text):,} characters.")
+    return f'<div class="note">{_escaped(" ".join(said))}</div>' if said else ""
+
+
+def _table(rows: Rows) -> str:
+    if not rows.labels:
+        return ""
+    head = "".join(f"<th>{_escaped(title)}</th>" for title in ("n-gram", *rows.labels))
+    reasons, rest = ("".join(map(_row, part)) for part in (rows.reasons, rows.rest))
+    table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>{reasons}</tbody>\n<tfoot>{rest}</tfoot>\n</table>"
+    table = f'<div class="scroll" tabindex="0">{table}</div>'
+    return f'{table}\n<div class="note">{_escaped(rows.remark)}</div>' if rows.remark else table
+
+
+def _row(row: tuple[str, NDArray[np.float64]]) -> str:
+    name, numbers = row
+    return "<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in (name, *map(number_shown, numbers))) + "</tr>"
+
+
+def _escaped(text: str) -> str:
+    """Text that is no markup; what HTML can't hold is replaced."""
+    return escape(_NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+@cache
+def _style(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,41 @@
+"""An explanation as tables for a terminal."""
+
+from io import StringIO
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from streamlin.explanation.explanation import Explanation
+from streamlin.explanation.rows import Rows, number_shown, rows_of
+
+
+def tables(explanation: Explanation, top: int) -> RenderableType:
+    """A table a learner."""
+    parts: list[RenderableType] = []
+    for reasons in explanation.learners.values():
+        rows = rows_of(reasons, top)
+        parts += [*([""] if parts else []), Text(rows.title, style="bold"), *_table(rows)]
+    return Group(*parts)
+
+
+def as_text(explanation: Explanation, top: int = 10) -> str:
+    """The same without colours, 100 columns wide."""
+    text = StringIO()
+    Console(file=text, highlight=False, width=100, soft_wrap=True, color_system=None).print(tables(explanation, top))
+    return text.getvalue().removesuffix("\n")
+
+
+def _table(rows: Rows) -> list[RenderableType]:
+    if not rows.labels:
+        return []
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("n-gram", overflow="fold")
+    for label in rows.labels:
+        table.add_column(Text(label), justify="right", no_wrap=True)
+    for name, numbers in rows.reasons:
+        table.add_row(Text(name), *map(number_shown, numbers))
+    table.add_section()
+    for name, numbers in rows.rest:
+        table.add_row(Text(name), *map(number_shown, numbers), style="dim")
+    return [table, Text(rows.remark)] if rows.remark else [table]

@@ -1,0 +1,75 @@
+"""Models to be explained, and what every explanation must keep."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from streamlin.config import RunConfig
+from streamlin.events import Event
+from streamlin.explanation import Explanation, explain
+from streamlin.learners import KINDS
+from streamlin.model import Model
+from tests.streams import batch_of, batches
+
+VARIANTS = [
+    *({"kind": kind} for kind in KINDS),
+    {"kind": "naive_bayes", "name": "by_prior", "smoothing": "prior", "alpha": 3.0, "half_life": 20.0},
+    {"kind": "averaged_perceptron", "name": "fading", "half_life": 20.0},
+    {"kind": "passive_aggressive", "name": "soft", "variant": 2},
+    {"kind": "logistic_regression", "name": "raw", "normalize": False, "squares": "feature"},
+    {"kind": "hinge", "name": "raw_hinge", "normalize": False},
+    {"kind": "sgd", "name": "shrinking", "loss": "hinge", "rate": "pegasos", "l2": 0.01},
+]
+"""Every kind, and what changes a kind's formula."""
+VIEWS = {
+    "bits": 12,
+    "words": {"ngrams": [1, 2], "values": "log"},
+    "letters": {"tokens": "char_wb", "ngrams": [1, 3], "values": "counts"},
+    "rare": {"tokens": "whitespace", "min_count": 2, "lowercase": False},
+}
+EVERY = [
+    *VARIANTS,
+    {"kind": "naive_bayes", "name": "of_letters", "features": "letters"},
+    {"kind": "logistic_regression", "name": "of_rare", "features": "rare"},
+    {"kind": "mixture", "members": ["naive_bayes", "perceptron", "of_letters"]},
+    {"kind": "mixture", "name": "of_mixtures", "members": ["mixture", "of_rare", "sgd"]},
+]
+"""Those, readers of other views, a mixture, and one that has it as a member."""
+
+
+def taught(events: Sequence[Event], learners: Sequence[Mapping[str, object]] = EVERY, **tables: object) -> Model:
+    """A model that has learned events."""
+    model = Model(RunConfig(**{"features": VIEWS, "learners": learners, "evaluation": {"window": 50}} | tables))
+    for batch in batches(events, 64):
+        model.step(batch, model.featurize(batch))
+    return model
+
+
+def events_of(*pairs: tuple[str, str | None]) -> list[Event]:
+    """Events of texts and labels."""
+    return [Event(text, label) for text, label in pairs]
+
+
+def checked(model: Model, text: str) -> Explanation:
+    """The explanation of a text, whose numbers are those of a prediction, and sum up."""
+    explanation = explain(model, text)
+    batch = batch_of([Event(text)])
+    features = model.featurize(batch)
+    scores = model.scores(batch, features)[:, 0]
+    predictions = model.predict(batch, features)[1]
+    assert list(explanation.learners) == model.names
+    for number, (name, reasons) in enumerate(explanation.learners.items()):
+        assert_array_equal(reasons.scores, scores[number])
+        code = int(predictions.predicted[number, 0])
+        assert reasons.predicted == (model.labels.names[code] if code >= 0 else None)
+        magnitude = np.abs(reasons.added).sum(axis=0) + np.abs(reasons.base)
+        assert_allclose(
+            reasons.base + reasons.added.sum(axis=0), reasons.scores, rtol=0, atol=1e-12 * magnitude.max(initial=1)
+        )
+        assert len(reasons.added) == sum(found.known.size for found in reasons.found)
+        if number == predictions.lead[0]:
+            assert explanation.lead == name
+            assert explanation.predicted == reasons.predicted
+            assert_array_equal(np.nan if reasons.confidence is None else reasons.confidence, predictions.confidences[0])
+    return explanation
