@@ -87,6 +87,9 @@ LogFormat = Annotated[
         "--log-format", help="News as text or as JSON lines.", metavar="NAME", is_eager=True, callback=_choose_form
     ),
 ]
+AllowPickle = Annotated[
+    bool, typer.Option("--allow-pickle", help="Unpickle guests in it, which runs code; if you trust it.")
+]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 
@@ -182,6 +185,7 @@ def predict(
     config: Annotated[Path | None, typer.Option(help="A TOML file: its table [kafka].", metavar="FILE")] = None,
     limit: Limit = None,
     previous: Previous = False,
+    allow_pickle: AllowPickle = False,
     log_format: LogFormat = "text",
 ) -> None:
     """Predict with a checkpoint, learn nothing; JSON lines."""
@@ -197,7 +201,9 @@ def predict(
     stop, shown = threading.Event(), PlainProgress()
     with stopping(stop.set):
         tell_if_compiling(shown.notice)
-        dead = predict_all(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka)
+        dead = predict_all(
+            *(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka, allow_pickle)
+        )
     if dead:
         shown.notice(counted(dead, "dead letter"))
 
@@ -212,6 +218,7 @@ def serve(
     preset: Preset = None,
     set_: Set = None,
     previous: Previous = False,
+    allow_pickle: AllowPickle = False,
     log_format: LogFormat = "text",
 ) -> None:
     """Answer over HTTP: predict texts, learn labels, tell how it goes."""
@@ -231,7 +238,7 @@ def serve(
     stop, shown = threading.Event(), PlainProgress()
     with stopping(stop.set):
         tell_if_compiling(shown.notice)
-        run_config = configuration(folder, given, previous)
+        run_config = configuration(folder, given, previous, allow_pickle)
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
             _tune_garbage()
             report = service.run()
@@ -269,11 +276,12 @@ def inspect(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     top: Annotated[int, typer.Option(help="Heaviest features for each label.", metavar="N", parser=_count)] = 5,
     previous: Previous = False,
+    allow_pickle: AllowPickle = False,
 ) -> None:
     """What a checkpoint holds: labels, weights, positions."""
     from streamlin.inspection import inspect as inspect_folder
 
-    found = inspect_folder(folder, top, previous)
+    found = inspect_folder(folder, top, previous, allow_pickle)
     if as_json:
         print_result(json.dumps(found, ensure_ascii=False), sys.stdout)
     else:
@@ -295,6 +303,7 @@ def explain(
     html: Annotated[Path | None, typer.Option(help="A page with the texts shaded.", metavar="FILE")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, a line a text.")] = False,
     previous: Previous = False,
+    allow_pickle: AllowPickle = False,
 ) -> None:
     """Why a checkpoint labels texts as it does: what each n-gram adds to each label's score."""
     from streamlin.compiling import tell_if_compiling
@@ -302,19 +311,20 @@ def explain(
     from streamlin.progress import PlainProgress
 
     tell_if_compiling(PlainProgress().notice)
-    explain_all(folder, texts, learner, category or (), html, top, as_json, previous)
+    explain_all(folder, texts, learner, category or (), html, top, as_json, previous, allow_pickle)
 
 
 @app.command()
 def connectors() -> None:
-    """The schemes there are, and who provides them."""
+    """The schemes there are, learners of other packages too, and who provides them."""
     from streamlin.registry import Kind, schemes
 
-    kinds: tuple[Kind, ...] = ("sources", "sinks")
+    kinds: tuple[Kind, ...] = ("sources", "sinks", "learners")
     for kind in kinds:
         for name, point in schemes(kind).items():
             provider = point.dist.name if point.dist is not None else "?"
-            print_result(f"{kind[:-1]:<8}{name + '://':<16}{point.value} ({provider})", sys.stdout)
+            shown = name if kind == "learners" else f"{name}://"
+            print_result(f"{kind[:-1]:<8}{shown + ' ':<16}{point.value} ({provider})", sys.stdout)
 
 
 def _source(source: str | None, stdin_options: str | None) -> str | None:

@@ -3,6 +3,7 @@
 What they hold is what a TOML file holds, table by table; `settings.py` says where the values come from.
 """
 
+import inspect
 from collections.abc import Sequence
 from math import comb
 from typing import Annotated, Any, Literal, Self
@@ -11,15 +12,18 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     NonNegativeFloat,
     PositiveFloat,
     SecretStr,
+    Tag,
     field_validator,
     model_validator,
 )
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, nearest
+from streamlin.registry import learner_class, schemes
 
 
 class Strict(BaseModel):
@@ -205,7 +209,52 @@ class ArowConfig(_Learner):
     r: PositiveFloat = 10.0
 
 
-LearnerConfig = Annotated[
+class _Guest(_Named):
+    """A model of another library; see `streamlin.guests`.
+
+    object : `package.module:factory`; called with `arguments`, it gives a new model.
+    features : the view that it gets, where its `input` is features.
+    on_error : what happens when it raises: it is retired, or the run stops.
+    pickle : its state may be kept in a checkpoint, and taken from there, which runs code.
+    """
+
+    object: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+    arguments: dict[str, Any] = {}
+    features: str = "words"
+    on_error: Literal["retire", "stop"] = "retire"
+    pickle: bool = False
+
+
+class RiverConfig(_Guest):
+    """A classifier of river. input : it gets the text, or features as a mapping of bucket to value."""
+
+    kind: Literal["river"]
+    input: Literal["text", "features"] = "text"
+
+
+class SklearnConfig(_Guest):
+    """A classifier of scikit-learn with `partial_fit`.
+
+    input : it gets features as a sparse matrix of one row, or a list of one text.
+    bits : that matrix has 2^bits columns, of which scikit-learn mostly touches each at every event; or 2^features.bits,
+        if that is less.
+    classes : all labels there will be; none: they are not known beforehand.
+    """
+
+    kind: Literal["sklearn"]
+    input: Literal["features", "text"] = "features"
+    bits: Annotated[Count, Field(le=31)] = 18
+    classes: Names = ()
+
+    @field_validator("classes")
+    @classmethod
+    def _several(cls, classes: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(classes)) < len(classes) or len(classes) == 1:
+            raise ValueError("needs two labels at least, each once")
+        return classes
+
+
+OwnConfig = (
     NaiveBayesConfig
     | PerceptronConfig
     | AveragedPerceptronConfig
@@ -214,9 +263,35 @@ LearnerConfig = Annotated[
     | HingeConfig
     | SGDConfig
     | ArowConfig
-    | MixtureConfig,
-    Field(discriminator="kind"),
-]
+)
+GuestConfig = RiverConfig | SklearnConfig
+
+
+def needs_pickle(name: str) -> str:
+    """What is said where a guest is to be kept that may not be pickled."""
+    return (
+        f"learners.{name}.pickle: what a guest has learned can only be kept pickled; pickle = true allows that, "
+        "and that it is unpickled later on, which runs code"
+    )
+
+
+class ForeignConfig(_Learner):
+    """A learner that another package provides; its own keys are its constructor's arguments."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+
+    @model_validator(mode="after")
+    def _keys_fit(self) -> Self:
+        arguments = inspect.signature(learner_class(self.kind)).parameters.values()
+        known = [argument.name for argument in arguments if argument.name != "features"]
+        if all(argument.kind != argument.VAR_KEYWORD for argument in arguments):
+            for key in self.model_extra or {}:
+                if key not in known:
+                    raise ValueError(f"learners.{self.name}.{key}: unknown key; {nearest(key, known)}")
+        return self
+
 
 LEARNER_MODELS: dict[str, type[Strict]] = {
     "naive_bayes": NaiveBayesConfig,
@@ -228,8 +303,37 @@ LEARNER_MODELS: dict[str, type[Strict]] = {
     "sgd": SGDConfig,
     "arow": ArowConfig,
     "mixture": MixtureConfig,
+    "river": RiverConfig,
+    "sklearn": SklearnConfig,
 }
-"""By kind."""
+"""By kind; those of other packages are not among them."""
+
+FOREIGN = "foreign"
+
+
+def _model_of(learner: Any) -> str | None:
+    """Which of the models a learner's table is of."""
+    kind = learner.get("kind") if isinstance(learner, dict) else getattr(learner, "kind", None)
+    if kind is None or (isinstance(kind, str) and kind in LEARNER_MODELS):
+        return kind
+    return FOREIGN if isinstance(kind, str) and kind in schemes("learners") else str(kind)
+
+
+LearnerConfig = Annotated[
+    Annotated[NaiveBayesConfig, Tag("naive_bayes")]
+    | Annotated[PerceptronConfig, Tag("perceptron")]
+    | Annotated[AveragedPerceptronConfig, Tag("averaged_perceptron")]
+    | Annotated[PassiveAggressiveConfig, Tag("passive_aggressive")]
+    | Annotated[LogisticRegressionConfig, Tag("logistic_regression")]
+    | Annotated[HingeConfig, Tag("hinge")]
+    | Annotated[SGDConfig, Tag("sgd")]
+    | Annotated[ArowConfig, Tag("arow")]
+    | Annotated[MixtureConfig, Tag("mixture")]
+    | Annotated[RiverConfig, Tag("river")]
+    | Annotated[SklearnConfig, Tag("sklearn")]
+    | Annotated[ForeignConfig, Tag(FOREIGN)],
+    Discriminator(_model_of),
+]
 
 LEARNER_KINDS = tuple(LEARNER_MODELS)
 DEFAULT_KINDS = LEARNER_KINDS[:5]
@@ -522,9 +626,11 @@ class RunConfig(Strict):
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 _check_members(learner, names[:number])
-            elif learner.features not in self.features.views:
+            elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
                 known = ", ".join(self.features.views)
                 raise ValueError(f"learners.{learner.name}.features: no view '{learner.features}' (there is {known})")
+            if isinstance(learner, GuestConfig) and self.checkpoint.path is not None and not learner.pickle:
+                raise ValueError(needs_pickle(learner.name))
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}' (there is {', '.join(names)})")
         return self

@@ -6,6 +6,7 @@ event on the way through. `Event` is what a person or a test writes.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -163,12 +164,19 @@ class Batch:
             self.kept[events],
         )
 
+    def whole_texts(self) -> list[str]:
+        """Each event's text, pieces joined by a line feed."""
+        if self.pieces is None:
+            return self.texts
+        bounds = self.pieces.tolist()
+        return ["\n".join(self.texts[begin:end]) for begin, end in pairwise(bounds)]
+
     def events(self) -> list[Event]:
-        """The batch as single events, pieces of text joined by a line feed; for people and tests."""
-        bounds = self.pieces if self.pieces is not None else np.arange(len(self) + 1)
+        """The batch as single events, for people and tests."""
+        texts = self.whole_texts()
         return [
             Event(
-                text="\n".join(self.texts[bounds[i] : bounds[i + 1]]),
+                text=texts[i],
                 label=self.labels[i],
                 id=self.ids[i],
                 weight=float(self.weights[i]),

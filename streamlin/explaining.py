@@ -25,17 +25,19 @@ def explain_all(
     top: int,
     as_json: bool,
     previous: bool,
+    allow_pickle: bool = False,
 ) -> None:
     """Print, and write to `html`, why a checkpoint labels texts as it does.
 
     texts : `-` is all that standard input holds. categories : `field=value`, those of each text.
+    allow_pickle : guests in the checkpoint may be unpickled.
 
     Raises StreamlinError.
     """
     given = dict(_category(text) for text in categories)
     file = None if html is None else ReportFile(html, "--html")
     arrays, state = load(folder, previous)
-    model = model_of(config_of(state), arrays, state)
+    model = model_of(config_of(state), arrays, state, allow_pickle)
     explanations = [explain(model, _read(text), learners, given) for text in texts]
     if file is not None:
         file.write(page(explanations, top))

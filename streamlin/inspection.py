@@ -9,15 +9,21 @@ from streamlin.model import Model
 from streamlin.predictor import config_of, model_of
 
 
-def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]:
+def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
     """Learners, labels, positions, and the heaviest features.
 
     For each learner and each of the first labels the `top` buckets of the largest weight for that label against the
     mean of all labels are given; and the n-grams that were seen in these, by view and bucket, as far as names are kept.
+
+    allow_pickle : guests in it may be unpickled.
+
+    Raises
+    ------
+    CheckpointError : it can't be used, or holds guests that may not be unpickled.
     """
     arrays, state = load(folder, previous)
     config = config_of(state)
-    model = model_of(config, arrays, state)
+    model = model_of(config, arrays, state, allow_pickle)
     report = model.prequential.report(model.labels, details=False)
     heaviest = {name: _heaviest(model, name, top) for name in model.learners}
     return {
@@ -32,7 +38,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False) -> dict[str, Any]
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": sum(array.nbytes for array in arrays.values()),
         "learners": {
-            learner.name: {"kind": learner.kind, "features": getattr(learner, "features", "–")}
+            learner.name: {"kind": learner.kind, "features": model.view_of.get(learner.name, "–")}
             | learner.parameters()
             | {"accuracy": report["learners"][learner.name]["accuracy"]}
             for learner in config.learners
@@ -56,6 +62,8 @@ def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int
 def _heaviest(model: Model, name: str, top: int) -> dict[str, list[tuple[int, float]]]:
     """Label -> (bucket, weight) of its heaviest features."""
     rows = model.rows[model.view_of[name]]
+    if not model.learners[name].tells_weights:
+        return {}
     weights = model.learners[name].effective_weights(len(rows), len(model.labels))
     if weights.size == 0:
         return {}

@@ -1,19 +1,21 @@
 """Everything that learns, and what is measured of it, as one thing with one state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import MixtureConfig, RunConfig, further_fields
+from streamlin.config import GuestConfig, MixtureConfig, RunConfig, further_fields
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex, below
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
+from streamlin.guests import Guest, Inputs
 from streamlin.late import DelayedLabels, LateLabels
 from streamlin.late.in_memory import InMemory, Store
 from streamlin.late.plan import gathered
@@ -44,7 +46,7 @@ class Learned(NamedTuple):
 
 
 class Model:
-    """The views, their row indexes, the labels, the learners and their measures.
+    """The views, their row indexes, the labels, the learners, guests among them, and their measures.
 
     `featurize` reads no state, so that it may run ahead on another thread; `step` must see the batches in order.
     """
@@ -56,19 +58,24 @@ class Model:
         self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
         self.learners: dict[str, Learner] = {}
         self.view_of: dict[str, str] = {}
+        self.guests: dict[str, Guest] = {}
         self.mixtures: dict[str, Mixture] = {}
         self.members: dict[str, list[int]] = {}
         """Of each mixture, as numbers of learners."""
         self.names = [learner.name for learner in config.learners]
+        bits, categories = config.features.bits, config.fields.categories
         for number, learner in enumerate(config.learners):
-            if isinstance(learner, MixtureConfig):
+            if isinstance(learner, GuestConfig):
+                self.guests[learner.name] = Guest(learner, bits)
+                if learner.input == "features":
+                    self.view_of[learner.name] = learner.features
+            elif isinstance(learner, MixtureConfig):
                 members = learner.members or self.names[:number]
                 self.mixtures[learner.name] = Mixture(len(members))
                 self.members[learner.name] = [self.names.index(member) for member in members]
             else:
                 self.learners[learner.name] = from_config(learner)
                 self.view_of[learner.name] = learner.features
-        bits, categories = config.features.bits, config.fields.categories
         in_use = set(self.view_of.values())
         self.views = {
             name: View(view, bits, categories) for name, view in config.features.views.items() if name in in_use
@@ -115,7 +122,8 @@ class Model:
         examples = {view: index.examples(features[view], learned) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
         self._name(batch, old, sources, learned, examples)
-        scores = self._scores(examples, goals)
+        position = partial(_position, rows)
+        scores = self._scores(examples, goals, Inputs(features, partial(_texts, batch, old, sources)), position)
         earlier = None if plan is None else plan.recall(scores)
         measures = self.prequential
         measures.look(examples, rows.weights if plan is None else plan.first_weights)
@@ -128,7 +136,7 @@ class Model:
             self.labels,
             rows.extra,
             earlier,
-            lambda row: rows.records.name(int(rows.kept[row])),
+            position,
         )
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.late is None or plan is None:
@@ -139,20 +147,28 @@ class Model:
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Predict by what was learned so far; nothing changes. Returns what `step` does."""
-        predictions = self.prequential.predict(self.scores(features, len(batch)))
+        predictions = self.prequential.predict(self.scores(batch, features))
         if batch.late is None:
             return batch, predictions
         texts = np.flatnonzero(~batch.late)
         return batch.take(texts), predictions.take(texts)
 
-    def probabilities(self, features: Features, n: int) -> NDArray[np.float64]:
-        """float64[n, n_labels]: those of the learner that leads, for the features of n events; nothing changes."""
-        return self.prequential.probabilities(self.scores(features, n))
+    def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
+        """float64[n, n_labels]: those of the learner that leads, for n events; nothing changes."""
+        return self.prequential.probabilities(self.scores(batch, features))
 
-    def scores(self, features: Features, n: int) -> NDArray[np.float64]:
+    def take_news(self) -> list[str]:
+        """What guests have to tell since the last time."""
+        lines = [line for guest in self.guests.values() for line in guest.news]
+        for guest in self.guests.values():
+            guest.news.clear()
+        return lines
+
+    def scores(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores of n events, of which nothing is learned."""
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
-        return self._scores(examples, no_targets(n, len(self.labels)))
+        inputs = Inputs(features, batch.whole_texts)
+        return self._scores(examples, no_targets(len(batch), len(self.labels)), inputs, partial(_position, batch))
 
     def _name(
         self,
@@ -169,11 +185,18 @@ class Model:
                 index, rows_before = self.rows[view], examples[view].rows_before
                 names.note(self.views[view], (batch, old), events, learned, rows_before, index)
 
-    def _scores(self, examples: Mapping[str, Examples], goals: Targets) -> NDArray[np.float64]:
-        """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned."""
+    def _scores(
+        self, examples: Mapping[str, Examples], goals: Targets, inputs: Inputs, position: Callable[[int], str]
+    ) -> NDArray[np.float64]:
+        """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned.
+
+        inputs : the same events as guests get them. position : what the i-th event's place in its source is called.
+        """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
         for name, own_scores in zip(self.names, scores, strict=True):
-            if name in self.mixtures:
+            if name in self.guests:
+                self.guests[name].score_then_learn(inputs, goals, self.labels, own_scores, position)
+            elif name in self.mixtures:
                 mixture = self.mixtures[name]
                 mixture.grow(len(self.labels))
                 mixture.score_then_learn(scores[self.members[name]], goals, own_scores)
@@ -181,10 +204,16 @@ class Model:
                 learner, view = self.learners[name], self.view_of[name]
                 learner.grow(len(self.rows[view]), len(self.labels))
                 learner.score_then_learn(examples[view], goals, own_scores)
+        self._count_retired()
         return scores
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays by name, and the rest as JSON-able values."""
+        """Arrays by name, and the rest as JSON-able values.
+
+        Raises
+        ------
+        ConfigError : there is a guest that nobody has allowed to pickle.
+        """
         arrays: dict[str, NDArray[Any]] = {}
         for view, rows in self.rows.items():
             arrays[f"rows/{view}"] = rows.buckets
@@ -198,9 +227,16 @@ class Model:
         for name, mixture in self.mixtures.items():
             tables = mixture.state(len(self.labels))
             arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
+        guests = {}
+        for name, guest in self.guests.items():
+            pickled, guests[name] = guest.state()
+            arrays |= {f"learners/{name}/{part}": array for part, array in pickled.items()}
+        self._count_retired()
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
         rest = {"labels": self.labels.names, "evaluation": counts}
+        if guests:
+            rest["guests"] = guests
         if self.late is not None:
             waiting, rest["late"] = self.late.state()
             arrays |= {f"late/{name}": array for name, array in waiting.items()}
@@ -214,14 +250,33 @@ class Model:
             self.feature_names[view].restore(below(arrays, f"names/{view}/"))
         for name, learner in (self.learners | self.mixtures).items():
             learner.restore(below(arrays, f"learners/{name}/"))
+        for name, guest in self.guests.items():
+            guest.restore(below(arrays, f"learners/{name}/"), rest["guests"][name])
+        self._count_retired()
         self.prequential.restore(below(arrays, "evaluation/"), rest["evaluation"])
         if self.late is not None:
             self.late.restore(below(arrays, "late/"), rest["late"])
+
+    def _count_retired(self) -> None:
+        """Have the report tell which guests are retired, and why."""
+        guests = self.guests.items()
+        self.prequential.retired = {name: guest.retired for name, guest in guests if guest.retired is not None}
 
     def close(self) -> None:
         """Let go of what is open."""
         if self.late is not None:
             self.late.close()
+
+
+def _position(rows: Batch, row: int) -> str:
+    """What a row's place in its source is called."""
+    return rows.records.name(int(rows.kept[row]))
+
+
+def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[str]:
+    """The text of each row; see `Learned`."""
+    texts = [*batch.whole_texts(), *old.whole_texts()]
+    return texts if sources is None else [texts[source] for source in sources.tolist()]
 
 
 def _late_labels(config: RunConfig, learners: int) -> LateLabels | DelayedLabels | None:

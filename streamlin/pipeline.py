@@ -9,7 +9,7 @@ from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch
 from streamlin.iterables import IterableSource, rows_of
-from streamlin.predictor import config_of
+from streamlin.predictor import config_of, refuse_pickled
 from streamlin.results import Results
 from streamlin.run import Progress, Run
 from streamlin.run_state import RunState, save_copy
@@ -54,19 +54,22 @@ class Pipeline:
         self._run: Run | None = None
 
     @classmethod
-    def load(cls, folder: str | PathLike[str], previous: bool = False) -> Self:
+    def load(cls, folder: str | PathLike[str], previous: bool = False, allow_pickle: bool = False) -> Self:
         """What a checkpoint has learned, as a pipeline of its own: it saves nothing to that folder by itself.
 
-        previous : from the checkpoint before the last.
+        previous : from the checkpoint before the last. allow_pickle : guests in it may be unpickled, which runs code.
 
         Raises
         ------
-        CheckpointError : there is none, or it can't be used.
+        CheckpointError : there is none, it can't be used, or it holds guests that may not be unpickled.
         """
         from streamlin.checkpoint import load
 
         arrays, state = load(Path(folder), previous)
-        pipeline = cls(config_of(state))
+        config = config_of(state)
+        if not allow_pickle:
+            refuse_pickled(config)
+        pipeline = cls(config)
         pipeline._state.model.restore(arrays, state)
         return pipeline
 
@@ -116,6 +119,7 @@ class Pipeline:
         ------
         RecordError : one can't become an event; none was learned.
         ValueError : they are of different lengths.
+        GuestError : a guest failed, and `on_error` is to stop then; some of it may be learned.
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
@@ -123,6 +127,7 @@ class Pipeline:
         model = self._state.model
         model.admit(batch)
         model.step(batch, model.featurize(batch))
+        self._tell()
         return self
 
     def predict_one(self, x: X) -> str | None:
@@ -133,13 +138,15 @@ class Pipeline:
         """`predict_one` of each. Raises RecordError."""
         batch, model = self._batch(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
+        self._tell()
         names = [*model.labels.names, None]
         return [names[code] for code in predictions.predicted[predictions.lead, range(len(batch))].tolist()]
 
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """Each label's calibrated probability, by the learner that leads; empty while no label is known."""
         batch, model = self._batch([x]), self._state.model
-        shares = model.probabilities(model.featurize(batch), 1)
+        shares = model.probabilities(batch, model.featurize(batch))
+        self._tell()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
 
     def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation":
@@ -198,6 +205,16 @@ class Pipeline:
     def close(self) -> None:
         """Let go of the checkpoint; what was learned since it was saved is not in it."""
         self._state.close()
+
+    def _tell(self) -> None:
+        """Show what guests have to tell."""
+        lines = self._state.model.take_news()
+        if lines:
+            from streamlin.notebook import progress_here
+
+            shown = progress_here()
+            for line in lines:
+                shown.notice(line)
 
     def _batch(self, rows: list[Any]) -> Batch:
         source = IterableSource((), self.config)

@@ -290,7 +290,7 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        for line in falls_told(self.model.prequential.news):
+        for line in [*self.model.take_news(), *falls_told(self.model.prequential.news)]:
             self.notice(line)
         if self._outputs.predictions is not None:
             self._writer.do(self._write, given, predictions, at_once=self._is_small(portion))
@@ -346,6 +346,8 @@ class Run:
             return
         self.state.save(partial(self._commit, positions), wait)
         self.stages.add("checkpoint", begin)
+        for line in self.model.take_news():  # of guests that could not be saved
+            self.notice(line)
 
     def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
         """Tell the sources, but where a sink commits: late as it is, this one would undo the sink's next one."""

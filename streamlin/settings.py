@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS, KafkaConfig, RunConfig, ViewConfig
 from streamlin.errors import ConfigError, nearest
 from streamlin.presets import with_preset
+from streamlin.registry import schemes
 
 PREFIX = "STREAMLIN_"
 SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password", "serve.token")
@@ -163,10 +164,15 @@ def _learner(name: str, configured: Any) -> Tables:
         for learner in listed:
             if learner.get(key) == name:
                 return learner
-    if name not in LEARNER_KINDS:
+    if name not in LEARNER_KINDS and name not in schemes("learners"):
         names = [learner["name"] for learner in listed if learner.get("name")]
-        raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*LEARNER_KINDS, *names])}")
+        raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*_kinds(), *names])}")
     return {"kind": name}
+
+
+def _kinds() -> list[str]:
+    """Every kind of learner there is, those of other packages last."""
+    return [*LEARNER_KINDS, *schemes("learners")]
 
 
 def _tables_of(learners: Any) -> list[Tables]:
@@ -203,11 +209,13 @@ def _explained(error: Mapping[str, Any], tables: Tables) -> str:
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1]))}"
     if error["type"] == "union_tag_invalid":
-        return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], LEARNER_KINDS)}"
-    if error["type"] == "union_tag_not_found":
-        return f"{key}: needs a kind; {nearest('', LEARNER_KINDS)}"
-    if error["type"] in ("model_type", "model_attributes_type", "dict_type"):
+        return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], _kinds())}"
+    if error["type"] == "union_tag_not_found" and isinstance(found, Mapping):
+        return f"{key}: needs a kind; {nearest('', _kinds())}"
+    if error["type"] in ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found"):
         return f"{key}: needs a table, got {_short(found)}"
+    if error["type"] == "missing":
+        return f"{key}: needs a value"
     if error["type"] == "tuple_type":
         return f"{key}: needs {'[[learners]] tables' if key == 'learners' else 'a list'}, got {_short(found)}"
     message = error["msg"]

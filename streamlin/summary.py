@@ -40,7 +40,13 @@ def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
-    return [line for line in (_lead(report), _fall(report), _silent(report), _late(report)) if line]
+    return [line for line in (*_retired(report), _lead(report), _fall(report), _silent(report), _late(report)) if line]
+
+
+def _retired(report: Mapping[str, Any]) -> list[str]:
+    """The guests that have failed."""
+    rows = [(name, row["retired"]) for name, row in report["learners"].items() if "retired" in row]
+    return [f"{name} is retired, it failed at {why['position']}: {_printable(why['error'])}" for name, why in rows]
 
 
 def _silent(report: Mapping[str, Any]) -> str | None:
@@ -174,10 +180,10 @@ def inspection(found: Mapping[str, Any]) -> RenderableType:
     rows = ", ".join(f"{count:,} rows in view {view}" for view, count in found["rows"].items())
     head = (
         f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
-        f"{counted(found['dead_letters'], 'dead letter')} · {rows} · {found['bytes'] / 1e6:.1f} MB"
+        f"{counted(found['dead_letters'], 'dead letter')}"
     )
     return Group(
-        Text(head),
+        Text(" · ".join(filter(None, [head, rows, f"{found['bytes'] / 1e6:.1f} MB"]))),
         "",
         _learners(found["learners"]),
         "",
@@ -210,7 +216,8 @@ def _is_told(kind: str, key: str, value: Any) -> bool:
     if key in ("kind", "features", "accuracy"):
         return False
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number or value != LEARNER_MODELS[kind].model_fields[key].default
+    model = LEARNER_MODELS.get(kind)  # None: another package's
+    return is_number or model is None or value != model.model_fields[key].default
 
 
 def _labels(labels: Mapping[str, float], most: int = 20) -> Table:

@@ -1,16 +1,18 @@
-"""The contracts of sources, sinks and learners as checks: whoever writes one proves it with these.
+"""The contracts of sources, sinks, formats and learners as checks: whoever writes one proves it with these.
 
 Each raises AssertionError that says which promise is broken.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.events import Position, Records, Sink, Source
+from streamlin.errors import RecordError
+from streamlin.events import Batch, Event, Position, Records, Sink, Source, single_records
+from streamlin.formats.base import Format, plain
 from streamlin.learners import Learner, best
 
 
@@ -59,6 +61,57 @@ def check_sink(make: Callable[[int | None], Sink], read: Callable[[], bytes]) ->
     sink.sync()
     sink.close()
     _same(read(), b"one\ntwo\nthree\n", "a sink opened with a length must cut off what is behind it")
+
+
+def check_format(
+    make: Callable[[], Format], good: Sequence[bytes], bad: Sequence[bytes] = (), header: bytes | None = None
+) -> None:
+    """Check a format: each record is an event or a dead letter, whatever stands beside it, and what it writes it reads.
+
+    Parameters
+    ----------
+    make : a new decoder, always the same.
+    good : records that are events. bad : records that are none; what is not UTF-8 is one anyway.
+    header : the line before the records, where `framing.header` says that there is one.
+    """
+    format_ = make()
+    assert format_.framing.header == (header is not None), (
+        f"framing.header is {format_.framing.header}, header {header!r}"
+    )
+    batch, dead = format_.decode(_with_header(good, header))
+    assert not dead, f"{good[dead[0].record]!r:.80} is no event: {dead[0].error}" if dead else ""
+    check_batch(batch)
+    events = batch.events()
+    _same(len(events), len(good), "events of as many good records")
+    _check_neighbours(format_, events, good, [*bad, b"\xff\xfe"], header)
+    lines = [*([] if header is None else [header]), *good]
+    _check_framing(format_, b"\n".join(lines) + b"\n", lines)
+    _check_framing(format_, b"\n".join(lines), lines)
+    written = list(_written(format_, events))
+    own_header = format_.encode_header() if format_.framing.header else None  # type: ignore[attr-defined]  # it has one
+    read, dead = make().decode(_with_header([record for record, _ in written], own_header))
+    assert not dead, (
+        f"what it wrote, {written[dead[0].record][0]!r:.80}, it can't read: {dead[0].error}" if dead else ""
+    )
+    _same([plain(event) for event in read.events()], [event for _, event in written], "what it wrote, read back")
+
+
+def check_batch(batch: Batch) -> None:
+    """Check that a batch's columns are as long as they should be, labels and ids not empty, and weights sound."""
+    n = len(batch.ids)
+    columns: dict[str, Sized] = {name: getattr(batch, name) for name in ("labels", "weights", "times", "kept")}
+    for name, column in (columns | batch.extra).items():
+        _same(len(column), n, f"the length of {name}")
+    for name, column in (("labels", batch.labels), ("ids", batch.ids)):
+        assert "" not in column, f"{name}: where there is none it is None, not empty"
+    for name, numbers in (("weights", batch.weights), ("times", batch.times)):
+        _same(numbers.dtype, np.dtype(np.float64), f"the type of {name}")
+    assert (np.isfinite(batch.weights) & (batch.weights >= 0)).all(), "weights must be finite, 0 or more"
+    if batch.pieces is None:
+        _same(len(batch.texts), n, "the number of texts")
+    else:
+        assert (np.diff(batch.pieces) > 0).all(), "pieces: each event needs a text at least"
+        _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "where pieces begin and end")
 
 
 def check_learner(make: Callable[[], Learner]) -> None:
@@ -122,6 +175,62 @@ def _polled(source: Source, limit: int) -> Iterator[Records]:
         yield from polled
     assert source.poll(limit) is None, "poll() must go on giving None after the end"
     source.close()
+
+
+def _with_header(payloads: Sequence[bytes], header: bytes | None) -> Records:
+    records = single_records(payloads)
+    records.header = header
+    return records
+
+
+def _check_neighbours(
+    format_: Format, events: Sequence[Event], good: Sequence[bytes], bad: Sequence[bytes], header: bytes | None
+) -> None:
+    """One event or dead letter a record, in order, the same as if each came alone; errors of the source stay."""
+    for record in bad:
+        batch, dead = format_.decode(_with_header([record], header))
+        assert not len(batch), f"{record!r:.80} must be a dead letter, became {batch.events()[0]}"
+        _same([letter.record for letter in dead], [0], f"the dead letters of {record!r:.80} alone")
+        _same(len(dead[0].error.splitlines()), 1, f"the lines of the error {dead[0].error!r}")
+    for record, event in zip(good, events, strict=True):
+        _same(
+            format_.decode(_with_header([record], header))[0].events(), [event], f"the events of {record!r:.80} alone"
+        )
+    mixed = [record for pair in zip(good, [*bad, *good], strict=False) for record in pair]
+    is_good = [kind for _ in good for kind in (True, False)]
+    records = _with_header(mixed, header)
+    records.errors = {i: "an error of the source" for i, kind in enumerate(is_good) if not kind and mixed[i] not in bad}
+    batch, dead = format_.decode(records)
+    _same(
+        batch.kept.tolist(), [i for i, kind in enumerate(is_good) if kind], "the events of good and bad records mixed"
+    )
+    _same([letter.record for letter in dead], [i for i, kind in enumerate(is_good) if not kind], "their dead letters")
+    _same(batch.events(), list(events), "good records among bad ones")
+    _same({i: e for i, e in dead if i in records.errors}, records.errors, "the errors that the source has found")
+    _same(len(format_.decode(_with_header([], header))[0]), 0, "the events of no records")
+
+
+def _check_framing(format_: Format, data: bytes, expected: Sequence[bytes]) -> None:
+    """The same records wherever a stream is cut."""
+    for cut in sorted({*range(0, len(data), 1 + len(data) // 500), len(data)}):
+        first, dealt_with = _framed(format_, data[:cut], False)
+        rest, left = _framed(format_, data[dealt_with:], True)
+        _same([*first, *rest], list(expected), f"the records of a stream cut at byte {cut} of {len(data)}")
+        _same(left, len(data) - dealt_with, "with `final`, the bytes dealt with")
+
+
+def _framed(format_: Format, data: bytes, final: bool) -> tuple[list[bytes], int]:
+    starts, ends, dealt_with = format_.framing(data, final)
+    return [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)], dealt_with
+
+
+def _written(format_: Format, events: Sequence[Event]) -> Iterator[tuple[bytes, Event]]:
+    """Records of the events that the format can write."""
+    for event in events:
+        try:
+            yield format_.encode(event), plain(event)
+        except RecordError:
+            continue
 
 
 def _records(records: Records) -> list[bytes]:

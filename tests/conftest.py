@@ -2,14 +2,18 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.locations import DATA
+
+Install = Callable[[str, str], None]
 
 # A kernel's first call compiles it, which takes as long as it takes.
 settings.register_profile("kernels", deadline=None)
@@ -25,6 +29,22 @@ def data() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return DATA
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Installs a distribution of one module, `third_party`, with entry points."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(entry_points: str, module: str) -> None:
+        about = tmp_path / "third_party-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: third-party\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(dedent(entry_points))
+        (tmp_path / "third_party.py").write_text(dedent(module))
+        monkeypatch.delitem(sys.modules, "third_party", raising=False)
+
+    return install
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
-"""Where the real streams are."""
+"""Where the checkout is, and beside it the real streams."""
 
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"

@@ -97,11 +97,15 @@ def no_change(labels: Sequence[Label | None]) -> list[Label | None]:
 def leads(
     predicted: Sequence[Sequence[Label | None]], labels: Sequence[Label | None], weights: Sequence[float]
 ) -> list[int]:
-    """For each event the number of the predictor with the best running accuracy before it; ties go to the first."""
+    """For each event the predictor with the best running accuracy before it, of those that say something.
+
+    Ties go to the first.
+    """
     sums = [0.0] * len(predicted)
     chosen = []
     for i, (label, weight) in enumerate(zip(labels, weights, strict=True)):
-        chosen.append(sums.index(max(sums)))
+        telling = [m for m, own in enumerate(predicted) if own[i] is not None] or range(len(predicted))
+        chosen.append(max(telling, key=sums.__getitem__))
         if label is not None:
             sums = [total + weight * (own[i] == label) for total, own in zip(sums, predicted, strict=True)]
     return chosen

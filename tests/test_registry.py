@@ -1,32 +1,11 @@
 """URL scheme to connector, by entry point."""
 
-from collections.abc import Callable
-from pathlib import Path
-from textwrap import dedent
-
 import pytest
 
 from connectors.file import FileSink, FileSource
 from streamlin.errors import ConfigError, UnknownScheme, nearest
 from streamlin.registry import connector, schemes
-
-Install = Callable[[str, str], None]
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Installs a distribution of one module, `third_party`, with entry points."""
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def install(entry_points: str, module: str) -> None:
-        about = tmp_path / "third_party-1.0.dist-info"
-        about.mkdir()
-        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: third-party\nVersion: 1.0\n")
-        (about / "entry_points.txt").write_text(dedent(entry_points))
-        (tmp_path / "third_party.py").write_text(dedent(module))
-        monkeypatch.delitem(__import__("sys").modules, "third_party", raising=False)
-
-    return install
+from tests.conftest import Install
 
 
 def test_our_own_are_there() -> None:

@@ -264,6 +264,25 @@ KINDS = ", ".join(LEARNER_KINDS)
         ("learners=['naive_bayes']", "learners.0: needs a table, got 'naive_bayes'"),
         ("learners=[{kind = 'naive_bays'}]", "learners: no learner 'naive_bays'; did you mean 'naive_bayes'?"),
         ("learners=[{name = 'x'}]", f"learners.x: needs a kind; there is {KINDS}"),
+        ("learners=[{kind = 5}]", f"learners: no learner '5'; there is {KINDS}"),
+        ("learners=[{kind = ['perceptron']}]", "learners: no learner '['perceptron']'; did you mean 'perceptron'?"),
+        ("learners=[{kind = 'river'}]", "learners.river.object: needs a value"),
+        (
+            "learners=[{kind = 'river', object = 'bayes'}]",
+            r"learners.river.object: string should match pattern '^[\w.]+:[\w.]+$', got 'bayes'",
+        ),
+        (
+            "learners=[{kind = 'sklearn', object = 'a:b', classes = ['x', 'x']}]",
+            "learners.sklearn.classes: needs two labels at least, each once, got ['x', 'x']",
+        ),
+        (
+            "learners=[{kind = 'sklearn', object = 'a:b', classes = 'x'}]",
+            "learners.sklearn.classes: needs two labels at least, each once, got 'x'",
+        ),
+        (
+            "learners=[{kind = 'sklearn', object = 'a:b', features = 'chars'}]",
+            "learners.sklearn.features: no view 'chars' (there is words)",
+        ),
         (
             "learners=[{kind = 'perceptron'}, {kind = 'perceptron'}]",
             "learners: two are named 'perceptron'; give each its own name",

@@ -5,20 +5,14 @@ import pytest
 
 import streamlin
 from connectors.file import FileSink, FileSource
-from streamlin import (
-    AveragedPerceptron,
-    Learner,
-    LogisticRegression,
-    NaiveBayes,
-    PassiveAggressive,
-    Perceptron,
-)
+from streamlin import Learner, Perceptron
 from streamlin.events import SinkContext, SourceContext
 from streamlin.formats.framing import Lines
+from streamlin.learners import KINDS
 from streamlin.testing import check_learner, check_sink, check_source
 
 
-@pytest.mark.parametrize("learner", [AveragedPerceptron, LogisticRegression, NaiveBayes, PassiveAggressive, Perceptron])
+@pytest.mark.parametrize("learner", KINDS.values(), ids=KINDS.keys())
 def test_our_learners_keep_the_contract(learner):
     check_learner(learner)
 
@@ -97,6 +91,7 @@ def test_the_public_names_are_pinned():
         "ConnectorError",
         "DecodeError",
         "Event",
+        "GuestError",
         "Hinge",
         "Learner",
         "LogisticRegression",

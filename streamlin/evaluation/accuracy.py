@@ -56,8 +56,8 @@ class Accuracy(Measure):
         """Count a batch of n events.
 
         predicted int32[M, n]: codes, -1 for an abstention. labels int32[n]: -1 where nothing is to be counted.
-        Returns int32[n]: which of the first `leaders` predictors had the best running accuracy before each event; ties
-        go to the first.
+        Returns int32[n]: which of the first `leaders` predictors had the best running accuracy before each event, among
+        those that say something; ties go to the first.
         """
         lead = np.empty(labels.size, np.int32)
         tally(
@@ -138,10 +138,14 @@ def tally(
     int32[n]: set.
     """
     for i in range(labels.size):
-        lead[i] = 0
+        best = 0
         for m in range(1, leaders):
-            if hit_weights[m] > hit_weights[lead[i]]:
-                lead[i] = m
+            says, better = predicted[m, i] >= 0, hit_weights[m] > hit_weights[best]
+            if says != (predicted[best, i] >= 0):
+                better = says
+            if better:
+                best = m
+        lead[i] = best
         if labels[i] < 0:
             continue
         w = weights[i]

@@ -35,6 +35,7 @@ class Prequential:
     views : names of the views whose features are counted.
 
     news : the alarms of the last batch.
+    retired : learners that have failed and say nothing any more, by name: where and why.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Prequential:
         self.confusion = Confusion(len(learners), config.confusion_labels)
         self.drift = Drift(self.learners, config)
         self.news: list[Alarm] = []
+        self.retired: dict[str, dict[str, str]] = {}
         self.inputs = Inputs(views, config.window)
         self.slices = {field: Slices(len(learners), config.slice_values) for field in config.slice_by}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
@@ -129,18 +131,24 @@ class Prequential:
         return Predictions(ours, lead, confidences, baselines)
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
-        """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is the best learner so far."""
+        """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is as `leads` has it."""
         n = scores.shape[1]
         predicted = np.empty(scores.shape[:2], np.int32)
         predict(scores, predicted)
-        lead, unlabelled = np.full(n, self.best(), np.int32), np.full(n, -1, np.int32)
+        lead, unlabelled = self.leads(predicted), np.full(n, -1, np.int32)
         confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n), 0)
         return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[n, n_labels], the best learner's so far, from scores float64[L, n, n_labels]."""
-        best = self.best()
-        return self.calibration.probabilities(best, scores[best])
+        """float64[n, n_labels], from scores float64[L, n, n_labels]; of the learner that `leads`."""
+        predicted = np.empty(scores.shape[:2], np.int32)
+        predict(scores, predicted)
+        lead = self.leads(predicted)
+        shares = np.empty(scores.shape[1:])
+        for learner in np.unique(lead).tolist():
+            led = lead == learner
+            shares[led] = self.calibration.probabilities(learner, scores[learner, led])
+        return shares
 
     def confidences(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[L, n], each learner's in its own prediction, from scores as above; NaN where it makes none."""
@@ -162,11 +170,17 @@ class Prequential:
         correct = self.accuracy.correct[: len(self.learners)]
         return int(correct.argmax()) if self.accuracy.count[0] else None
 
-    def best(self) -> int:
-        """The learner with the best running accuracy; ties go to the first."""
+    def leads(self, predicted: NDArray[np.int32]) -> NDArray[np.int32]:
+        """int32[n]: the learner whose prediction is given out, from predicted int32[L, n], -1 for an abstention.
+
+        The configured one, else that of the best running accuracy among those that say something; ties go to the first.
+        """
         if self.config.lead is not None:
-            return self.learners.index(self.config.lead)
-        return int(self.accuracy.hit_weights[: len(self.learners)].argmax())
+            return np.full(predicted.shape[1], self.learners.index(self.config.lead), np.int32)
+        order = np.argsort(-self.accuracy.hit_weights[: len(self.learners)], kind="stable").astype(np.int32)
+        silent = predicted[order] < 0
+        leads: NDArray[np.int32] = order[silent.argmin(axis=0)]
+        return leads
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values."""

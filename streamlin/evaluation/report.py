@@ -24,6 +24,8 @@ def report_of(measures: "Prequential", labels: LabelIndex, details: bool) -> dic
     if details:
         _add_details(rows, measures, labels.names)
     report: dict[str, Any] = {**measures.counts, "labels": labels.names, **_named(rows, measures)}
+    for name, why in measures.retired.items():
+        report["learners"][name]["retired"] = why
     report["slices"] = {field: slices.report(measures.learners) for field, slices in measures.slices.items()}
     if measures.all:
         leader = measures.leader()

@@ -28,22 +28,20 @@ def explain(
     Parameters
     ----------
     text : a text, or its pieces where an event has several text fields.
-    learners : names of those to explain; None: all.
+    learners : names of those to explain; None: all that can be taken apart.
     categories : value by field, of the fields that `fields.categories` names.
 
     Raises
     ------
-    ConfigError : there is no such learner, or no such category.
+    ConfigError : there is no such learner, or no such category; or the learner is no sum of what its features add.
     RecordError : it is no text.
     """
     pieces = _pieces(text)
-    names = model.names if learners is None else learners
-    for name in names:
-        if name not in model.names:
-            raise ConfigError(f"no learner '{name}'; {nearest(name, model.names)}")
+    names = _chosen(model, learners)
     given = _checked(model, categories or {})
-    features = model.featurize(_event(pieces, given))
-    scores, found = model.scores(features, 1), _found(model, pieces, given, features)
+    event = _event(pieces, given)
+    features = model.featurize(event)
+    scores, found = model.scores(event, features), _found(model, pieces, given, features)
     predictions, confidences = model.prequential.predict(scores), model.prequential.confidences(scores)
     parts_of = _parts(model, features, scores[:, 0])
     labels = list(model.labels.names)
@@ -64,6 +62,26 @@ def explain(
     lead = int(predictions.lead[0])
     code = int(predictions.predicted[lead, 0])
     return Explanation("\n".join(pieces), reasons, model.names[lead], labels[code] if code >= 0 else None)
+
+
+def _chosen(model: Model, learners: Sequence[str] | None) -> Sequence[str]:
+    """The learners to explain."""
+    sums = [name for name in model.names if _is_sum(model, name)]
+    for name in learners or ():
+        if name not in model.names:
+            raise ConfigError(f"no learner '{name}'; {nearest(name, model.names)}")
+        if name not in sums:
+            raise ConfigError(f"learner '{name}' can't be taken apart: it is a guest, mixes one, or tells no weights")
+    if not sums:
+        raise ConfigError("no learner can be taken apart: each is a guest, mixes one, or tells no weights")
+    return sums if learners is None else learners
+
+
+def _is_sum(model: Model, name: str) -> bool:
+    """Whether a learner's scores are sums of what is known of features."""
+    if name in model.mixtures:
+        return all(_is_sum(model, model.names[member]) for member in model.members[name])
+    return name in model.learners and model.learners[name].tells_weights
 
 
 def _pieces(text: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Online learners, one a file, and how a configuration names them."""
 
-from streamlin.config import LearnerConfig
+from streamlin.config import ForeignConfig, OwnConfig
 from streamlin.learners.arow import Arow
 from streamlin.learners.averaged_perceptron import AveragedPerceptron
 from streamlin.learners.base import Learner, Targets, best, learn_labels, no_targets, softmax, targets
+from streamlin.learners.foreign import foreign
 from streamlin.learners.hinge import Hinge
 from streamlin.learners.logistic_regression import LogisticRegression
 from streamlin.learners.mixture import Mixture
@@ -27,8 +28,10 @@ KINDS: dict[str, type[Learner]] = {
 }
 
 
-def from_config(config: LearnerConfig) -> Learner:
-    """A new learner as configured."""
+def from_config(config: OwnConfig | ForeignConfig) -> Learner:
+    """A new learner as configured, of ours or of another package. Raises ConfigError."""
+    if isinstance(config, ForeignConfig):
+        return foreign(config)
     return KINDS[config.kind](**config.parameters())
 
 

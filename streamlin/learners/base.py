@@ -137,6 +137,14 @@ class Learner:
         weights: NDArray[np.floating[Any]] = self.state(n_rows, n_labels)["weights"][of]
         return weights
 
+    @property
+    def tells_weights(self) -> bool:
+        """Whether `effective_weights` can tell them: a table of that name holds them, or the learner computes them."""
+        if type(self).effective_weights is not Learner.effective_weights:
+            return True
+        table = getattr(self, "weights", None)
+        return "weights" in self.tables and "weights" not in self.shared and table is not None and table.ndim == 2
+
     def contributions(self, examples: Examples, n_labels: int) -> NDArray[np.float64]:
         """float64[m, n_labels]: what each of an event's m entries that have a row adds to each label's score.
 

@@ -11,7 +11,7 @@ from streamlin.config import RunConfig
 from streamlin.listening import Listener, listen
 from streamlin.metrics.answers import answers
 from streamlin.metrics.watcher import Metrics
-from streamlin.predictor import config_of
+from streamlin.predictor import config_of, refuse_pickled
 from streamlin.run import Run, Watcher
 from streamlin.run_state import RunState
 from streamlin.service.accepting import Acceptance
@@ -31,8 +31,10 @@ _TOGETHER = 50
 """Events learned together: what is predicted meanwhile waits for them, about a millisecond. Changes no result."""
 
 
-def configuration(folder: str, given: RunConfig, previous: bool = False) -> RunConfig:
+def configuration(folder: str, given: RunConfig, previous: bool = False, allow_pickle: bool = False) -> RunConfig:
     """What a service of a folder goes by: the tables that are given, else those of the checkpoint, if there is one.
+
+    allow_pickle : guests that only the checkpoint names may be unpickled.
 
     Raises
     ------
@@ -41,6 +43,8 @@ def configuration(folder: str, given: RunConfig, previous: bool = False) -> RunC
     kept: dict[str, Any] = {}
     if previous or any((Path(folder) / name).exists() for name in (CURRENT, PREVIOUS)):
         found = config_of(load(folder, previous)[1])
+        if not allow_pickle and "learners" not in given.model_fields_set:
+            refuse_pickled(found)
         kept = {name: getattr(found, name) for name in found.model_fields_set}
     config = checked(kept | {name: getattr(given, name) for name in given.model_fields_set})
     together = min(config.pipeline.batch_size, _TOGETHER)

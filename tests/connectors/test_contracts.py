@@ -1,4 +1,4 @@
-"""The file connectors keep the contracts that are shipped to authors of connectors."""
+"""Our connectors keep the contracts that are shipped to authors; those to Kafka do so where there is a broker."""
 
 import gzip
 import zlib
@@ -7,9 +7,10 @@ import pytest
 import zstandard
 
 from connectors.file import FileSink, FileSource
+from connectors.synthetic import SyntheticSource
 from streamlin.events import SinkContext
 from streamlin.testing import check_sink, check_source
-from tests.connectors.reading import context
+from tests.connectors.reading import context, polled
 
 LINES = [b"line %d" % i for i in range(2500)]
 CONTENT = b"\n".join(LINES)
@@ -22,6 +23,15 @@ def test_file_source(tmp_path, suffix, compress):
     path = tmp_path / f"a.log{suffix}"
     path.write_bytes(compress(CONTENT))
     check_source(lambda positions: FileSource(str(path), context(positions=positions)), LINES)
+
+
+def test_synthetic_source():
+    options = {"events": "300", "words": "3", "drift_at": "100"}
+
+    def make(positions):
+        return SyntheticSource("", context(options=options, positions=positions))
+
+    check_source(make, [records[i] for records in polled(make({})) for i in range(len(records))])
 
 
 def gunzipped(data: bytes) -> bytes:

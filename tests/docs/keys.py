@@ -37,8 +37,9 @@ def keys() -> dict[str, Key]:
 
 def _of(model: type[BaseModel], table: str) -> dict[str, Key]:
     schema = model.model_json_schema()
+    needed = schema.get("required", [])
     return {
-        f"{table}.{name}": Key(_values(own), _default(own.get("default")))
+        f"{table}.{name}": Key(_values(own), _default(own.get("default")) if name not in needed else "needed")
         for name, own in schema["properties"].items()
         if name != "views"
     }
@@ -63,7 +64,9 @@ def _values(schema: Mapping[str, Any]) -> str:
         return f"any of {_values(of)}" if "enum" in of else "one text, or several"
     if kind == "string":
         return "secret" if schema.get("format") == "password" else "text"
-    return {"boolean": "`true`, `false`", "integer": "whole number", "number": "number"}[kind] + _bounds(schema)
+    return {"object": "table", "boolean": "`true`, `false`", "integer": "whole number", "number": "number"}[
+        kind
+    ] + _bounds(schema)
 
 
 def _bounds(schema: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ def checked(model: Model, text: str) -> Explanation:
     explanation = explain(model, text)
     batch = batch_of([Event(text)])
     features = model.featurize(batch)
-    scores = model.scores(features, 1)[:, 0]
+    scores = model.scores(batch, features)[:, 0]
     predictions = model.predict(batch, features)[1]
     assert list(explanation.learners) == model.names
     for number, (name, reasons) in enumerate(explanation.learners.items()):

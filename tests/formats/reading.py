@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from streamlin.config import FieldsConfig
-from streamlin.events import Batch, DeadLetter, Event, Records
+from streamlin.events import DeadLetter, Event, Records
 from streamlin.formats import open_format
 from streamlin.formats.base import Format
 
@@ -71,21 +71,3 @@ def part_of(records: Records, begin: int, end: int) -> Records:
         records.header,
         errors,
     )
-
-
-def check_columns(batch: Batch) -> None:
-    """A batch keeps its promises: columns as long as they should be, no empty label or id, sound weights."""
-    n = len(batch.ids)
-    assert len(batch.labels) == batch.weights.size == batch.times.size == batch.kept.size == n
-    assert all(len(column) == n for column in batch.extra.values())
-    assert "" not in batch.labels
-    assert "" not in batch.ids
-    assert batch.weights.dtype == batch.times.dtype == np.float64
-    assert np.isfinite(batch.weights).all()
-    assert (batch.weights >= 0).all()
-    if batch.pieces is None:
-        assert len(batch.texts) == n
-    else:
-        assert (np.diff(batch.pieces) > 0).all()
-        assert batch.pieces[0] == 0
-        assert batch.pieces[-1] == len(batch.texts)

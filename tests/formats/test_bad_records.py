@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamlin.events import single_records
-from tests.formats.reading import check_columns, one_by_one, opened
+from streamlin.testing import check_batch
+from tests.formats.reading import one_by_one, opened
 
 GOOD = {
     "json": [b'{"text":"a","label":"x"}', b'{"text":"\xc3\xa9","weight":2}', b' {"text":"b"} ', b'{"text":"","id":5}'],
@@ -48,7 +49,7 @@ def test_events_and_dead_letters_are_the_records(name, data):
     records = single_records([payload for _, payload in chosen])
     records.errors = {i: "too long" for i, (kind, _) in enumerate(chosen) if kind == "found"}
     batch, dead = format_.decode(records)
-    check_columns(batch)
+    check_batch(batch)
     assert batch.kept.tolist() == [i for i, (kind, _) in enumerate(chosen) if kind == "good"]
     assert [letter.record for letter in dead] == [i for i, (kind, _) in enumerate(chosen) if kind != "good"]
     assert all(letter.error == "too long" for letter in dead if letter.record in records.errors)

@@ -12,7 +12,8 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Event, single_records
 from streamlin.formats.csv_framing import CsvFraming
 from streamlin.formats.csv_kernels import AFTER_QUOTE, UNCLOSED, cut_cells, cut_records
-from tests.formats.reading import check_columns, error, events, framed, one_by_one, opened, read
+from streamlin.testing import check_batch
+from tests.formats.reading import error, events, framed, one_by_one, opened, read
 
 COMMA = ord(",")
 
@@ -215,7 +216,7 @@ def test_names_of_ones_own_and_several_texts():
     assert batch.pieces.tolist() == [0, 2, 4]
     assert batch.labels == ["x", None]
     assert batch.ids == ["1", "2"]
-    check_columns(batch)
+    check_batch(batch)
 
 
 def test_a_header_for_each_part():
@@ -290,7 +291,7 @@ def test_any_bytes_read_the_same_at_once_and_one_by_one(data):
     format_ = opened("csv", options={"columns": "text,label"})
     records = framed(format_, data)
     batch, dead = format_.decode(records)
-    check_columns(batch)
+    check_batch(batch)
     assert (batch.events(), dead) == one_by_one(format_, records)
     assert len(batch) + len(dead) == len(records)
 

@@ -12,7 +12,8 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Event, single_records
 from streamlin.formats import open_format
-from tests.formats.reading import check_columns, error, events, framed, one_by_one, opened, part_of, read
+from streamlin.testing import check_batch
+from tests.formats.reading import error, events, framed, one_by_one, opened, part_of, read
 
 STREAMS = [
     "clickbait",
@@ -193,7 +194,7 @@ def test_what_the_source_found_bad_is_not_decoded(plain_json):
 def test_no_records(plain_json):
     batch, dead = plain_json.decode(single_records([]))
     assert (len(batch), dead) == (0, [])
-    check_columns(batch)
+    check_batch(batch)
 
 
 def test_nested_fields_and_names_of_any_kind():
@@ -335,7 +336,7 @@ def test_a_real_stream_reads_as_the_json_module_reads_it(plain_json, data, strea
     assert batch.texts == [event["text"] for event in expected]
     assert batch.labels == [event["label"] for event in expected]
     assert batch.ids == [event["id"] for event in expected]
-    check_columns(batch)
+    check_batch(batch)
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -380,7 +381,7 @@ def test_any_objects_read_the_same_at_once_and_one_by_one(objects, ascii_only):
     lines = [json.dumps(item, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass") for item in objects]
     records = single_records(lines)
     batch, dead = format_.decode(records)
-    check_columns(batch)
+    check_batch(batch)
     assert (batch.events(), dead) == one_by_one(format_, records)
     assert len(batch) + len(dead) == len(records)
     for i, text in zip(batch.kept.tolist(), batch.texts, strict=True):

@@ -9,7 +9,8 @@ import pytest
 
 from streamlin.events import Event
 from streamlin.formats.log_presets import PRESETS
-from tests.formats.reading import check_columns, events, framed, opened
+from streamlin.testing import check_batch
+from tests.formats.reading import events, framed, opened
 
 FILES = {
     "apache": "Apache",
@@ -51,7 +52,7 @@ def test_there_is_a_file_for_every_preset():
 def test_every_line_is_an_event(data, name):
     format_ = preset(name)
     batch, dead = format_.decode(framed(format_, log(data, name)))
-    check_columns(batch)
+    check_batch(batch)
     assert (len(batch), dead) == (2000, [])
     assert Counter(batch.labels) == LABELS[name]
     timeless = name in ("linux", "openssh", "proxifier")

@@ -259,7 +259,7 @@ def test_no_events_are_fine(kind):
 
 
 def test_every_kind_can_be_configured():
-    assert [*KINDS, "mixture"] == list(LEARNER_KINDS)
+    assert [*KINDS, "mixture", "river", "sklearn"] == list(LEARNER_KINDS)
     assert [config.kind for config in RunConfig().learners] == list(DEFAULT_KINDS)
     every = [from_config(config) for config in RunConfig(learners=[{"kind": kind} for kind in KINDS]).learners]
     assert [learner.name for learner in every] == list(KINDS)

@@ -1,0 +1,161 @@
+"""All formats keep the contract that is shipped to authors, and the contract finds what is broken."""
+
+import numpy as np
+import pytest
+
+from streamlin.config import FieldsConfig
+from streamlin.errors import RecordError
+from streamlin.formats import FORMATS, open_format
+from streamlin.formats.framing import Lines
+from streamlin.formats.log_presets import PRESETS
+from streamlin.formats.text import TextFormat
+from streamlin.testing import check_batch, check_format
+from tests.formats.reading import framed, opened
+from tests.formats.test_bad_records import BAD, GOOD, OPTIONS
+from tests.formats.test_log_presets import log
+
+TABS = {
+    "good": [b"a\tx\t\t", b'"b ""q"""\ty\t2\t60', b"\xc3\xa9\t\t\t", b'"l\nf"\t\t\t'],
+    "bad": [b"a\tx", b'"a\tx\t\t', b"a\tx\t-1\t", b"a\tx\t\tsoon"],
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_our_formats_keep_the_contract(name):
+    if name == "tsv":
+        check_format(lambda: opened("tsv", options={"columns": "text,label,weight,time"}), **TABS)
+    else:
+        check_format(lambda: opened(name, options=OPTIONS.get(name)), GOOD[name], BAD[name])
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_tables_with_a_header_do(name, delimiter):
+    rows = [["a b", "x", "7"], ["c", "", ""], ['"two\nlines"', "y", "8"]]
+    good, header = [delimiter.join(row).encode() for row in rows], delimiter.join(["text", "label", "id"]).encode()
+    check_format(lambda: opened(name), good, [b"a"], header)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_presets_for_logs_do(preset, data):
+    lines = log(data, preset).splitlines()[:30]
+    check_format(lambda: opened("regex", options={"preset": preset}), lines, [b"no such line"])
+
+
+def test_several_text_fields_do():
+    def make():
+        return open_format("json", {}, FieldsConfig(text=("subject", "body")), ("split",))
+
+    good = [
+        b'{"subject": "a", "body": "b\\nc", "split": "test"}',
+        b'{"body": "only"}',
+        b'{"subject": "", "label": "x"}',
+    ]
+    check_format(make, good, [b'{"text": "elsewhere"}'])
+
+
+class Forgiving(TextFormat):
+    """Has an event for what can't be read."""
+
+    def batch(self, records, kept):
+        records.data = records.data.replace(b"\xff\xfe", b"??")
+        return super().batch(records, kept)
+
+
+class Remembering(TextFormat):
+    """Puts down how many lines it has read."""
+
+    lines = 0
+
+    def read(self, line):
+        self.lines += 1
+        return f"{self.lines} {line}", None, None, 1.0
+
+
+class Quoting(TextFormat):
+    """Writes what it does not read."""
+
+    def encode(self, event):
+        return b'"' + super().encode(event) + b'"'
+
+
+class Chatty(TextFormat):
+    """Explains what is wrong in two lines."""
+
+    def read(self, line):
+        if line == "bad":
+            raise RecordError("it is bad\nreally")
+        return super().read(line)
+
+
+class Hurried(Lines):
+    """Takes what it has for a whole record."""
+
+    def __call__(self, data, final):
+        return super().__call__(data, True)
+
+
+class Greedy(Lines):
+    """Says that it has dealt with everything."""
+
+    def __call__(self, data, final):
+        starts, ends, _ = super().__call__(data, final)
+        return starts, ends, len(data)
+
+
+def of(cls, framing=None):
+    """Makes a text format of that class."""
+
+    def make():
+        format_ = cls({}, FieldsConfig(), ())
+        if framing is not None:
+            format_.framing = framing
+        return format_
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "broken"),
+    [
+        (of(Forgiving), r"b'\\xff\\xfe' must be a dead letter"),
+        (of(Remembering), "the events of b'a' alone"),
+        (of(Quoting), "what it wrote, read back"),
+        (of(Chatty), "the lines of the error 'it is bad\\\\nreally'"),
+        (of(TextFormat, Hurried()), "a stream cut at byte"),
+        (of(TextFormat, Greedy()), "a stream cut at byte"),
+    ],
+)
+def test_a_format_that_breaks_the_contract_is_found(make, broken):
+    bad = [b"bad"] if make().__class__ is Chatty else []
+    with pytest.raises(AssertionError, match=broken):
+        check_format(make, [b"a", b"b c", b"d e f"], bad)
+
+
+def test_good_records_that_are_none_and_a_missing_header_are_found():
+    with pytest.raises(AssertionError, match="b'nope' is no event: not JSON"):
+        check_format(lambda: opened("json"), [b'{"text": "a"}', b"nope"])
+    with pytest.raises(AssertionError, match=r"framing\.header is True, header None"):
+        check_format(lambda: opened("csv"), [b"a"])
+
+
+@pytest.mark.parametrize(
+    ("change", "broken"),
+    [
+        ({"labels": ["x", ""]}, "labels: where there is none it is None"),
+        ({"ids": ["", None]}, "ids: where there is none it is None"),
+        ({"labels": ["x"]}, "the length of labels: found 1, expected 2"),
+        ({"weights": np.array([1.0, -1.0])}, "weights must be finite, 0 or more"),
+        ({"weights": np.array([1.0, np.nan])}, "weights must be finite, 0 or more"),
+        ({"weights": np.array([1, 1])}, "the type of weights"),
+        ({"extra": {"split": [None]}}, "the length of split"),
+        ({"texts": ["a"]}, "the number of texts"),
+        ({"pieces": np.array([0, 0, 2])}, "each event needs a text"),
+        ({"pieces": np.array([0, 1, 3])}, "where pieces begin and end"),
+    ],
+)
+def test_a_batch_that_breaks_its_promises_is_found(change, broken):
+    format_ = opened("json")
+    batch, _ = format_.decode(framed(format_, b'{"text": "a"}\n{"text": "b"}\n'))
+    check_batch(batch)
+    with pytest.raises(AssertionError, match=broken):
+        check_batch(type(batch)(**vars(batch) | change))

@@ -1,0 +1,223 @@
+"""Guests from the command line: their state in a checkpoint, and who may unpickle it; what goes wrong with them."""
+
+from pathlib import Path
+
+import pytest
+
+from streamlin import Pipeline
+from streamlin.checkpoint import load
+from streamlin.errors import CheckpointError, ConfigError
+from tests.integration.processes import refused, streamlin, together
+from tests.integration.streams import content, json_lines, measured, real_events, write_lines
+from tests.locations import ROOT
+
+SMALL = ("--set", "features.bits=12", "--set", "pipeline.batch_size=50")
+GUESTS = """
+[[learners]]
+kind = "perceptron"
+
+[[learners]]
+kind = "river"
+name = "bayes"
+object = "tests.guests.models:bayes"
+pickle = true
+
+[[learners]]
+kind = "sklearn"
+object = "tests.guests.models:Texts"
+input = "text"
+classes = ["ham", "spam"]
+pickle = true
+
+[[learners]]
+kind = "mixture"
+"""
+FAILING = """
+[[learners]]
+kind = "perceptron"
+
+[[learners]]
+kind = "river"
+object = "tests.guests.plain:Failing"
+arguments = { after = 99, how = "learn" }
+pickle = true
+"""
+
+
+@pytest.fixture(scope="module")
+def stream(data: Path, folder: Path) -> Path:
+    """Real messages, none of which river's Bayes fails on."""
+    events = [event for event in real_events(data / "sms-spam.jsonl.gz", 320) if event["text"].strip()]
+    return write_lines(folder / "guests.jsonl", events)
+
+
+@pytest.fixture(scope="module")
+def config(folder: Path) -> Path:
+    path = folder / "guests.toml"
+    path.write_text(GUESTS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(stream: Path, config: Path, folder: Path) -> Path:
+    """The folder of a run that nothing interrupts."""
+    out = folder / "guests"
+    out.mkdir()
+    streamlin(*arguments(stream, config, out))
+    return out
+
+
+def arguments(stream: Path, config: Path, out: Path) -> tuple[object, ...]:
+    """Of a run, from the folder in which `tests` is found."""
+    return (
+        *("run", stream, "--config", config, "--predictions", out / "predictions.jsonl", "--checkpoint", out / "state"),
+        *("--report", out / "report.json", *SMALL),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _where_the_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp_path: Path) -> None:
+    """Stopped twice, with other threads: the same lines and figures; the guests were unpickled each time."""
+    for limit, threads in (70, 1), (111, 2), (None, 1):
+        more = () if limit is None else ("--limit", limit)
+        streamlin(*arguments(stream, config, tmp_path), *more, "--set", f"pipeline.threads={threads}")
+    assert content(tmp_path / "predictions.jsonl") == content(whole / "predictions.jsonl")
+    assert measured(tmp_path / "report.json") == measured(whole / "report.json")
+    learners = measured(whole / "report.json")["learners"]
+    assert list(learners) == ["perceptron", "bayes", "sklearn", "mixture"]
+    assert all(row["accuracy"] > 0.8 for row in learners.values())
+    arrays, _ = load(whole / "state")
+    assert arrays["learners/bayes/pickle"].size > 1000
+
+
+def test_a_checkpoint_with_guests_is_opened_by_those_who_allow_it(stream: Path, whole: Path, tmp_path: Path) -> None:
+    state = whole / "state"
+    predict, inspect, serve = together(
+        lambda: refused("predict", state, stream, code=4),
+        lambda: refused("inspect", state, "--json", code=4),
+        lambda: refused("serve", state, 0, code=4),
+    )
+    assert predict == inspect == serve
+    assert predict.startswith("the checkpoint holds pickled learners (bayes, sklearn), and to unpickle them runs code")
+    assert "--allow-pickle" in predict
+    with pytest.raises(CheckpointError, match="allow_pickle=True"):
+        Pipeline.load(state)
+    predicted, inspected = together(
+        lambda: streamlin("predict", state, stream, "--allow-pickle", "--limit", 3),
+        lambda: streamlin("inspect", state, "--allow-pickle", "--json"),
+    )
+    lines = predicted.lines
+    assert [list(line["learners"]) for line in lines] == [["perceptron", "bayes", "sklearn", "mixture"]] * 3
+    (found,) = inspected.lines
+    assert found["learners"]["bayes"]["object"] == "tests.guests.models:bayes"
+    assert list(found["heaviest"]) == ["perceptron"]
+    shown = streamlin("inspect", state, "--allow-pickle").out
+    assert "object=tests.guests.models:bayes" in shown
+    with Pipeline.load(state, allow_pickle=True) as pipeline:
+        events = json_lines(stream)[:3]
+        assert pipeline.predict_many([event["text"] for event in events]) == [line["predicted"] for line in lines]
+        pipeline.learn_one("another message", "ham")
+        pipeline.save(tmp_path / "copy")
+    with Pipeline.load(tmp_path / "copy", allow_pickle=True) as again:
+        assert again.metrics["events"] == found["events"] + 1
+
+
+def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tmp_path: Path) -> None:
+    """Neither is what the checkpoint names imported: the module would leave a file."""
+    (tmp_path / "trap.py").write_text("open('sprung', 'w').close()\nfrom tests.guests.plain import Counting\n")
+    setting = "learners=[{kind = 'river', object = 'trap:Counting', pickle = true}]"
+    env = {"PYTHONPATH": str(ROOT)}
+    stream = stream.resolve()
+    where = {"cwd": tmp_path, "env": env}
+    streamlin("run", stream, "--set", setting, "--checkpoint", "state", "--limit", 10, **where)
+    (tmp_path / "sprung").unlink()
+    refused("predict", "state", stream, code=4, **where)
+    refused("inspect", "state", code=4, **where)
+    assert not (tmp_path / "sprung").exists()
+    streamlin("predict", "state", stream, "--allow-pickle", **where)
+    assert (tmp_path / "sprung").exists()
+
+
+def test_a_guest_that_may_not_be_pickled_has_no_checkpoint(stream: Path, config: Path, tmp_path: Path) -> None:
+    off = "learners.bayes.pickle=false"
+    line = refused(*arguments(stream, config, tmp_path), "--set", off)
+    assert line.startswith("learners.bayes.pickle: what a guest has learned can only be kept pickled; pickle = true")
+    assert not (tmp_path / "state").exists()
+    done = streamlin("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
+    assert done.out.startswith("20 events")
+    with Pipeline(learners=[{"kind": "river", "object": "tests.guests.models:bayes"}]) as pipeline:
+        pipeline.learn_one("a", "x").learn_one("b", "y")
+        with pytest.raises(ConfigError, match=r"learners\.river\.pickle"):
+            pipeline.save(tmp_path / "copy")
+
+
+def test_a_guest_that_fails(stream: Path, tmp_path: Path) -> None:
+    """It is retired, with a line at once and one in the summary, and stays so after a resume; or the run stops."""
+    config = tmp_path / "failing.toml"
+    config.write_text(FAILING)
+    done = streamlin(*arguments(stream, config, tmp_path), "--limit", 150)
+    position = f"{stream}:{sum(len(line) + 1 for line in content(stream).splitlines()[:99])}"
+    why = f"river is retired, it failed at {position}: ValueError: no more lessons"
+    assert done.err.splitlines()[0] == f"streamlin: {why}; it abstains from now on"
+    assert why in done.out.splitlines()
+    assert "no prediction, counted as wrong: river 51 times" in done.out
+    lines = json_lines(tmp_path / "predictions.jsonl")
+    assert [line["learners"]["river"] is None for line in lines] == [i == 0 or i > 99 for i in range(150)]
+    assert all(line["predicted"] is not None for line in lines[1:])
+    again = streamlin(*arguments(stream, config, tmp_path))
+    assert "retired" not in again.err
+    report = measured(tmp_path / "report.json")
+    error = {"position": position, "error": "ValueError: no more lessons"}
+    assert report["learners"]["river"]["retired"] == error
+    assert "retired" not in report["learners"]["perceptron"]
+    assert streamlin("inspect", tmp_path / "state", "--allow-pickle", "--json").lines[0]["events"] == report["events"]
+
+
+def test_a_guest_that_stops_the_run(stream: Path, tmp_path: Path) -> None:
+    """Exit code 3; what the last checkpoint holds stays, and the run goes on from there once the guest is mended."""
+    config = tmp_path / "failing.toml"
+    config.write_text(FAILING)
+    stop = ("--set", "learners.river.on_error=stop", "--set", "checkpoint.every_events=50")
+    done = streamlin(*arguments(stream, config, tmp_path), *stop, code=3)
+    assert done.err.startswith("streamlin: learner river failed at ")
+    assert done.err.endswith(": ValueError: no more lessons\n")
+    (found,) = streamlin("inspect", tmp_path / "state", "--allow-pickle", "--json").lines
+    assert found["events"] == 50
+    done = streamlin(*arguments(stream, config, tmp_path), *stop, "--limit", 49)
+    assert done.out.startswith("99 events")
+
+
+def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> None:
+    """The texts that guests learn are those that the labels belong to: the same result as with labels at once.
+
+    With each label one text late a guest learns the same events in the same order.
+    """
+    setting = "learners=[{kind = 'river', object = 'tests.guests.plain:Stateful', pickle = true}]"
+    more = ("--set", setting, "--checkpoint", tmp_path / "state", "--set", "pipeline.batch_size=7")
+    streamlin("run", stream, *more, "--label-delay", 10, "--limit", 100)
+    with Pipeline.load(tmp_path / "state", allow_pickle=True) as pipeline:
+        seen = pipeline._state.model.guests["river"]._adapter.model.seen
+    assert seen == [event["text"] for event in json_lines(stream)[:90]]
+
+
+def test_bad_guests_never_start(stream: Path, tmp_path: Path) -> None:
+    """Exit code 2, one line that says what was found."""
+    cases = {
+        "{kind = 'river'}": "learners.river.object: needs a value",
+        "{kind = 'river', object = 'my_models'}": "learners.river.object: string should match pattern",
+        "{kind = 'river', object = 'my_models:bayes'}": "my_models can't be imported: ModuleNotFoundError",
+        "{kind = 'river', object = 'river.tree:HoeffdingTreeRegressor'}": "HoeffdingTreeRegressor, which is none",
+        "{kind = 'sklearn', object = 'sklearn.svm:SVC'}": "gave a sklearn.svm._classes.SVC, which has no partial_fit",
+        "{kind = 'sklearn', object = 'a:b', classes = ['x']}": "learners.sklearn.classes: needs two labels at least",
+        "{kind = 'sklearn', object = 'a:b', on_error = 'x'}": "on_error: input should be 'retire' or 'stop', got 'x'",
+        "{kind = 'sklearn', object = 'a:b', clases = ['x']}": "clases: unknown key; did you mean 'classes'?",
+        "{kind = 'sklearn', object = 'a:b', features = 'x'}": "learners.sklearn.features: no view 'x' (there is words)",
+    }
+    for case, says in cases.items():
+        line = refused("run", stream, "--set", f"learners=[{case}]", "--report", tmp_path / "report")
+        assert says in line, line
+    assert not (tmp_path / "report").exists()
