@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test soak lint bench bench-peers kafka kafka-stop clean
+.PHONY: demo test soak lint docs bench bench-peers kafka kafka-stop clean
 
 demo: .venv/installed
 	$(BIN)/streamlin demo
@@ -24,8 +24,12 @@ lint: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site, in site/: whatever it warns of is an error.
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 # Whole processes are measured as users have them: installed, without what only tests need.
-bench: .venv/installed-test bench/venv/installed
+bench: .venv/installed-test bench/venv/installed bench/peers-venv/installed
 	bench/venv/bin/python -m tests.benchmarks.bench $(PARTS)
 	$(BIN)/pytest tests/benchmarks -q -p benchmark -o python_files='bench_*.py' -o python_functions='bench_*'
 
@@ -41,7 +45,7 @@ kafka-stop: | .venv/bin/python
 	@$(BIN)/python deploy/kafka/broker.py stop
 
 clean:
-	rm -rf .venv build dist *.egg-info bench
+	rm -rf .venv build dist *.egg-info bench site
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: none found (make PYTHON=/path/to/python3)"; exit 1; }
@@ -53,11 +57,15 @@ clean:
 
 .venv/installed-test: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@ .venv/installed .venv/installed-docs
+
+.venv/installed-docs: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	@touch $@ .venv/installed
 
 bench/venv/installed: pyproject.toml $(shell find streamlin connectors -name '*.py')
 	test -x bench/venv/bin/python || $(PYTHON) -m venv bench/venv
-	bench/venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall '.[kafka,confluent,dashboard,metrics]'
+	bench/venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall '.[kafka,confluent,dashboard,metrics,serve]'
 	@touch $@
 
 bench/peers-venv/installed: pyproject.toml $(shell find streamlin connectors -name '*.py')
@@ -68,4 +76,4 @@ bench/peers-venv/installed: pyproject.toml $(shell find streamlin connectors -na
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@ .venv/installed .venv/installed-test
+	@touch $@ .venv/installed .venv/installed-test .venv/installed-docs

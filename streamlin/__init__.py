@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         StochasticGradientDescent,
     )
     from streamlin.pipeline import Pipeline
+    from streamlin.results import Prediction, Results
     from streamlin.settings import load_config
 
 __version__ = "0.1.0"
@@ -51,8 +52,10 @@ __all__ = [
     "PassiveAggressive",
     "Perceptron",
     "Pipeline",
+    "Prediction",
     "RecordError",
     "Records",
+    "Results",
     "RunConfig",
     "StochasticGradientDescent",
     "StreamlinError",
@@ -79,6 +82,7 @@ _HOMES = {
         "Perceptron",
     ),
     "pipeline": ("Pipeline",),
+    "results": ("Prediction", "Results"),
     "settings": ("load_config",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

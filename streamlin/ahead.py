@@ -11,10 +11,11 @@ _END = object()
 class Ahead:
     """Runs an iterator on a thread of its own, a few items ahead; what it raises is raised where it is read.
 
-    Gives None where the next item is not there yet after `patience` seconds.
+    Gives None where the next item is not there yet after `patience` seconds, or where the iterator gives None.
 
-    is_small : says of an item that little was to be had. The next one is asked for only when that is taken: what comes
-        meanwhile makes it larger, where else ever more and ever smaller items would wait one behind the other.
+    is_small : says of an item that little was to be had: whoever reads keeps up. From then on he asks for the next one
+        himself, until one is not small. To hand over from thread to thread would only take time, and what comes while
+        an item is dealt with makes the next one larger.
     """
 
     def __init__(
@@ -29,7 +30,9 @@ class Ahead:
         self._queue: queue.Queue[Any] = queue.Queue(depth)
         self._patience, self._stop = patience, stop
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(items,), name="streamlin-reader", daemon=True)
+        self._given_back = threading.Event()
+        self._items = items
+        self._thread = threading.Thread(target=self._run, name="streamlin-reader", daemon=True)
         self._thread.start()
 
     def __iter__(self) -> Iterator[Any]:
@@ -42,6 +45,8 @@ class Ahead:
             if item is _END:
                 break
             yield item
+            if self._is_small(item):
+                yield from self._alone()
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -51,15 +56,25 @@ class Ahead:
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def _run(self, items: Iterator[Any]) -> None:
+    def _alone(self) -> Iterator[Any]:
+        """Items without the thread, until it is needed again or there are none."""
+        for item in self._items:
+            yield item
+            if self._stop.is_set() or (item is not None and not self._is_small(item)):
+                break
+        self._given_back.set()
+
+    def _run(self) -> None:
         try:
-            for item in items:
+            for item in self._items:
                 if item is None:
                     continue
+                self._given_back.clear()  # before the item is there to be taken
                 if not self._put(item):
                     break
                 if self._is_small(item):
-                    self._wait_until_taken()
+                    while not self._given_back.wait(0.1) and not self._stop.is_set():
+                        pass
         except BaseException as error:  # raised again by the thread that reads
             self._error = error
         self._put(_END)
@@ -75,12 +90,6 @@ class Ahead:
             self._discard()
             self._queue.put(item)
         return False
-
-    def _wait_until_taken(self) -> None:
-        waiting = self._queue.queue
-        with self._queue.not_full:  # as is told whenever something is taken
-            while waiting and not self._stop.is_set():
-                self._queue.not_full.wait(0.1)
 
     def _discard(self) -> None:
         while True:

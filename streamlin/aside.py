@@ -13,7 +13,7 @@ class Aside:
 
     What goes wrong is raised by the next call of `do` or `wait`; nothing is done after it.
 
-    threaded : else all is done at once.
+    threaded : else all is done at once, by the caller.
     """
 
     def __init__(self, threaded: bool) -> None:
@@ -21,10 +21,14 @@ class Aside:
         self._waiting: deque[Future[None]] = deque()
         self._failed = False
 
-    def do(self, call: Callable[..., object], *arguments: object) -> None:
-        """Call it; waits only where too much waits already."""
-        if self._thread is None:
-            call(*arguments)
+    def do(self, call: Callable[..., object], *arguments: object, at_once: bool = False) -> None:
+        """Call it; waits only where too much waits already.
+
+        at_once : by the caller, after all before; where it is little, that takes less time than to hand it over.
+        """
+        if self._thread is None or at_once:
+            self.wait()
+            self._attempt(call, arguments)
             return
         while self._waiting and (len(self._waiting) >= _MOST or self._waiting[0].done()):
             self._waiting.popleft().result()

@@ -22,8 +22,8 @@ from streamlin.printing import are_news_json, is_read, news_as, print_news, prin
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
-    from streamlin.pipeline import Pipeline
     from streamlin.report_file import ReportFile
+    from streamlin.run import Run
 
 _GARBAGE = 100_000
 """Objects made until the collector looks at them. The columns of a few batches are some thousands, none in a cycle."""
@@ -102,9 +102,8 @@ def command(
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show it.")] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        raise ConfigError(
-            "no command; there is run, demo, predict, explain, produce, inspect, connectors (streamlin --help)"
-        )
+        known = "run, demo, predict, explain, serve, produce, inspect, connectors"
+        raise ConfigError(f"no command; there is {known} (streamlin --help)")
 
 
 @app.command()
@@ -201,6 +200,42 @@ def predict(
         dead = predict_all(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka)
     if dead:
         shown.notice(counted(dead, "dead letter"))
+
+
+@app.command()
+def serve(
+    folder: Folder,
+    address: Annotated[str, typer.Argument(metavar="[HOST:]PORT", help="Where; on this machine by default.")],
+    config: ConfigFile = None,
+    learner: Learners = None,
+    late_labels: LateLabels = False,
+    preset: Preset = None,
+    set_: Set = None,
+    previous: Previous = False,
+    log_format: LogFormat = "text",
+) -> None:
+    """Answer over HTTP: predict texts, learn labels, tell how it goes."""
+    from streamlin.compiling import tell_if_compiling
+    from streamlin.progress import PlainProgress, figures
+    from streamlin.settings import load_config
+    from streamlin.stopping import stopping
+    from streamlin.summary import counts_line
+
+    flags = {"feedback.enabled": late_labels or None, "preset": preset}
+    given = load_config(config, flags, set_ or (), learner or ())
+    try:
+        from streamlin.service.service import Service, configuration
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"serve needs {error.name}, which is not installed: pip install 'streamlin[serve]'") from None
+
+    stop, shown = threading.Event(), PlainProgress()
+    with stopping(stop.set):
+        tell_if_compiling(shown.notice)
+        run_config = configuration(folder, given, previous)
+        with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
+            _tune_garbage()
+            report = service.run()
+    print_news(f"done: {counts_line(report)}", **figures(report))
 
 
 @app.command()
@@ -329,9 +364,9 @@ def _show_error(text: str) -> None:
 def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int | None, previous: bool) -> None:
     """Run as configured, show the summary, write the report."""
     from streamlin.compiling import tell_if_compiling
-    from streamlin.pipeline import Pipeline
     from streamlin.progress import progress
     from streamlin.report_file import ReportFile
+    from streamlin.run import Run
     from streamlin.stopping import stopping
     from streamlin.watchers import watchers
 
@@ -341,16 +376,18 @@ def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int 
     with stopping(stop.set):
         with progress() as shown, watchers(asked, shown.notice) as watching:
             tell_if_compiling(shown.notice)
-            with closing(
-                Pipeline(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)
-            ) as pipeline:
-                gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
-                gc.set_threshold(_GARBAGE)
+            with closing(Run(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)) as pipeline:
+                _tune_garbage()
                 _run_and_report(pipeline, report_files)
         _show(pipeline)
 
 
-def _run_and_report(pipeline: "Pipeline", report_files: "Sequence[ReportFile]") -> None:
+def _tune_garbage() -> None:
+    gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
+    gc.set_threshold(_GARBAGE)
+
+
+def _run_and_report(pipeline: "Run", report_files: "Sequence[ReportFile]") -> None:
     """The report is written, and those who watch are told, whatever happens."""
     try:
         pipeline.run()
@@ -363,7 +400,7 @@ def _run_and_report(pipeline: "Pipeline", report_files: "Sequence[ReportFile]") 
                 file.write(_page(pipeline, report) if file.is_page else json.dumps(report, ensure_ascii=False) + "\n")
 
 
-def _page(pipeline: "Pipeline", report: dict[str, Any]) -> str:
+def _page(pipeline: "Run", report: dict[str, Any]) -> str:
     from streamlin.addresses import shown
     from streamlin.html_report import html_report
 
@@ -371,7 +408,7 @@ def _page(pipeline: "Pipeline", report: dict[str, Any]) -> str:
     return html_report(report, config.evaluation.window, shown(config.source.needed_url()))
 
 
-def _show(pipeline: "Pipeline") -> None:
+def _show(pipeline: "Run") -> None:
     """The summary, where no events go."""
     from streamlin.printing import rendered
     from streamlin.progress import figures

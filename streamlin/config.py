@@ -4,6 +4,7 @@ What they hold is what a TOML file holds, table by table; `settings.py` says whe
 """
 
 from collections.abc import Sequence
+from math import comb
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -259,11 +260,14 @@ class EvaluationConfig(Strict):
     confusion_labels: Count = 200
     slice_values: Count = 1000
     metrics: Literal["all", "accuracy"] = "all"
-    drift: Literal["adwin", "page_hinkley", "ddm", "none"] = "adwin"
+    drift: Literal["adwin", "page_hinkley", "ddm", "kswin", "none"] = "adwin"
     adwin_delta: Annotated[float, Field(gt=0, lt=1)] = 0.002
     page_hinkley_delta: Annotated[float, Field(ge=0)] = 0.005
     page_hinkley_threshold: PositiveFloat = 50.0
     ddm_threshold: Annotated[float, Field(ge=2)] = 3.0
+    kswin_alpha: Annotated[float, Field(gt=0, lt=1)] = 0.005
+    kswin_window: Annotated[Count, Field(ge=30, le=10_000)] = 100
+    kswin_stat_size: Count = 30
 
     @field_validator("references")
     @classmethod
@@ -272,6 +276,21 @@ class EvaluationConfig(Strict):
             if name in BASELINES:
                 raise ValueError(f"'{name}' is the name of a baseline that is always there")
         return references
+
+    @model_validator(mode="after")
+    def _kswin_can_alarm(self) -> Self:
+        if self.kswin_stat_size >= self.kswin_window:
+            raise ValueError(
+                f"evaluation.kswin_stat_size: must be below kswin_window = {self.kswin_window}, "
+                f"got {self.kswin_stat_size}"
+            )
+        surest = 2 / comb(self.kswin_window, self.kswin_stat_size)
+        if surest > self.kswin_alpha:
+            raise ValueError(
+                f"evaluation.kswin_alpha: p is never below {surest:.2g} with {self.kswin_stat_size} of "
+                f"{self.kswin_window} events, got {self.kswin_alpha:g}"
+            )
+        return self
 
 
 class FeedbackConfig(Strict):
@@ -410,6 +429,41 @@ class KafkaConfig(Strict):
         return values
 
 
+class ServeConfig(Strict):
+    """What a service asks of its clients, and puts up with.
+
+    token : what they have to show, from the environment only; else from token_file; both None: nothing.
+    max_body_bytes, max_batch : bytes, and events, of one request.
+    max_in_flight : requests that are dealt with at a time.
+    max_waiting : events that are accepted and not learned yet.
+    """
+
+    token: Annotated[SecretStr, Field(min_length=1)] | None = None
+    token_file: str | None = None
+    max_body_bytes: Count = 4_000_000
+    max_batch: Count = 1000
+    max_in_flight: Count = 256
+    max_waiting: Count = 10_000
+
+    @model_validator(mode="after")
+    def _batches_can_wait(self) -> Self:
+        if self.max_waiting < self.max_batch:
+            raise ValueError(f"serve.max_waiting: at least serve.max_batch = {self.max_batch}, got {self.max_waiting}")
+        return self
+
+    def needed_token(self) -> str | None:
+        """What clients have to show; None: nothing.
+
+        Raises
+        ------
+        ConfigError : its file can't be read, or no HTTP header can hold it.
+        """
+        token = self.token.get_secret_value() if self.token else _secret("serve.token_file", self.token_file)
+        if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
+            raise ConfigError("serve.token: needs visible ASCII characters, got others")
+        return token
+
+
 def _secret(key: str, path: str | None) -> str | None:
     """The first line of a file."""
     if path is None:
@@ -450,6 +504,7 @@ class RunConfig(Strict):
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
     kafka: KafkaConfig = KafkaConfig()
+    serve: ServeConfig = ServeConfig()
 
     @field_validator("learners", mode="before")
     @classmethod

@@ -57,3 +57,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if close:
         return "did you mean '" + next(name for name in names if name.lower() == close[0]) + "'?"
     return f"there is {', '.join(names)}" if names else "there is none"
+
+
+def missing(what: str, extra: str, error: ModuleNotFoundError) -> str:
+    """For a message about a package that is not installed: what needs it, and how to get it."""
+    package = (error.name or "").partition(".")[0]
+    return f"{what} needs {package}, which is not installed: pip install 'streamlin[{extra}]'"

@@ -145,6 +145,10 @@ class Model:
         texts = np.flatnonzero(~batch.late)
         return batch.take(texts), predictions.take(texts)
 
+    def probabilities(self, features: Features, n: int) -> NDArray[np.float64]:
+        """float64[n, n_labels]: those of the learner that leads, for the features of n events; nothing changes."""
+        return self.prequential.probabilities(self.scores(features, n))
+
     def scores(self, features: Features, n: int) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores of n events, of which nothing is learned."""
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}

@@ -1,416 +1,238 @@
-"""The one loop: poll, decode, featurize, score, learn, measure, write, checkpoint, commit."""
+"""All of it from Python: `streamlin.Pipeline`."""
 
-import queue
-import sys
-import threading
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from functools import partial
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
-from streamlin.addresses import Address, parse_address
-from streamlin.ahead import Ahead
-from streamlin.aside import Aside
-from streamlin.checkpoint import Checkpoint, differing
 from streamlin.config import RunConfig
-from streamlin.errors import CheckpointError, ConfigError, StreamlinError
-from streamlin.evaluation import Predictions
-from streamlin.evaluation.drift import falls_told
-from streamlin.events import Batch, Position, Records
-from streamlin.lag import LagWatch, lags
-from streamlin.model import Features, Learned, Model
-from streamlin.outputs import Outputs, one_file
-from streamlin.prediction_lines import PredictionLines
-from streamlin.reader import Portion, Reader
-from streamlin.registry import connector
-from streamlin.saver import Saver
-from streamlin.sources import open_source
-from streamlin.stages import Stages
-from streamlin.turns import Turns
+from streamlin.errors import ConfigError, RecordError
+from streamlin.events import Batch
+from streamlin.iterables import IterableSource, rows_of
+from streamlin.predictor import config_of
+from streamlin.results import Results
+from streamlin.run import Progress, Run
+from streamlin.run_state import RunState, save_copy
+from streamlin.settings import load_config
 
-_AHEAD = 3
-"""Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
-_SMALL = 4
-"""A batch of less than this part of a full one comes from a live source that gives what it has."""
-_PATIENCE = 0.05
-"""Seconds without news after which what was written is handed to readers."""
-_SWITCH_INTERVAL = 0.0005
-"""Seconds until a thread that decodes gives way to the one that learns; the interpreter's 5 ms are several batches."""
+if TYPE_CHECKING:
+    from streamlin.explanation import Explanation
 
-
-class Progress(Protocol):
-    """Who shows how far a run is."""
-
-    def update(self, run: "Pipeline") -> None:
-        """Called at the start, after every batch, and whenever there is nothing to do."""
-
-    def notice(self, line: str) -> None:
-        """Show one line; called from any thread."""
-
-
-class Watcher:
-    """Who watches a run besides. Called on the thread that learns, but for `notice`; what is not defined is nothing."""
-
-    def update(self, run: "Pipeline") -> None:
-        """As that of `Progress`."""
-
-    def learned(self, learned: Learned) -> None:
-        """Called with what was learned of every batch."""
-
-    def notice(self, line: str) -> None:
-        """As that of `Progress`."""
-
-    def finish(self, run: "Pipeline", report: dict[str, Any]) -> None:
-        """Called when the run has ended, in whatever way, with its report."""
+X = str | Mapping[str, Any]
+"""A text, or an event's fields by name, as JSON lines have them."""
 
 
 class Pipeline:
-    """A run: a source, a model, the sinks and the checkpoint they share.
+    """Features, learners and measures as one classifier that is tested, then trained, on one event after the other.
+
+    ::
+
+        pipeline = Pipeline(learners=["naive_bayes", "logistic_regression"], features={"bits": 22})
+        pipeline.learn_one("Win a prize now", "spam")
+        pipeline.predict_one("a prize for you")
+        for prediction in pipeline.run("tickets.jsonl.gz"):
+            print(prediction.id, prediction.predicted, prediction.label)
+        pipeline.metrics["learners"]["naive_bayes"]["accuracy"]
 
     Parameters
     ----------
-    config : what to do; `config.source.url` must be there.
-    progress : shows how far it is.
-    watchers : are told the same, and more.
-    limit : events after which to stop; None: never.
-    previous : resume from the checkpoint before the last.
-    stop : when set, also by another thread, the run ends in good order.
+    config : a TOML file, or a configuration that was loaded. The environment is not looked at.
+    tables : what such a file holds, table by table, and wins over it; `learners` may be names of kinds. With
+        `checkpoint={"path": "state"}` what was learned before is taken from there, `run` saves to it, and a source goes
+        on behind what was learned.
+
+    Not for several threads at a time. Close it, or use it in a `with`, if it has a checkpoint.
 
     Raises
     ------
-    ConfigError, ConnectorError, CheckpointError : before the first event, where something can't be used.
+    ConfigError, CheckpointError : something is wrong with what is given.
     """
 
-    def __init__(
-        self,
-        config: RunConfig,
-        progress: Progress,
-        *,
-        watchers: Sequence[Watcher] = (),
-        limit: int | None = None,
-        previous: bool = False,
-        stop: threading.Event | None = None,
-    ) -> None:
-        self.stop = stop if stop is not None else threading.Event()
-        self.progress, self.watchers, self.seconds = progress, tuple(watchers), 0.0
-        self.stages, self.batches, self.batch_size = Stages(), 0, 0
-        self.checkpoint_time: float | None = None
-        """When the checkpoint was written from which this run would go on, Unix seconds; None: there is none."""
-        address = parse_address(config.source.needed_url(), "stdin")
-        source_class = connector("sources", address.scheme)
-        self.config = _with_references(config, source_class)
-        self.model = Model(self.config)
-        _check_apart(address, config)
-        self._positions: dict[str, dict[str, Position]] = {}
-        self._dealt_with: dict[tuple[str, str], tuple[Records, int]] = {}
-        self._number = self._since_checkpoint = self._resumed_events = 0
-        self._beginnings = False
-        """Whether the source has said where parts begin that are in no checkpoint yet. They have to be before anything
-        is learned: what a sink commits, or the source itself the next time, may tell otherwise."""
-        self._saved_at = time.monotonic()
-        self._checkpoint: Checkpoint | None = None
-        self._saver: Saver | None = None
-        self._wanted: queue.SimpleQueue[threading.Event] = queue.SimpleQueue()
-        self._over = threading.Event()
-        self._lag_watch = LagWatch()
-        self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
-        self._open.callback(self.model.close)
-        try:
-            lengths = self._resume(previous)
-            self._readers = [self._reader(address, config.feedback.enabled, limit)]
-            self.source = self._readers[0].source
-            if config.feedback.url is not None:
-                self._readers.append(self._reader(parse_address(config.feedback.url, "stdin"), True))
-            if previous and self._checkpoint is not None:
-                self._checkpoint.go_back()
-            sinks = config.sinks
-            self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, self.notice, config.settings_of)
-            self._open.callback(self._outputs.close)
-            self._writer = Aside(config.pipeline.threads > 1)
-            self._open.callback(self._writer.close)
-            if self._outputs.commit and getattr(self.source, "shared", False):
-                # It commits before the checkpoint is written; what a crash in between undoes, nobody would learn.
-                raise ConfigError("kafka: transactional= goes with assignment=all only")
-            self._turns = Turns(self._readers) if len(self._readers) > 1 else None
-            if self._turns is not None:
-                self._open.callback(self._turns.close)
-            self._lines = PredictionLines(self.model.names, self.model.labels)
-            if self._checkpoint is not None and (self._outputs.new or self._number == 0):
-                self._save(wait=True)  # so that a kill before the next one finds the sinks' lengths
-        except BaseException:
-            self.close()
-            raise
+    def __init__(self, config: RunConfig | str | PathLike[str] | None = None, **tables: Any) -> None:
+        self.config = _configured(config, tables)
+        self._state = RunState(self.config)
+        self._run: Run | None = None
 
-    def run(self) -> dict[str, Any]:
-        """Run to the source's end, the limit, or until `stop` is set; the report.
+    @classmethod
+    def load(cls, folder: str | PathLike[str], previous: bool = False) -> Self:
+        """What a checkpoint has learned, as a pipeline of its own: it saves nothing to that folder by itself.
+
+        previous : from the checkpoint before the last.
 
         Raises
         ------
-        StreamlinError : the source or a sink failed for good, or there are too many labels. What came before is in the
-            checkpoint, unless a sink failed.
+        CheckpointError : there is none, or it can't be used.
         """
-        begin, interval = time.perf_counter(), sys.getswitchinterval()
-        sys.setswitchinterval(_SWITCH_INTERVAL)
-        portions, ahead = iter(self._turns or self._readers[0]), None
-        if self.config.pipeline.threads > 1:
-            ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop, self._is_small)
-            portions = iter(ahead)
-        failure: StreamlinError | None = None
-        try:
-            self._tell()
-            while not self.stop.is_set():
-                try:
-                    wanted = not self._wanted.empty()  # before the look: what was given before that is found by it
-                    portion = next(portions)
-                    if portion is not None:
-                        self.model.admit(portion.batch)
-                except StopIteration:
-                    break
-                except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
-                    failure = error
-                    break
-                self._step(portion)
-                if portion is None and wanted:
-                    self._save_as_wanted()
-                self.seconds = time.perf_counter() - begin
-                self._tell()
-            self.stop.set()
-            while ahead is not None and not ahead.join(_PATIENCE):
-                self._save_as_wanted()  # nothing more is learned, and the source waits
-        finally:
-            self.stop.set()
-            self._over.set()
-            if ahead is not None:
-                ahead.join()
-            sys.setswitchinterval(interval)
-        if self._dealt_with:
-            self._save(wait=True)
-        elif self._saver is not None:
-            self._saver.wait()
-        self.seconds = time.perf_counter() - begin
-        if failure is not None:
-            raise failure
-        return self.report()
+        from streamlin.checkpoint import load
 
-    def notice(self, line: str) -> None:
-        """Tell all who watch a line; from any thread."""
-        for watcher in (self.progress, *self.watchers):
-            watcher.notice(line)
+        arrays, state = load(Path(folder), previous)
+        pipeline = cls(config_of(state))
+        pipeline._state.model.restore(arrays, state)
+        return pipeline
 
-    def report(self, details: bool = True) -> dict[str, Any]:
-        """What was measured, JSON-able. All counts but the seconds and their rate go back to before a resume.
+    def __enter__(self) -> Self:
+        return self
 
-        details : False leaves out what is long.
-        """
-        report = self.model.prequential.report(self.model.labels, details)
-        pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
-        counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
-        lag = self.lag()
-        late = self.model.late
-        more = ({} if lag is None else {"lag": lag}) | ({} if late is None else {"late_labels": late.report()})
-        return counts | pace | more | report
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
-    def lag(self) -> dict[str, int] | None:
-        """Events that wait in each part of the source; None where it can't know."""
-        extent = getattr(self.source, "extent", None)
-        return None if extent is None else lags(extent(), self._positions_now(self._readers[0].key))
+    def __repr__(self) -> str:
+        measured = self._state.model.prequential
+        names = ", ".join(self._state.model.names)
+        return f"<Pipeline {names}: {measured.events:,} events, {len(self.labels):,} labels>"
+
+    def _repr_html_(self) -> str:
+        from streamlin.printing import as_html
+        from streamlin.summary import summary
+
+        return as_html(summary(self.metrics, self.config.evaluation.window))
 
     @property
-    def writes_to_stdout(self) -> bool:
-        """Whether events go to standard output."""
-        return self._outputs.to_stdout
+    def labels(self) -> list[str]:
+        """In order of first sight."""
+        return list(self._state.model.labels.names)
 
     @property
-    def events_per_second(self) -> float | None:
-        """Events of this run by its seconds; None before it began."""
-        events = self.model.prequential.events - self._resumed_events
-        return events / self.seconds if self.seconds > 0 else None
+    def metrics(self) -> dict[str, Any]:
+        """The report: counts, and every learner's accuracy and other figures."""
+        if self._run is not None:
+            return self._run.report()
+        report = self._state.model.prequential.report(self._state.model.labels)
+        return {"seconds": 0.0, "events_per_second": None} | report
+
+    def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
+        """Predict, measure, then learn one event. A label is a text; what is none is learned as `str(y)`.
+
+        Raises
+        ------
+        RecordError : it can't become an event; nothing was learned.
+        """
+        return self.learn_many([x], [y], [w])
+
+    def learn_many(self, xs: Sequence[X], ys: Sequence[Any], ws: Sequence[float] = ()) -> Self:
+        """`learn_one`, one after the other.
+
+        Raises
+        ------
+        RecordError : one can't become an event; none was learned.
+        ValueError : they are of different lengths.
+        """
+        if ws:
+            xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
+        batch = self._batch(list(zip(xs, ys, strict=True)))
+        model = self._state.model
+        model.admit(batch)
+        model.step(batch, model.featurize(batch))
+        return self
+
+    def predict_one(self, x: X) -> str | None:
+        """What the learner that leads says; None while no label is known. Nothing is learned, nothing measured."""
+        return self.predict_many([x])[0]
+
+    def predict_many(self, xs: Iterable[X]) -> list[str | None]:
+        """`predict_one` of each. Raises RecordError."""
+        batch, model = self._batch(list(xs)), self._state.model
+        _, predictions = model.predict(batch, model.featurize(batch))
+        names = [*model.labels.names, None]
+        return [names[code] for code in predictions.predicted[predictions.lead, range(len(batch))].tolist()]
+
+    def predict_proba_one(self, x: X) -> dict[str, float]:
+        """Each label's calibrated probability, by the learner that leads; empty while no label is known."""
+        batch, model = self._batch([x]), self._state.model
+        shares = model.probabilities(model.featurize(batch), 1)
+        return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
+
+    def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation":
+        """Why each learner, or those that are named, labels an event as it does; a notebook shows its text shaded.
+
+        Raises ConfigError where there is no such learner, RecordError.
+        """
+        from streamlin.explanation import explain
+
+        batch = self._batch([x])
+        categories = {name: batch.extra[name][0] for name in self.config.fields.categories}
+        return explain(self._state.model, batch.texts, learners, categories)
+
+    def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
+        """Test, then train, on every event of a source; an iterator of the predictions, which drives it.
+
+        Parameters
+        ----------
+        source : a path or URL, as for `streamlin run`; (x, y) pairs; mappings of fields; a river dataset; a pandas or
+            polars frame, or an Arrow table, with columns called as `fields` says.
+        limit : events after which to stop; None: never.
+        progress : is told how far it is; by default a notebook shows it, and nobody else.
+
+        When a prediction is read, its whole batch has been learned; `pipeline={"batch_size": 1}` learns no further than
+        is read. Raises ConfigError at once, what a run raises while it is read.
+        """
+        from streamlin.notebook import progress_here
+
+        config, opened = self.config, None
+        if isinstance(source, str | PathLike):
+            tables = {"source": config.source.model_copy(update={"url": fspath(source)})}
+            config = config.model_copy(update=tables)
+        else:
+            opened = IterableSource(rows_of(source), config)
+        if not self._state.is_kept:
+            self._state.positions.clear()  # nobody asked to go on
+        shown = progress_here() if progress is None else progress
+        run = self._run = Run(config, shown, state=self._state, source=opened, limit=limit)
+        return Results(run)
+
+    def save(self, folder: str | PathLike[str] | None = None) -> None:
+        """Save what was learned, for `load` and for the command line; by default to the pipeline's own checkpoint.
+
+        Raises
+        ------
+        ConfigError : it has none.
+        ConnectorError : it can't be written.
+        """
+        if folder is not None:
+            save_copy(self._state, Path(folder))
+        elif self._state.is_kept:
+            self._state.save(wait=True)
+        else:
+            raise ConfigError("save: the pipeline has no checkpoint of its own; name a folder")
 
     def close(self) -> None:
-        """Close source, sinks and checkpoint; what is in no checkpoint by now will be learned again."""
-        self.stop.set()
-        self._open.close()
+        """Let go of the checkpoint; what was learned since it was saved is not in it."""
+        self._state.close()
 
-    def _step(self, portion: Portion | None) -> None:
-        if portion is None:
-            self._writer.do(self._outputs.flush)
-            self._save_if_due()
-            return
-        if portion.count and self._beginnings:
-            self._save(wait=True)
-        if len(portion.batch):
-            self._learn(portion.batch, portion.features)
-        if portion.dead:
-            self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
-        self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
-        source, part = portion.source, portion.records.key
-        self._dealt_with[source, part] = portion.records, portion.count
-        self._beginnings |= not portion.count and part not in self._positions.get(source, {})
-        self._since_checkpoint += len(portion.batch)
-        self._save_if_due()
+    def _batch(self, rows: list[Any]) -> Batch:
+        source = IterableSource((), self.config)
+        batch, dead = source.format.decode(source.records(rows))
+        if dead:
+            raise RecordError(dead[0].error)
+        return batch
 
-    def _learn(self, batch: Batch, features: Features) -> None:
-        begin = time.perf_counter()
-        given, predictions = self.model.step(batch, features)
-        self.stages.add("learn", begin)
-        self.batches += 1
-        self.batch_size = len(batch)
-        for line in falls_told(self.model.prequential.news):
-            self.notice(line)
-        if self._outputs.predictions is not None:
-            self._writer.do(self._write, given, predictions)
-        for watcher in self.watchers:
-            watcher.learned(self.model.learned)
-
-    def _is_small(self, portion: Portion) -> bool:
-        return len(portion.batch) * _SMALL < self.config.pipeline.batch_size
-
-    def _write(self, batch: Batch, predictions: Predictions) -> None:
-        begin = time.perf_counter()
-        self._outputs.write(self._lines.encode(batch, predictions), batch)
-        self.stages.add("write", begin)
-
-    def _featurize(self, batch: Batch) -> Features:
-        begin = time.perf_counter()
-        features = self.model.featurize(batch)
-        self.stages.add("featurize", begin)
-        return features
-
-    def _tell(self) -> None:
-        self.progress.update(self)
-        for watcher in self.watchers:
-            watcher.update(self)
-
-    def _save_if_due(self) -> None:
-        due, now = self.config.checkpoint, time.monotonic()
-        late = now - self._saved_at >= due.every_seconds
-        if self._since_checkpoint >= due.every_events or (late and self._dealt_with):
-            self._save()
-        if self._saver is not None:
-            self._saver.check()
-        if self._lag_watch.due(now):
-            line = self._lag_watch.look(now, sum((self.lag() or {}).values()))
-            if line is not None:
-                self.notice(line)
-
-    def _save(self, wait: bool = False) -> None:
-        """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something.
-
-        wait : until that is done; else the writing goes on beside the run.
-        """
-        begin = time.perf_counter()
-        positions = {reader.key: self._positions_now(reader.key) for reader in self._readers}
-        self._positions |= positions
-        self._writer.wait()
-        lengths = self._outputs.sync(positions[self._readers[0].key])
-        self._dealt_with.clear()
-        self._beginnings = False
-        self._since_checkpoint, self._saved_at = 0, time.monotonic()
-        if self._saver is None:
-            self._commit(positions, 0)
-            return
-        self._number = number = self._number + 1
-        arrays, learned = self.model.state()
-        kept = {"number": number, "positions": dict(self._positions), "sinks": lengths}
-        state = {"fingerprint": self.config.fingerprint()} | kept | learned
-        self._saver.save(arrays, state, lambda: self._saved(positions, number), wait)
-        self.stages.add("checkpoint", begin)
-
-    def _saved(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
-        self.checkpoint_time = time.time()
-        self._commit(positions, number)
-
-    def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
-        """Tell the sources, but where a sink commits: late as it is, this one would undo the sink's next one."""
-        for reader in self._readers[self._outputs.commit :]:
-            reader.commit(positions[reader.key], number)
-
-    def _positions_now(self, source: str) -> dict[str, Position]:
-        """Where each part of a source goes on behind what was dealt with."""
-        dealt_with = self._dealt_with.items()
-        now = {part: records.position(count) for (key, part), (records, count) in dealt_with if key == source}
-        return self._positions.get(source, {}) | now
-
-    def _reader(self, address: Address, late_labels: bool, limit: int | None = None) -> Reader:
-        """Open a source; it is closed with the run."""
-        own_key = getattr(connector("sources", address.scheme), "key", None)
-        key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
-        positions = dict(self._positions.get(key, {}))
-        save = partial(self._checkpoint_for_source, key)
-        source, decoder, pace = open_source(address, self.config, positions, self.notice, self.stop, save, late_labels)
-        pipeline = self.config.pipeline
-        reader = Reader(source, decoder, self._featurize, pipeline, limit, pace, self.stop, key, self.stages)
-        self._open.callback(reader.close)
-        return reader
-
-    def _checkpoint_for_source(self, key: str) -> Mapping[str, Position]:
-        """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""
-        if self.config.pipeline.threads == 1:
-            self._save(wait=True)
-        else:
-            done = threading.Event()
-            self._wanted.put(done)
-            while not done.wait(0.1):
-                if self._over.is_set():
-                    return {}
-        for reader in self._readers:
-            if reader.key == key:
-                reader.tell_source()
-        return self._positions_now(key)
-
-    def _save_as_wanted(self) -> None:
-        """By the source, which hands over nothing while it waits: everything it gave is dealt with by now."""
-        while not self._wanted.empty():
-            done = self._wanted.get()
-            self._save(wait=True)
-            done.set()
-
-    def _resume(self, previous: bool) -> dict[str, Any]:
-        """Take the checkpoint, if there is one; the lengths of the sinks it knows."""
-        path = self.config.checkpoint.path
-        if path is None:
-            if previous:
-                raise ConfigError("--previous needs a checkpoint; name its folder with --checkpoint")
-            return {}
-        self._checkpoint = Checkpoint(path)
-        self._open.callback(self._checkpoint.close)
-        self._saver = Saver(self._checkpoint)
-        self._open.callback(self._saver.close)
-        if not self._checkpoint.exists(previous):
-            return {}
-        arrays, state = self._checkpoint.load(previous)
-        difference = differing(self.config.fingerprint(), state["fingerprint"])
-        if difference is not None:
-            raise CheckpointError(f"the checkpoint in {path} is another configuration's: {difference}")
-        self.model.restore(arrays, state)
-        self._positions, self._number = state["positions"], state["number"]
-        self._resumed_events = self.model.prequential.events
-        self.checkpoint_time = self._checkpoint.written(previous)
-        lengths: dict[str, Any] = state["sinks"]
-        return lengths
+    def _weighted(self, x: X, w: float) -> X:
+        if w == 1.0:
+            return x
+        fields = self.config.fields
+        return {**({fields.text[0]: x} if isinstance(x, str) else x), fields.weight: w}
 
 
-def _check_apart(source: Address, config: RunConfig) -> None:
-    """Raise ConfigError where a sink is the file or topic that is read."""
-    for name, sink in config.sinks:
-        target = None if sink is None else parse_address(sink, "stdout")
-        if target is not None and one_file(source, target):
-            raise ConfigError(f"sinks.{name}: {sink} is the file that is read; give another one")
-        if target is not None and _same_topic(source, target):
-            raise ConfigError(f"sinks.{name}: {sink} is the topic that is read; give another one")
-
-
-def _same_topic(source: Address, sink: Address) -> bool:
-    """Whether a sink's `host/topic` is among a source's `host/topic,topic`: it would read what it writes for ever."""
-    (hosts, _, topics), (host, _, topic) = source.address.partition("/"), sink.address.partition("/")
-    return source.scheme == sink.scheme != "file" and hosts == host and topic in topics.split(",") and topic != ""
-
-
-def _with_references(config: RunConfig, source_class: Any) -> RunConfig:
-    """A source whose events carry another's predictions has them measured too."""
-    field = getattr(source_class, "reference_field", None)
-    if field is None or field in config.evaluation.references:
+def _configured(config: RunConfig | str | PathLike[str] | None, tables: Mapping[str, Any]) -> RunConfig:
+    """The configuration of a file or of nothing, with tables put over it."""
+    if isinstance(config, RunConfig):
+        if tables:
+            raise ConfigError("a loaded configuration takes no more tables; give them to load_config, or alone")
         return config
-    references = (*config.evaluation.references, field)
-    return config.model_copy(update={"evaluation": config.evaluation.model_copy(update={"references": references})})
+    if not isinstance(config, str | PathLike | None):
+        raise ConfigError(f"a pipeline is made of a TOML file, a RunConfig or tables by name, got {config!r:.60}")
+    tables = dict(tables)
+    if isinstance(tables.get("learners"), Sequence) and not isinstance(tables["learners"], str):
+        tables["learners"] = [{"kind": kind} if isinstance(kind, str) else kind for kind in tables["learners"]]
+    return load_config(None if config is None else fspath(config), dict(_flat(tables, "")), environment={})
+
+
+def _flat(tables: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    """Dotted keys and values."""
+    for key, value in tables.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, PathLike):
+            yield prefix + key, fspath(value)
+        else:
+            yield prefix + key, value

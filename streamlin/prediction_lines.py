@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.kernel import kernel
+from streamlin.octets import PADDING, bounded, move
 
 
 class Lines(NamedTuple):
@@ -31,18 +32,18 @@ class PredictionLines:
         self._fragments = [b"null"]
         heads = [b', "learners": {', *[b", "] * (len(learners) - 1)]
         names = [head + msgspec.json.encode(name) + b": " for head, name in zip(heads, learners, strict=True)]
-        self._texts, self._text_bounds = _joined([*_PUNCTUATION, *names])
+        self._texts, self._text_bounds = bounded([*_PUNCTUATION, *names])
 
     def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
         predicted, lead, confidences, _ = predictions
         labels, shown = self._shown(batch.labels)
-        fragments, bounds = _joined(shown)
+        fragments, bounds = bounded(shown)
         keys, has_id = _keys(batch)
         lengths = np.diff(bounds)
         given_out = predicted[lead, np.arange(lead.size)]
         size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
-        size += len(keys) + lead.size * (self._texts.size + _SHARE_SIZE)
+        size += len(keys) + lead.size * (self._texts.size + _SHARE_SIZE) + PADDING
         out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
         fill_lines(
             np.frombuffer(keys, np.uint8),
@@ -81,25 +82,22 @@ _PUNCTUATION = (
     b"}}\n",
     b"}\n",
 )
+_ENCODER = msgspec.json.Encoder()
 _ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
 _SHARE_SIZE = 8
 """The most bytes that a confidence takes."""
 
 
-def _keys(batch: Batch) -> tuple[bytes, NDArray[np.bool_]]:
-    """The ids, or positions where there is none, as one JSON list; and bool[n], which are ids."""
-    ids = batch.ids
-    if None not in ids:
-        return msgspec.json.encode(ids), np.ones(len(ids), np.bool_)
-    names = [batch.records.name(batch.kept[i]) if key is None else key for i, key in enumerate(ids)]
-    return msgspec.json.encode(names), np.array([key is not None for key in ids], np.bool_)
-
-
-def _joined(pieces: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The pieces end to end, and int64[len + 1], where each begins."""
-    bounds = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum([len(piece) for piece in pieces], out=bounds[1:])
-    return np.frombuffer(b"".join(pieces), np.uint8), bounds
+def _keys(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
+    """The ids, or positions where there is none, as one JSON list and PADDING; and bool[n], which are ids."""
+    names, has_id = batch.ids, np.ones(len(batch), np.bool_)
+    if None in names:
+        has_id = np.array([key is not None for key in names], np.bool_)
+        names = [batch.records.name(batch.kept[i]) if key is None else key for i, key in enumerate(names)]
+    keys = bytearray()
+    _ENCODER.encode_into(names, keys)
+    keys += bytes(PADDING)
+    return keys, has_id
 
 
 @kernel
@@ -119,6 +117,8 @@ def fill_lines(
 ) -> None:
     """Write the lines of n events to `out`, which has room, and where each begins and ends to `line_bounds` [n + 1].
 
+    Bytes, `out` too, go on for PADDING.
+
     keys : a JSON list of n strings.
     confidences [n] : 0 to 1, or NaN.
     predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
@@ -129,9 +129,7 @@ def fill_lines(
     for i in range(lead.size):
         at = put(out, at, texts, text_bounds, _ID if has_id[i] else _POSITION)
         end = string_end(keys, key)
-        for j in range(key, end):
-            out[at + j - key] = keys[j]
-        at += end - key
+        at = move(keys, key, end, out, at)
         key = end + 1
         at = put(out, at, texts, text_bounds, _PREDICTED)
         code = predicted[lead[i], i]
@@ -153,10 +151,7 @@ def fill_lines(
 @kernel
 def put(out: NDArray[np.uint8], at: int, texts: NDArray[np.uint8], bounds: NDArray[np.int64], number: int) -> int:
     """Copy text `number` of several to out[at:]; returns where it ends."""
-    begin, end = bounds[number], bounds[number + 1]
-    for j in range(begin, end):
-        out[at + j - begin] = texts[j]
-    return at + int(end - begin)
+    return move(texts, bounds[number], bounds[number + 1], out, at)
 
 
 @kernel

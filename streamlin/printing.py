@@ -73,6 +73,15 @@ def rendered(renderable: "RenderableType", file: TextIO | None) -> str:
     return text.getvalue().removesuffix("\n")
 
 
+def as_html(renderable: "RenderableType") -> str:
+    """Tables as HTML that fits into a page, in its colours."""
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), record=True, width=100, highlight=False, force_jupyter=False)
+    console.print(renderable)
+    return console.export_html(inline_styles=True, code_format='<pre style="line-height:normal">{code}</pre>')
+
+
 def is_read(descriptor: int) -> bool:
     """Whether a descriptor is no pipe whose reader has gone."""
     poll = select.poll()

@@ -31,7 +31,8 @@ def produce(
 
     Records of a JSON source are sent as they are. Raises StreamlinError as a run does.
     """
-    source, decoder, pace = open_source(parse_address(config.source.needed_url(), "stdin"), config, {}, notice, stop)
+    address, late_labels = parse_address(config.source.needed_url(), "stdin"), config.feedback.enabled
+    source, decoder, pace = open_source(address, config, {}, notice, stop, late_labels=late_labels)
     encode = None if decoder.name == "json" else open_format("json", {}, config.fields, ())
     with closing(Reader(source, decoder, lambda _: None, config.pipeline, limit, pace, stop)) as reader:
         target = parse_address(sink, "stdout")

@@ -10,7 +10,7 @@ from streamlin.printing import are_news_json, print_news
 from streamlin.summary import counts_line, percent, standing
 
 if TYPE_CHECKING:
-    from streamlin.pipeline import Pipeline
+    from streamlin.run import Run
 
 _LIVE_SECONDS = 0.25
 _PLAIN_SECONDS = 5.0
@@ -29,7 +29,7 @@ class PlainProgress:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def update(self, run: "Pipeline") -> None:
+    def update(self, run: "Run") -> None:
         """Show a line if the last one is some seconds old."""
         if time.monotonic() < self._next:
             return
@@ -68,7 +68,7 @@ class LiveProgress:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def update(self, run: "Pipeline") -> None:
+    def update(self, run: "Run") -> None:
         """Draw, if the last drawing is old enough."""
         if time.monotonic() < self._next:
             return
@@ -88,7 +88,7 @@ class LiveProgress:
         self._live.console.print(f"streamlin: {line}", markup=False, soft_wrap=True)
 
 
-def progress_of(run: "Pipeline") -> tuple[int, int] | None:
+def progress_of(run: "Run") -> tuple[int, int] | None:
     """How much the source has read, of how much; None where it can't know."""
     measure = getattr(run.source, "progress", None)
     done: tuple[int, int] | None = measure() if measure is not None else None

@@ -5,8 +5,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from streamlin.asked import Asked
-from streamlin.errors import ConfigError
-from streamlin.pipeline import Watcher
+from streamlin.errors import ConfigError, missing
+from streamlin.run import Watcher
 
 if TYPE_CHECKING:
     from streamlin.listening import Listener
@@ -36,7 +36,7 @@ def _page(address: str, hide_text: bool, opened: ExitStack, notice: Callable[[st
     try:
         from streamlin.dashboard.server import Server
     except ModuleNotFoundError as error:
-        raise _missing("--dashboard", "dashboard", error) from None
+        raise ConfigError(missing("--dashboard", "dashboard", error)) from None
     listener = listen("--dashboard", address)
     dashboard = Dashboard(hide_text)
     opened.callback(Server(dashboard, listener).close)
@@ -51,7 +51,7 @@ def _metrics(address: str, opened: ExitStack, notice: Callable[[str], None]) -> 
         from streamlin.metrics.server import Server
         from streamlin.metrics.watcher import Metrics
     except ModuleNotFoundError as error:
-        raise _missing("--metrics", "metrics", error) from None
+        raise ConfigError(missing("--metrics", "metrics", error)) from None
     listener = listen("--metrics", address)
     metrics = Metrics()
     opened.callback(Server(metrics, listener).close)
@@ -61,7 +61,3 @@ def _metrics(address: str, opened: ExitStack, notice: Callable[[str], None]) -> 
 
 def _openness(listener: "Listener") -> str:
     return "" if listener.is_local else "; everybody who reaches this machine can see it"
-
-
-def _missing(option: str, extra: str, error: ModuleNotFoundError) -> ConfigError:
-    return ConfigError(f"{option} needs {error.name}, which is not installed: pip install 'streamlin[{extra}]'")

@@ -1,10 +1,13 @@
 """What all tests share."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.locations import DATA
 
@@ -22,3 +25,18 @@ def data() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return DATA
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium; in CI its absence is a failure."""
+    path = shutil.which("chromium")
+    if path is None:
+        message = "no chromium on this machine"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()

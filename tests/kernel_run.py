@@ -73,7 +73,7 @@ def drift_outcome(n: int) -> dict[str, NDArray[np.generic]]:
     times = np.arange(10 * n) % (4 * n) / (4 * n)
     predicted = (random.random((2, times.size)) > times).astype(np.int32)
     labels = np.where(random.random(times.size) < 0.1, -1, 0).astype(np.int32)
-    for kind in ("adwin", "page_hinkley", "ddm"):
+    for kind in ("adwin", "page_hinkley", "ddm", "kswin"):
         detector = detector_of(2, EvaluationConfig(drift=kind, page_hinkley_threshold=5.0))
         changes = detector.watch(predicted, labels)
         found |= {f"{kind}/{name}": column for name, column in (changes._asdict() | detector.state()).items()}

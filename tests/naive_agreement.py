@@ -31,6 +31,11 @@ def faded(events: Sequence[Judged], fading: float) -> list[Judged]:
     return [(label, guess, weight * fading ** (n - 1 - i)) for i, (label, guess, weight) in enumerate(events)]
 
 
+def spans(events: Sequence[Judged], window: int, fading: float) -> dict[str, Sequence[Judged]]:
+    """All events, the last ones, and all with weights that have faded."""
+    return {"": events, "window_": events[-window:], "fading_": faded(events, fading)}
+
+
 def accuracy(events: Sequence[Judged]) -> float:
     return sum(w for label, guess, w in events if guess == label) / sum(w for _, _, w in events)
 
@@ -59,6 +64,16 @@ def by_label(events: Sequence[Judged], labels: Sequence[Label]) -> dict[Label, d
     return rows
 
 
+def by_label_over_spans(
+    events: Sequence[Judged], labels: Sequence[Label], window: int, fading: float
+) -> dict[Label, dict[str, float]]:
+    """The same over all events, over the last ones and fading."""
+    tables = {span: by_label(own, labels) for span, own in spans(events, window, fading).items()}
+    return {
+        k: {f"{span}{key}": value for span, rows in tables.items() for key, value in rows[k].items()} for k in labels
+    }
+
+
 def mean_f1(events: Sequence[Judged]) -> tuple[float | None, float | None]:
     """Macro F1, over the labels that are true or said, and weighted F1."""
     if not events:
@@ -74,17 +89,12 @@ def agreement(
 ) -> dict[str, Any]:
     """All kappas and mean F1 of a predictor, beside those that read no text."""
     row: dict[str, Any] = {}
-    spans = {
-        "": (list(events), list(majority), list(no_change)),
-        "window_": (events[-window:], majority[-window:], no_change[-window:]),
-        "fading_": tuple(faded(own, fading) for own in (events, majority, no_change)),
-    }
-    for span, (own, most, last) in spans.items():
+    most, last = spans(majority, window, fading), spans(no_change, window, fading)
+    for span, own in spans(events, window, fading).items():
         row[f"{span}kappa"] = kappa(own)
-        row[f"{span}kappa_m"] = kappa(own, accuracy(most) if most else None)
-        row[f"{span}kappa_temporal"] = kappa(own, accuracy(last) if last else None)
-    for span in ("", "window_"):
-        row[f"{span}macro_f1"], row[f"{span}weighted_f1"] = mean_f1(spans[span][0])
+        row[f"{span}kappa_m"] = kappa(own, accuracy(most[span]) if own else None)
+        row[f"{span}kappa_temporal"] = kappa(own, accuracy(last[span]) if own else None)
+        row[f"{span}macro_f1"], row[f"{span}weighted_f1"] = mean_f1(own)
     return row
 
 

@@ -1,16 +1,20 @@
-"""ADWIN in plain Python, as its docstring defines it, on lists of events: no bucket is put together before its time.
+"""ADWIN and KSWIN in plain Python, as their docstrings define them, on lists of events.
 
 For the other detectors river's are the twins.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import log, sqrt
+
+from scipy.stats import ks_2samp
 
 
 @dataclass
 class NaiveAdwin:
-    """buckets[r] : errors of buckets of 2^r events, the oldest first."""
+    """No bucket is put together before its time. buckets[r] : errors of buckets of 2^r events, the oldest first."""
 
     delta: float = 0.002
     buckets: list[list[int]] = field(default_factory=lambda: [[]])
@@ -53,3 +57,36 @@ class NaiveAdwin:
                 if abs(u0 / n0 - (errors - u0) / (n - n0)) > sqrt(2 * m * p * (1 - p) * d) + 2 / 3 * m * d:
                     return True
         return False
+
+
+@dataclass
+class NaiveKswin:
+    """errors : since the last change."""
+
+    alpha: float = 0.005
+    window: int = 100
+    stat_size: int = 30
+    errors: list[int] = field(default_factory=list)
+
+    def add(self, error: int) -> tuple[float, float] | None:
+        """An event; where a change is found, accuracy before and behind it."""
+        self.errors.append(error)
+        if len(self.errors) < self.window:
+            return None
+        last = self.errors[-self.window :]
+        older, newer = last[: -self.stat_size], last[-self.stat_size :]
+        statistic, p = kolmogorov_smirnov((len(older), sum(older)), (len(newer), sum(newer)))
+        if p > self.alpha or statistic <= 0.1:
+            return None
+        self.errors = []
+        return 1 - sum(older) / len(older), 1 - sum(newer) / len(newer)
+
+
+@cache
+def kolmogorov_smirnov(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
+    """Statistic and exact p of two samples of 0 and 1; of each its size, and how many are 1."""
+    samples = [[0] * (n - ones) + [1] * ones for n, ones in (one, other)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful")  # where p is 1, but for rounding
+        found = ks_2samp(*samples, method="exact")
+    return float(found.statistic), float(found.pvalue)

@@ -5,7 +5,7 @@ Labels are any values; None is no label, or an abstention. Weights of labelled e
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from math import exp, floor, isnan, log, nan, sqrt
 from typing import Any
@@ -177,6 +177,8 @@ class NaiveCalibration:
     """One learner's probabilities, the temperature they have, and how good they are."""
 
     calibrated: bool = False
+    window: int = 1000
+    fading: float = 0.999
     t: float = 0.0
     squares: float = 0.0
     spread: float = 0.0
@@ -217,27 +219,38 @@ class NaiveCalibration:
 
     @property
     def report(self) -> dict[str, Any]:
-        sure = [event for event in self.events if not isnan(event.confidence)]
-        bins = [[event for event in sure if min(floor(10 * event.confidence), 9) == b] for b in range(10)]
-        table = [
-            {
-                "events": len(events),
-                "confidence": _mean([event.confidence for event in events], events),
-                "accuracy": _mean([event.hit for event in events], events),
-            }
-            for events in bins
-        ]
-        gaps = [
-            abs(row["confidence"] - row["accuracy"]) * sum(event.weight for event in events)
-            for row, events in zip(table, bins, strict=True)
-            if events
-        ]
-        return {
-            "log_loss": _mean([event.log_loss for event in self.events], self.events),
-            "brier": _mean([event.brier for event in self.events], self.events),
-            "ece": sum(gaps) / sum(event.weight for event in sure) if sure else None,
-            "reliability": table,
-        }
+        last = len(self.events) - 1
+        faded = [replace(event, weight=event.weight * self.fading ** (last - i)) for i, event in enumerate(self.events)]
+        spans = {"": self.events, "window_": self.events[-self.window :], "fading_": faded}
+        row = {f"{span}{key}": value for span, events in spans.items() for key, value in _losses(events).items()}
+        return row | {"reliability": [_reliability(events) for events in _in_bins(self.events)]}
+
+
+def _losses(events: Sequence[Sure]) -> dict[str, Any]:
+    gaps, weights = [], []
+    for own in _in_bins(events):
+        weights.append(sum(event.weight for event in own))
+        if own:
+            bin_ = _reliability(own)
+            gaps.append(abs(bin_["confidence"] - bin_["accuracy"]) * weights[-1])
+    return {
+        "log_loss": _mean([event.log_loss for event in events], events),
+        "brier": _mean([event.brier for event in events], events),
+        "ece": sum(gaps) / sum(weights) if gaps else None,
+    }
+
+
+def _in_bins(events: Sequence[Sure]) -> list[list[Sure]]:
+    sure = [event for event in events if not isnan(event.confidence)]
+    return [[event for event in sure if min(floor(10 * event.confidence), 9) == b] for b in range(10)]
+
+
+def _reliability(events: Sequence[Sure]) -> dict[str, Any]:
+    return {
+        "events": len(events),
+        "confidence": _mean([event.confidence for event in events], events),
+        "accuracy": _mean([event.hit for event in events], events),
+    }
 
 
 def _variance(values: Sequence[float]) -> float:

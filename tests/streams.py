@@ -107,3 +107,16 @@ def streams(labelled: bool = False) -> st.SearchStrategy[list[Example]]:
         return st.lists(st.builds(Example, _features, labels if labelled else st.none() | labels, weight), max_size=40)
 
     return st.integers(1, 5).flatmap(of_labels)
+
+
+def topics(n: int, labels: int) -> list[tuple[str, str]]:
+    """Texts of a few words, most of which tell their label."""
+    random = np.random.default_rng(7)
+    stream = []
+    for _ in range(n):
+        label = int(random.integers(labels))
+        words = [
+            f"w{label if random.random() < 0.8 else int(random.integers(labels))}x{random.integers(9)}" for _ in "1234"
+        ]
+        stream.append((" ".join(words), f"label{label}"))
+    return stream

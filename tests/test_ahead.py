@@ -47,24 +47,50 @@ def test_it_is_a_few_items_ahead_and_no_more() -> None:
         assert last <= i + depth + 2
 
 
-def test_what_is_small_is_taken_before_more_is_asked_for() -> None:
-    asked = []
+def test_who_is_given_little_asks_himself_until_it_is_more() -> None:
+    askers = []
 
-    def making() -> Iterator[int]:
-        for number in range(200):
-            asked.append(number)
+    def making() -> Iterator[int | None]:
+        for number in range(300):
+            askers.append(threading.current_thread())
             yield number
+            if number == 50:
+                yield None  # nothing to be had just now
+
+    def is_small(item: int) -> bool:
+        return item < 100 or 200 <= item < 290
+
+    ahead = Ahead(making(), 3, DEADLINE, threading.Event(), is_small)
+    given = list(ahead)
+    assert [item for item in given if item is not None] == list(range(300))
+    assert given.count(None) == 1
+    here = threading.current_thread()
+    alone = [number for number, asker in enumerate(askers) if asker is here]
+    assert alone == [*range(1, 101), *range(201, 291)], "behind each that is little, and nowhere else"
+    assert ends(ahead)
+
+
+def test_a_failure_reaches_who_asks_himself() -> None:
+    def failing() -> Iterator[int]:
+        yield from range(5)
+        raise ZeroDivisionError("of the source")
 
     stop = threading.Event()
-    ahead = Ahead(making(), 3, DEADLINE, stop, lambda item: item < 100)
-    for item in ahead:
-        if item < 100:
-            assert asked[-1] <= item + 1
-    assert len(asked) == 200
-    waiting = Ahead(iter(range(10)), 3, DEADLINE, stop, lambda item: True)
+    ahead = Ahead(failing(), 3, DEADLINE, stop, lambda item: True)
+    items = iter(ahead)
+    assert [next(items) for _ in range(5)] == list(range(5))
+    with pytest.raises(ZeroDivisionError, match="of the source"):
+        next(items)
+    stop.set()
+    assert ends(ahead)
+
+
+def test_a_stop_ends_the_thread_that_waits_for_who_asks_himself() -> None:
+    stop = threading.Event()
+    ahead = Ahead(iter(range(10)), 3, DEADLINE, stop, lambda item: True)
     time.sleep(0.05)
     stop.set()
-    assert ends(waiting)
+    assert ends(ahead)
 
 
 def ends(ahead: Ahead) -> bool:

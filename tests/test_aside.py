@@ -20,6 +20,16 @@ def test_in_order(threaded: bool) -> None:
     aside.close()
 
 
+def test_what_is_done_at_once_comes_after_all_before() -> None:
+    aside, gate, done = Aside(True), threading.Event(), list[object]()
+    aside.do(gate.wait, PATIENCE)
+    aside.do(done.append, "before")
+    threading.Timer(0.05, gate.set).start()
+    aside.do(lambda: done.append(threading.get_ident()), at_once=True)
+    assert done == ["before", threading.get_ident()]
+    aside.close()
+
+
 def test_the_caller_goes_on_until_too_much_waits() -> None:
     aside, gate, given = Aside(True), threading.Event(), list[int]()
 

@@ -11,9 +11,10 @@ import pytest
 from connectors.kafka.security import for_confluent, for_kafka_python
 from streamlin.config import KafkaConfig, RunConfig
 from streamlin.errors import ConfigError
-from streamlin.pipeline import Pipeline
+from streamlin.run import Run
 from streamlin.settings import load_config, load_kafka
 from tests.integration.processes import refused, streamlin, with_less_rights
+from tests.silent import Silent
 
 SECRET = "hunter2"
 VARIABLE = "STREAMLIN_KAFKA__SASL_PASSWORD"
@@ -264,16 +265,6 @@ URLS = [
 ]
 
 
-class Silent:
-    """Shows nothing."""
-
-    def update(self, run: Pipeline) -> None:
-        pass
-
-    def notice(self, line: str) -> None:
-        pass
-
-
 @pytest.mark.parametrize("url", URLS)
 @pytest.mark.parametrize("key", ["source.url", "sinks.predictions"])
 def test_secrets_in_urls_are_refused(key: str, url: str) -> None:
@@ -281,7 +272,7 @@ def test_secrets_in_urls_are_refused(key: str, url: str) -> None:
     flags = {"source.url": "synthetic://?events=1"} | {key: url}
     with (
         pytest.raises(ConfigError) as raised,
-        closing(Pipeline(load_config(None, flags, environment={}), Silent())) as run,
+        closing(Run(load_config(None, flags, environment={}), Silent())) as run,
     ):
         run.run()
     assert SECRET not in str(raised.value)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from streamlin.events import Position, Records, SinkContext, SourceContext, single_records
-from streamlin.pipeline import Pipeline
+from streamlin.run import Run
 from streamlin.settings import load_config
+from tests.silent import Silent
 
 ENTRY_POINTS = f"""
 [streamlin.sources]
@@ -80,16 +81,6 @@ class SlowSink:
         pass
 
 
-class Silent:
-    """Shows nothing."""
-
-    def update(self, run: Pipeline) -> None:
-        pass
-
-    def notice(self, line: str) -> None:
-        pass
-
-
 @pytest.fixture(autouse=True)
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A distribution with the source and the sink is installed."""
@@ -113,7 +104,7 @@ def test_all_that_was_given_is_in_the_checkpoint(
     config = load_config(None, flags, [f"pipeline.threads={threads}"], ["naive_bayes"], {})
     stop = threading.Event()
     monkeypatch.setattr(LettingGo, "stop", stop if stopped else None)
-    with closing(Pipeline(config, Silent(), stop=stop)) as pipeline:
+    with closing(Run(config, Silent(), stop=stop)) as pipeline:
         events = pipeline.run()["events"]
     assert LettingGo.known == (1, 2, events)
     assert LettingGo.told[:3] == ((1, 2), (2, 3), (events, 4))  # checkpoint 1 is that of the start

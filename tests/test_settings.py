@@ -230,6 +230,18 @@ KINDS = ", ".join(LEARNER_KINDS)
         ("evaluation.fading=1", "evaluation.fading: input should be less than 1, got 1"),
         ("evaluation.fading=nan", "evaluation.fading: input should be a finite number, got nan"),
         ("evaluation.window=0", "evaluation.window: input should be greater than or equal to 1, got 0"),
+        (
+            "evaluation.kswin_window=30",
+            "evaluation.kswin_stat_size: must be below kswin_window = 30, got 30",
+        ),
+        (
+            "evaluation.kswin_stat_size=1",
+            "evaluation.kswin_alpha: p is never below 0.02 with 1 of 100 events, got 0.005",
+        ),
+        (
+            "evaluation.kswin_window=29",
+            "evaluation.kswin_window: input should be greater than or equal to 30, got 29",
+        ),
         ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb' (there is {', '.join(DEFAULT_KINDS)})"),
         ("pipeline.threads=3", "pipeline.threads: input should be less than or equal to 2, got 3"),
         (

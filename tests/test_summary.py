@@ -11,25 +11,18 @@ from rich.console import Console, RenderableType
 
 from streamlin.config import RunConfig
 from streamlin.inspection import inspect
-from streamlin.pipeline import Pipeline
+from streamlin.run import Run
 from streamlin.settings import load_config
 from streamlin.summary import accuracy_table, counts_line, inspection, percent, remarks, summary
+from tests.silent import Silent
 
 PERCENT = r"(?:\d{1,3}\.\d\d %|–)"
 INTERVAL = r"(?:\d{1,3}\.\d\d – \d{1,3}\.\d\d|–)"
 ROW = re.compile(rf"(\S+) +({PERCENT}) +({INTERVAL}) +({PERCENT}) +({PERCENT}) +(-?\d\.\d\d\d)")
 
 
-class Silent:
-    """Nobody watches."""
-
-    def update(self, run: Pipeline) -> None: ...
-
-    def notice(self, line: str) -> None: ...
-
-
 def run(config: RunConfig) -> dict[str, Any]:
-    pipeline = Pipeline(config, Silent())
+    pipeline = Run(config, Silent())
     try:
         return pipeline.run()
     finally:

@@ -80,16 +80,17 @@ class SinkOptions(ClientOptions):
 
 _CLIENTS = ("kafka-python", "confluent")
 _COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
-_SOURCE = (
+SOURCE = (
     *("client", "group", "instance", "start", "stop", "assignment", "on_gap", "wait_for_topic", "max_batch_wait_ms"),
     *("fetch_max_bytes", "max_partition_fetch_bytes", "max_poll_interval_ms", "session_timeout_ms"),
 )
-_SINK = ("client", "compression", "linger_ms", "transactional", "group")
+SINK = ("client", "compression", "linger_ms", "transactional", "group")
+"""The names of the options of a source and of a sink, beside those that begin with `client.`."""
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
     """Raises ConfigError for an option that is unknown or wrong."""
-    own = _checked("kafka source", options, _SOURCE)
+    own = _checked("kafka source", options, SOURCE)
     shared = _one_of(options, "assignment", ("all", "group")) == "group"
     group = options.get("group") or None
     if shared and group is None:
@@ -121,7 +122,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
 
 def sink_options(options: Mapping[str, str]) -> SinkOptions:
     """Raises ConfigError for an option that is unknown or wrong."""
-    own = _checked("kafka sink", options, _SINK)
+    own = _checked("kafka sink", options, SINK)
     transaction, group = options.get("transactional") or None, options.get("group") or None
     if (transaction is None) != (group is None):
         raise ConfigError("kafka sink: transactional=ID and group=NAME, the source's group, go together")

@@ -25,7 +25,7 @@ _LARGEST = 990_000
 class KafkaSink:
     """Messages to a topic, acknowledged by all replicas in sync before a checkpoint is written. See `MessageSink`.
 
-    Options: see `connectors.kafka.options.SinkOptions` and the README.
+    Options: see `connectors.kafka.options.SinkOptions` and docs/connectors.md.
 
     Raises
     ------

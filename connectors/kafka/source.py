@@ -42,7 +42,7 @@ class KafkaSource:
     """Messages of topics, live. It connects while it is polled, so that a stop is heard meanwhile.
 
     Each partition is a part, `topic/3`; positions are `offset`, `topic_id` and `leader_epoch`. Options: see
-    `connectors.kafka.options.SourceOptions` and the README.
+    `connectors.kafka.options.SourceOptions` and docs/connectors.md.
 
     Raises
     ------

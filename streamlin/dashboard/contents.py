@@ -18,17 +18,11 @@ _VALUES = 20
 """Values of a field that are shown, those with the most events."""
 _ALARMS = 50
 _FIGURES = (
-    "accuracy",
-    "interval",
-    "window_accuracy",
-    "fading_accuracy",
-    "kappa",
-    "macro_f1",
-    "log_loss",
-    "ece",
-    "abstained",
-    "leader_p",
+    *("accuracy", "interval", "window_accuracy", "fading_accuracy"),
+    *(f"{span}{figure}" for span in ("", "window_", "fading_") for figure in ("kappa", "macro_f1", "log_loss", "ece")),
+    *("abstained", "leader_p"),
 )
+_BY_LABEL = ("precision", "recall", "f1")
 _COUNTS = ("events", "labelled", "unlabelled", "dead_letters", "tombstones", "lost")
 _PARTS = 20
 """Partitions whose lag is shown, those that are furthest behind."""
@@ -58,6 +52,7 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         shown["confusion"] = _confusion(report)
     if "label_shares" in report:
         shown["shares"] = _shares(report["label_shares"])
+        shown["by_label"] = _by_label(report)
     if "inputs" in report:
         shown["inputs"] = {shortened(view): dict(figures) for view, figures in report["inputs"].items()}
     if "drift" in report:
@@ -95,27 +90,51 @@ def _slices(values: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, A
 
 
 def _confusion(report: Mapping[str, Any]) -> dict[str, Any]:
-    """For each learner a matrix, true label by predicted one, of the commonest labels; and what it mixes up most."""
-    tables = {name: row["confusion"] for name, row in report["learners"].items() if "confusion" in row}
-    totals = {label: sum(cells.values()) for label, cells in next(iter(tables.values())).items()}
-    commonest = sorted(totals, key=lambda label: -totals[label])
-    shown = commonest[:_LABELS]
-    places = {label: place for place, label in enumerate(shown)}
-    return {
-        "labels": [*map(shortened, shown)],
-        "learners": {name: _matrix(table, places) for name, table in tables.items()},
-        "mixups": {name: _mixups(table) for name, table in tables.items()},
-    }
+    """For each learner a matrix, true label by predicted one, of the commonest labels; and what it mixes up most.
+
+    Over all time, and as `window_learners` and `window_mixups` over the window.
+    """
+    rows = report["learners"]
+    totals = {label: sum(cells.values()) for label, cells in next(iter(rows.values()))["confusion"].items()}
+    commonest = sorted(totals, key=lambda label: -totals[label])[:_LABELS]
+    places = {label: place for place, label in enumerate(commonest)}
+    found: dict[str, Any] = {"labels": [*map(shortened, commonest)]}
+    for span in ("", "window_"):
+        found[f"{span}learners"] = {name: _matrix(row[f"{span}confusion"], places) for name, row in rows.items()}
+        found[f"{span}mixups"] = {name: _mixups(row[f"{span}confusion"]) for name, row in rows.items()}
+    return found
 
 
 def _shares(shares: Mapping[str, Mapping[str, float | None]]) -> list[list[Any]]:
     """Label, its share of all labelled events and of the window's; the commonest first, the last line for the rest."""
-    commonest = sorted(shares.items(), key=lambda item: -(item[1]["share"] or 0.0))
-    rows: list[list[Any]] = [[shortened(label), row["share"], row["window_share"]] for label, row in commonest]
+    rows: list[list[Any]] = [
+        [shortened(label), shares[label]["share"], shares[label]["window_share"]] for label in _by_share(shares)
+    ]
     if len(rows) <= _SHARES:
         return rows
     rest = [sum(row[column] or 0.0 for row in rows[_SHARES:]) for column in (1, 2)]
     return [*rows[:_SHARES], ["others", *rest]]
+
+
+def _by_label(report: Mapping[str, Any]) -> dict[str, dict[str, list[list[float | None]]]]:
+    """For each learner precision, recall and F1 of the labels whose shares are shown; over all time and the window."""
+    labels = _by_share(report["label_shares"])[:_SHARES]
+    return {
+        f"{span}learners": {
+            name: [[_rounded(row["by_label"][label][span + key]) for key in _BY_LABEL] for label in labels]
+            for name, row in report["learners"].items()
+        }
+        for span in ("", "window_")
+    }
+
+
+def _by_share(shares: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """Labels, the commonest first."""
+    return sorted(shares, key=lambda label: -(shares[label]["share"] or 0.0))
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
 
 
 def _matrix(table: Mapping[str, Mapping[str, int]], places: Mapping[str, int]) -> list[list[int]]:

@@ -12,8 +12,8 @@ from streamlin.dashboard.history import History
 from streamlin.dashboard.mistakes import Mistakes
 from streamlin.dashboard.texts import LONG, shortened
 from streamlin.model import Learned
-from streamlin.pipeline import Pipeline, Watcher
 from streamlin.printing import discreet
+from streamlin.run import Run, Watcher
 
 _PERIOD, _LONGEST, _SHARE = 1.0, 5.0, 0.015
 """Seconds between two snapshots, at least and at most, and the share of its time that learning shall spend on them:
@@ -48,7 +48,7 @@ class Dashboard(Watcher):
         """Somebody looks; from any thread."""
         self._asked = time.monotonic()
 
-    def update(self, run: Pipeline) -> None:
+    def update(self, run: Run) -> None:
         """Note the pace once a second; take a snapshot where one is due and wanted."""
         if not self._begun:
             self._begun = True
@@ -73,11 +73,11 @@ class Dashboard(Watcher):
         with self._lock:
             self._notices.append(shortened(discreet(line) if self._hide_text else line, LONG))
 
-    def finish(self, run: Pipeline, report: dict[str, Any]) -> None:
+    def finish(self, run: Run, report: dict[str, Any]) -> None:
         """The last snapshot; `report` is the run's."""
         self.latest = self._snapshot(run, report, True)
 
-    def _snapshot(self, run: Pipeline, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:
+    def _snapshot(self, run: Run, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:
         points = self._history.points
         with self._lock:
             notices = list(self._notices)

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.label_sums import LARGE
 from streamlin.evaluation.measure import Measure
 from streamlin.evaluation.temperature import adjust, factor_of, powers_of, variance
+from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 BINS = 10
@@ -30,22 +32,26 @@ class Calibration(Measure):
         ECE        sum_b |sum_b w c - sum_b w h| / sum w,   h = 1 for a hit, over 10 bins b, c in [b/10, (b+1)/10)
 
     A label that is no candidate has p_y = 0. An abstention, and scores that overflowed, say 0 of every label: Brier 1;
-    they have no confidence and are in no bin, nor in ECE's sum of w.
+    they have no confidence and are in no bin, nor in ECE's sum of w. Fading sums are kept as those of `label_sums`.
 
     Parameters
     ----------
     calibrated : bool for each of L; True: its scores' softmax is its probabilities, without a temperature.
+    window : labelled events of the windowed figures; 0: there are only those of all time, no fading ones either.
+    fading : between 0 and 1.
     """
 
-    arrays = ("temperatures", "sums", "bins", "events")
+    arrays = ("temperatures", "sums", "bins", "events", "scales", "recent")
 
-    def __init__(self, calibrated: Sequence[bool]) -> None:
-        self.calibrated = np.array(calibrated, np.bool_)
+    def __init__(self, calibrated: Sequence[bool], window: int = 0, fading: float = 0.999) -> None:
+        self.calibrated, self.fading = np.array(calibrated, np.bool_), fading
         n = len(calibrated)
         self.temperatures = np.zeros((n, 4))
-        self.sums = np.zeros((n, 3))
-        self.bins = np.zeros((n, BINS, 3))
+        self.sums = np.zeros((n, 2, 3))
+        self.bins = np.zeros((n, 2, BINS, 3))
         self.events = np.zeros((n, BINS), np.int64)
+        self.scales = np.ones(n)
+        self.recent = np.zeros((n, window, 3))
 
     def update(
         self,
@@ -54,11 +60,13 @@ class Calibration(Measure):
         lead: NDArray[np.int32],
         labels: NDArray[np.int32],
         weights: NDArray[np.float64],
+        counted: int,
     ) -> NDArray[np.float64]:
         """Measure, then learn from, a batch of n events; what has no label changes nothing.
 
         scores float64[L, n, n_labels]: -inf behind the candidates. predicted int32[L, n]: their best, -1 for an
-        abstention. lead int32[n]: a learner. labels int32[n]: -1 where nothing is to be counted.
+        abstention. lead int32[n]: a learner. labels int32[n]: -1 where nothing is to be counted. counted: labelled
+        events before the batch.
         Returns float64[n]: the lead's confidences, above 0 to 1; NaN for an abstention and scores that overflowed.
         """
         confidences = np.empty(labels.size)
@@ -68,25 +76,52 @@ class Calibration(Measure):
             lead,
             labels,
             weights,
+            counted,
+            1.0 / self.fading,
             self.calibrated,
             self.temperatures,
             self.sums,
             self.bins,
             self.events,
+            self.scales,
+            self.recent,
             confidences,
         )
         return confidences
 
-    def losses(self) -> list[dict[str, Any]]:
-        """For each learner its losses and ECE; None where nothing was labelled."""
-        return [
-            {
-                "log_loss": _ratio(log_loss, total),
-                "brier": _ratio(brier, total),
-                "ece": _ratio(sum(abs(sure - hits) for _, sure, hits in bins), sum(weight for weight, _, _ in bins)),
-            }
-            for (total, log_loss, brier), bins in zip(self.sums.tolist(), self.bins.tolist(), strict=True)
-        ]
+    def probabilities(self, learner: int, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[n, n_labels] of one learner's scores, likewise; 0 where there is none to give."""
+        shares, state = np.zeros(scores.shape), self.temperatures[learner]
+        for s, powers in zip(scores, shares, strict=True):
+            known = int((s > -np.inf).sum())
+            top = s.max(initial=-np.inf)
+            spread = variance(s, top, known) if known and top < np.inf else nan
+            factor = 1.0 if self.calibrated[learner] else factor_of(state, spread)
+            if spread * factor * factor < np.inf:  # else there is no candidate, or they overflowed
+                powers[:known] *= powers_of(s, top, known, factor, powers)[0]
+        return shares
+
+    def losses(self, window: Window) -> list[dict[str, Any]]:
+        """For each learner its losses and ECE; None where nothing was labelled.
+
+        window : the last labelled events, the learners' predictions first.
+        """
+        spans = {"": (self.sums[:, 0], self.bins[:, 0])}
+        if self.recent.shape[1]:
+            spans |= {"window_": self._windowed(window), "fading_": (self.sums[:, 1], self.bins[:, 1])}
+        rows: list[dict[str, Any]] = [{} for _ in self.recent]
+        for span, (sums, bins) in spans.items():
+            for row, (total, log_loss, brier), own in zip(rows, sums.tolist(), bins.tolist(), strict=True):
+                row[f"{span}log_loss"], row[f"{span}brier"] = _ratio(log_loss, total), _ratio(brier, total)
+                gaps, sure = sum(abs(sure - hits) for _, sure, hits in own), sum(weight for weight, _, _ in own)
+                row[f"{span}ece"] = _ratio(gaps, sure)
+        return rows
+
+    def _windowed(self, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The sums float64[L, 3] and bins float64[L, 10, 3] of the events of a window."""
+        sums, bins = np.zeros_like(self.sums[:, 0]), np.zeros_like(self.bins[:, 0])
+        add_window(*window, self.recent, sums, bins)
+        return sums, bins
 
     def reliability(self) -> list[list[dict[str, Any]]]:
         """For each learner, and each bin, how many events it has, how sure it was and how often right."""
@@ -95,7 +130,7 @@ class Calibration(Measure):
                 {"events": count, "confidence": _ratio(sure, weight), "accuracy": _ratio(hits, weight)}
                 for (weight, sure, hits), count in zip(bins, events, strict=True)
             ]
-            for bins, events in zip(self.bins.tolist(), self.events.tolist(), strict=True)
+            for bins, events in zip(self.bins[:, 0].tolist(), self.events.tolist(), strict=True)
         ]
 
 
@@ -112,20 +147,28 @@ def calibrate(
     lead: NDArray[np.int32],
     labels: NDArray[np.int32],
     weights: NDArray[np.float64],
+    counted: int,
+    growth: float,
     calibrated: NDArray[np.bool_],
     temperatures: NDArray[np.float64],
     sums: NDArray[np.float64],
     bins: NDArray[np.float64],
     events: NDArray[np.int64],
+    scales: NDArray[np.float64],
+    recent: NDArray[np.float64],
     confidences: NDArray[np.float64],
 ) -> None:
     """Probabilities, then the label, then the temperature: learner by learner, event by event.
 
-    temperatures float64[L, 4]: as `temperature` has them. sums float64[L, 3]: of w, w log loss, w Brier. bins
-    float64[L, 10, 3]: of w, w c, w h; events int64[L, 10]. All changed in place. confidences float64[n]: set.
+    temperatures float64[L, 4]: as `temperature` has them. sums float64[L, 2, 3]: of w, w log loss, w Brier, over all
+    time and fading. bins float64[L, 2, 10, 3]: likewise of w, w c, w h; events int64[L, 10]. scales float64[L]: what
+    weight 1 counts in fading sums by now, it grows by `growth` an event. recent float64[L, window, 3]: log loss, Brier
+    and c (NaN: none) of the last labelled events, a ring; `counted` are the labelled events before. All changed in
+    place. confidences float64[n]: set.
     """
-    powers = np.empty(scores.shape[2])
+    powers, window = np.empty(scores.shape[2]), recent.shape[1]
     for m in range(scores.shape[0]):
+        slot = counted % window if window > 0 else 0
         for i in range(labels.size):
             y, s, winner = labels[i], scores[m, i], predicted[m, i]
             if y < 0 and lead[i] != m:
@@ -147,15 +190,62 @@ def calibrate(
             told = confidence > 0.0
             candidate = told and y < known
             share = powers[y] * confidence if candidate else 0.0
-            w = weights[i]
-            sums[m, 0] += w
-            sums[m, 1] -= w * np.log(max(share, _SMALLEST))
-            sums[m, 2] += w * (1.0 + squares - 2.0 * share)
+            w, log_loss, brier = weights[i], -np.log(max(share, _SMALLEST)), 1.0 + squares - 2.0 * share
+            add_event(w, log_loss, brier, confidence, winner == y, sums[m, 0], bins[m, 0])
             if told:
-                b = min(int(confidence * BINS), BINS - 1)
-                events[m, b] += 1
-                bins[m, b, 0] += w
-                bins[m, b, 1] += w * confidence
-                bins[m, b, 2] += w * (winner == y)
+                events[m, bin_of(confidence)] += 1
+            if window > 0:
+                scales[m] *= growth
+                if scales[m] > LARGE:
+                    sums[m, 1] /= scales[m]
+                    bins[m, 1] /= scales[m]
+                    scales[m] = 1.0
+                add_event(w * scales[m], log_loss, brier, confidence, winner == y, sums[m, 1], bins[m, 1])
+                last = recent[m, slot]
+                last[0], last[1], last[2] = log_loss, brier, confidence
+                slot = slot + 1 if slot + 1 < window else 0
             if candidate and known > 1 and not calibrated[m]:
                 adjust(temperatures[m], w * (mean - factor * (s[y] - s[winner])), w, spread)
+
+
+@kernel
+def add_event(
+    w: float,
+    log_loss: float,
+    brier: float,
+    confidence: float,
+    hit: bool,
+    sums: NDArray[np.float64],
+    bins: NDArray[np.float64],
+) -> None:
+    """Add an event of weight w to the sums float64[3] and bins float64[10, 3] of a learner; no confidence is NaN."""
+    sums[0] += w
+    sums[1] += w * log_loss
+    sums[2] += w * brier
+    if confidence > 0.0:
+        own = bins[bin_of(confidence)]
+        own[0] += w
+        own[1] += w * confidence
+        own[2] += w * hit
+
+
+@kernel
+def bin_of(confidence: float) -> int:
+    """The number of the bin that a confidence above 0 is in."""
+    return min(int(confidence * BINS), BINS - 1)
+
+
+@kernel
+def add_window(
+    labels: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    recent: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    bins: NDArray[np.float64],
+) -> None:
+    """Add the events of a `Window` to sums float64[L, 3] and bins float64[L, 10, 3]; recent float64[L, window, 3]."""
+    for m in range(recent.shape[0]):
+        for i in range(labels.size):
+            last = recent[m, i]
+            add_event(weights[i], last[0], last[1], last[2], predicted[i, m] == labels[i], sums[m], bins[m])

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 OTHER, ABSTAINED = "(other)", "(abstained)"
@@ -26,6 +27,13 @@ class Confusion(Measure):
         """Count predicted int32[L, n] against labels int32[n]; -1 is no label, or an abstention."""
         self._grow(min(n_labels, self.limit))
         count_batch(predicted, labels, self.counts)
+
+    def windowed(self, window: Window) -> "Confusion":
+        """The same over the events of a window, in which the learners stand first."""
+        n, size, _ = self.counts.shape
+        recent = Confusion(n, self.limit)
+        recent.update(np.ascontiguousarray(window.predicted[:, :n].T), window.labels, size - 1)
+        return recent
 
     def of(self, learner: int, names: list[str]) -> dict[str, dict[str, int]]:
         """True label -> predicted label -> events, where there are any."""

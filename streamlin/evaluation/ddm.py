@@ -12,10 +12,10 @@ It is dated to where the last warning began. Then all begins anew. The alarms ar
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.detector import RAREST, Changes, Detector, room_for
+from streamlin.evaluation.detector import ERRORS, MEAN, RAREST, Changes, Detector, N, add_error, room_for
 from streamlin.kernel import kernel
 
-_N, _ERRORS, _MEAN, _LOWEST_MEAN, _LOWEST_DEVIATION, _N_CALM, _ERRORS_CALM = range(7)
+_LOWEST_MEAN, _LOWEST_DEVIATION, _N_CALM, _ERRORS_CALM = range(3, 7)
 _WARNING = 2.0
 
 
@@ -53,22 +53,19 @@ def watch(
         for i in range(labels.size):
             if labels[i] < 0:
                 continue
-            error = 1.0 if predicted[m, i] != labels[i] else 0.0
-            own[_N] += 1.0
-            own[_ERRORS] += error
-            own[_MEAN] += (error - own[_MEAN]) / own[_N]
-            if own[_N] <= RAREST:
+            add_error(own, predicted[m, i] != labels[i])
+            if own[N] <= RAREST:
                 continue
-            deviation = np.sqrt(own[_MEAN] * (1.0 - own[_MEAN]) / own[_N])
-            level = own[_MEAN] + deviation
-            if own[_N] == RAREST + 1 or level <= own[_LOWEST_MEAN] + own[_LOWEST_DEVIATION]:
-                own[_LOWEST_MEAN], own[_LOWEST_DEVIATION] = own[_MEAN], deviation
+            deviation = np.sqrt(own[MEAN] * (1.0 - own[MEAN]) / own[N])
+            level = own[MEAN] + deviation
+            if own[N] == RAREST + 1 or level <= own[_LOWEST_MEAN] + own[_LOWEST_DEVIATION]:
+                own[_LOWEST_MEAN], own[_LOWEST_DEVIATION] = own[MEAN], deviation
             if level <= own[_LOWEST_MEAN] + _WARNING * own[_LOWEST_DEVIATION]:
-                own[_N_CALM], own[_ERRORS_CALM] = own[_N], own[_ERRORS]
+                own[_N_CALM], own[_ERRORS_CALM] = own[N], own[ERRORS]
             if level > own[_LOWEST_MEAN] + threshold * own[_LOWEST_DEVIATION]:
                 changes[found, 0], changes[found, 1] = i, m
                 shares[found, 0] = 1.0 - own[_ERRORS_CALM] / own[_N_CALM]
-                shares[found, 1] = 1.0 - (own[_ERRORS] - own[_ERRORS_CALM]) / (own[_N] - own[_N_CALM])
+                shares[found, 1] = 1.0 - (own[ERRORS] - own[_ERRORS_CALM]) / (own[N] - own[_N_CALM])
                 found += 1
                 own[:] = 0.0
     return found

@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.measure import Measure
+from streamlin.kernel import kernel
 
 RAREST = 30
 """No detector finds two changes of one learner within so many labelled events."""
+N, ERRORS, MEAN = range(3)
+"""Where `add_error` counts."""
 
 
 class Changes(NamedTuple):
@@ -39,3 +42,11 @@ def room_for(learners: int, n: int) -> Changes:
     """Room for all changes that there may be in n events."""
     most = learners * (n // RAREST + 1)
     return Changes(np.empty((most, 2), np.int64), np.empty((most, 2)))
+
+
+@kernel
+def add_error(sums: NDArray[np.float64], error: bool) -> None:
+    """Count an event, errors and their mean in sums float64[>= 3]; the mean is rounded as river's."""
+    sums[N] += 1.0
+    sums[ERRORS] += error
+    sums[MEAN] += (error - sums[MEAN]) / sums[N]

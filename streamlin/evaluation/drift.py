@@ -10,6 +10,7 @@ from streamlin.config import EvaluationConfig
 from streamlin.evaluation.adwin import Adwin
 from streamlin.evaluation.ddm import Ddm
 from streamlin.evaluation.detector import Detector
+from streamlin.evaluation.kswin import Kswin
 from streamlin.evaluation.page_hinkley import PageHinkley
 
 KEPT = 100
@@ -85,4 +86,8 @@ def detector_of(learners: int, config: EvaluationConfig) -> Detector | None:
         return Adwin(learners, config.adwin_delta)
     if config.drift == "page_hinkley":
         return PageHinkley(learners, config.page_hinkley_delta, config.page_hinkley_threshold)
-    return Ddm(learners, config.ddm_threshold) if config.drift == "ddm" else None
+    if config.drift == "ddm":
+        return Ddm(learners, config.ddm_threshold)
+    if config.drift == "kswin":
+        return Kswin(learners, config.kswin_alpha, config.kswin_window, config.kswin_stat_size)
+    return None

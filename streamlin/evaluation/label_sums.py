@@ -13,7 +13,7 @@ from streamlin.evaluation.measure import Measure
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
-_LARGE = 1e100
+LARGE = 1e100
 """A factor beyond which fading sums are brought back to the scale of 1."""
 
 
@@ -33,8 +33,8 @@ class Totals(NamedTuple):
 class LabelSums(Measure):
     """Sums of weights by label for M predictors, over all time and fading; weight 0 and no label move nothing.
 
-    label_sums : float64[K, 2], running and fading. sums : float64[M, K, 3], predicted running, predicted fading, hits
-        running. scale : float64[1], what weight 1 counts in the fading sums by now.
+    label_sums : float64[K, 2], running and fading. sums : float64[M, K, 4], predicted running and fading, hits running
+        and fading. scale : float64[1], what weight 1 counts in the fading sums by now.
     """
 
     arrays = ("label_sums", "sums", "scale")
@@ -42,7 +42,7 @@ class LabelSums(Measure):
     def __init__(self, predictors: int, fading: float = 0.999) -> None:
         self.fading = fading
         self.label_sums = np.zeros((0, 2))
-        self.sums = np.zeros((predictors, 0, 3))
+        self.sums = np.zeros((predictors, 0, 4))
         self.scale = np.ones(1)
 
     def update(
@@ -59,9 +59,9 @@ class LabelSums(Measure):
         """Over all time."""
         return Totals(self.label_sums[:, 0], self.sums[:, :, 0], self.sums[:, :, 2])
 
-    def fading_shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Fading sums of labels float64[K] and of predicted ones float64[M, K], on one scale."""
-        return self.label_sums[:, 1], self.sums[:, :, 1]
+    def faded(self) -> Totals:
+        """Over all time, fading; of a scale of their own."""
+        return Totals(self.label_sums[:, 1], self.sums[:, :, 1], self.sums[:, :, 3])
 
     def windowed(self, window: Window) -> Totals:
         """Over the events of a window."""
@@ -86,9 +86,10 @@ def add_batch(
         if y < 0:
             continue
         scale[0] *= growth
-        if scale[0] > _LARGE:
+        if scale[0] > LARGE:
             label_sums[:, 1] /= scale[0]
             sums[:, :, 1] /= scale[0]
+            sums[:, :, 3] /= scale[0]
             scale[0] = 1.0
         w = weights[i]
         scaled = w * scale[0]
@@ -101,6 +102,7 @@ def add_batch(
                 sums[m, guess, 1] += scaled
                 if guess == y:
                     sums[m, guess, 2] += w
+                    sums[m, guess, 3] += scaled
 
 
 @kernel

@@ -12,10 +12,10 @@ It is dated to where U was least, or D greatest. Then all begins anew. The const
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.detector import RAREST, Changes, Detector, room_for
+from streamlin.evaluation.detector import ERRORS, MEAN, RAREST, Changes, Detector, N, add_error, room_for
 from streamlin.kernel import kernel
 
-_N, _ERRORS, _MEAN, _UP, _DOWN, _LOWEST, _N_LOWEST, _ERRORS_LOWEST, _HIGHEST, _N_HIGHEST, _ERRORS_HIGHEST = range(11)
+_UP, _DOWN, _LOWEST, _N_LOWEST, _ERRORS_LOWEST, _HIGHEST, _N_HIGHEST, _ERRORS_HIGHEST = range(3, 11)
 _FADING = 1 - 0.0001
 
 
@@ -54,24 +54,22 @@ def watch(
         for i in range(labels.size):
             if labels[i] < 0:
                 continue
-            error = 1.0 if predicted[m, i] != labels[i] else 0.0
-            own[_N] += 1.0
-            own[_ERRORS] += error
-            own[_MEAN] += (error - own[_MEAN]) / own[_N]
-            own[_UP] = _FADING * own[_UP] + (error - own[_MEAN]) - delta
-            own[_DOWN] = _FADING * own[_DOWN] + (error - own[_MEAN]) + delta
-            if own[_N] == 1.0 or own[_UP] < own[_LOWEST]:
-                own[_LOWEST], own[_N_LOWEST], own[_ERRORS_LOWEST] = own[_UP], own[_N], own[_ERRORS]
-            if own[_N] == 1.0 or own[_DOWN] > own[_HIGHEST]:
-                own[_HIGHEST], own[_N_HIGHEST], own[_ERRORS_HIGHEST] = own[_DOWN], own[_N], own[_ERRORS]
+            error = predicted[m, i] != labels[i]
+            add_error(own, error)
+            own[_UP] = _FADING * own[_UP] + (error - own[MEAN]) - delta
+            own[_DOWN] = _FADING * own[_DOWN] + (error - own[MEAN]) + delta
+            if own[N] == 1.0 or own[_UP] < own[_LOWEST]:
+                own[_LOWEST], own[_N_LOWEST], own[_ERRORS_LOWEST] = own[_UP], own[N], own[ERRORS]
+            if own[N] == 1.0 or own[_DOWN] > own[_HIGHEST]:
+                own[_HIGHEST], own[_N_HIGHEST], own[_ERRORS_HIGHEST] = own[_DOWN], own[N], own[ERRORS]
             worse = own[_UP] - own[_LOWEST] > threshold
-            if own[_N] < RAREST or not (worse or own[_HIGHEST] - own[_DOWN] > threshold):
+            if own[N] < RAREST or not (worse or own[_HIGHEST] - own[_DOWN] > threshold):
                 continue
             n = own[_N_LOWEST] if worse else own[_N_HIGHEST]
             errors = own[_ERRORS_LOWEST] if worse else own[_ERRORS_HIGHEST]
             changes[found, 0], changes[found, 1] = i, m
             shares[found, 0] = 1.0 - errors / n
-            shares[found, 1] = 1.0 - (own[_ERRORS] - errors) / (own[_N] - n)
+            shares[found, 1] = 1.0 - (own[ERRORS] - errors) / (own[N] - n)
             found += 1
             own[:] = 0.0
     return found

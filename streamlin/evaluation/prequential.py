@@ -50,7 +50,8 @@ class Prequential:
         n_predictors = len(learners) + len(self.baseline_names)
         self.all = config.metrics == "all"
         self.accuracy = Accuracy(n_predictors, config.window, config.fading, POINTS if self.all else 0)
-        self.calibration = Calibration([False] * len(learners) if calibrated is None else calibrated)
+        calibrated = [False] * len(learners) if calibrated is None else calibrated
+        self.calibration = Calibration(calibrated, config.window if self.all else 0, config.fading)
         self.sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
         self.confusion = Confusion(len(learners), config.confusion_labels)
         self.drift = Drift(self.learners, config)
@@ -124,7 +125,8 @@ class Prequential:
             self.news = self.drift.update(ours, codes, counted, position)
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        return Predictions(ours, lead, self.calibration.update(scores, ours, lead, codes, weights), baselines)
+        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
+        return Predictions(ours, lead, confidences, baselines)
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
         """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is the best learner so far."""
@@ -132,8 +134,13 @@ class Prequential:
         predicted = np.empty(scores.shape[:2], np.int32)
         predict(scores, predicted)
         lead, unlabelled = np.full(n, self.best(), np.int32), np.full(n, -1, np.int32)
-        confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n))
+        confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n), 0)
         return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[n, n_labels], the best learner's so far, from scores float64[L, n, n_labels]."""
+        best = self.best()
+        return self.calibration.probabilities(best, scores[best])
 
     def confidences(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[L, n], each learner's in its own prediction, from scores as above; NaN where it makes none."""
@@ -141,7 +148,7 @@ class Prequential:
         predicted, unlabelled = np.empty((n_learners, n), np.int32), np.full(n, -1, np.int32)
         predict(scores, predicted)
         each = (np.full(n, number, np.int32) for number in range(n_learners))
-        return np.array([self.calibration.update(scores, predicted, one, unlabelled, np.ones(n)) for one in each])
+        return np.array([self.calibration.update(scores, predicted, one, unlabelled, np.ones(n), 0) for one in each])
 
     def report(self, labels: LabelIndex, details: bool = True) -> dict[str, Any]:
         """What was measured, as JSON-able values; None where nothing was labelled.

@@ -54,7 +54,7 @@ def _short_rows(measures: "Prequential") -> list[Row]:
         parts.append(agreement_rows(accuracy, measures.sums, n))
         parts.append(to_leader(measures.leader(), measures.pairs.only, measures.pairs.windowed(accuracy.window())))
     rows = [dict(entry for part in own for entry in part.items()) for own in zip(*parts, strict=True)]
-    for row, losses in zip(rows[:n], measures.calibration.losses(), strict=True):
+    for row, losses in zip(rows[:n], measures.calibration.losses(accuracy.window()), strict=True):
         row |= losses
     return rows
 
@@ -65,11 +65,13 @@ def _add_details(rows: list[Row], measures: "Prequential", names: list[str]) -> 
     for row, table in zip(rows[:n], measures.calibration.reliability(), strict=True):
         row["reliability"] = table
     if measures.all:
-        by_label = label_rows(measures.sums, names)
+        by_label = label_rows(measures.accuracy, measures.sums, names)
         for number in (*range(n), *range(n + len(Baselines.names), len(rows))):
             rows[number]["by_label"] = by_label[number]
+        recent = measures.confusion.windowed(measures.accuracy.window())
         for number in range(n):
             rows[number]["confusion"] = measures.confusion.of(number, names)
+            rows[number]["window_confusion"] = recent.of(number, names)
 
 
 def _label_shares(measures: "Prequential", names: list[str]) -> dict[str, Row]:

@@ -7,7 +7,7 @@ from streamlin.evaluation.baselines import MAJORITY, NO_CHANGE
 from streamlin.evaluation.f1 import by_label, mean_f1
 from streamlin.evaluation.intervals import wilson
 from streamlin.evaluation.kappa import chance_of, kappa
-from streamlin.evaluation.label_sums import LabelSums
+from streamlin.evaluation.label_sums import LabelSums, Totals
 from streamlin.evaluation.numbers import numbers
 
 Row = dict[str, Any]
@@ -28,31 +28,40 @@ def accuracy_rows(accuracy: Accuracy) -> list[Row]:
 
 
 def agreement_rows(accuracy: Accuracy, sums: LabelSums, first_baseline: int) -> list[Row]:
-    """The three kappas over all time, over the window and fading, and mean F1; a row a predictor.
+    """The three kappas and mean F1, each over all time, over the window and fading; a row a predictor.
 
     first_baseline : the number of the first of the predictors that read no text.
     """
-    running, windowed = sums.running(), sums.windowed(accuracy.window())
-    accuracies = {"": accuracy.running(), "window_": accuracy.windowed(), "fading_": accuracy.faded()}
-    shares = {"": running[:2], "window_": windowed[:2], "fading_": sums.fading_shares()}
+    accuracies = (accuracy.running(), accuracy.windowed(), accuracy.faded())
     columns: dict[str, list[Any]] = {}
-    for span, right in accuracies.items():
-        columns[f"{span}kappa"] = numbers(kappa(right, chance_of(*shares[span])))
+    for (span, totals), right in zip(_totals(accuracy, sums).items(), accuracies, strict=True):
+        columns[f"{span}kappa"] = numbers(kappa(right, chance_of(totals.labels, totals.predicted)))
         columns[f"{span}kappa_m"] = numbers(kappa(right, right[first_baseline + MAJORITY]))
         columns[f"{span}kappa_temporal"] = numbers(kappa(right, right[first_baseline + NO_CHANGE]))
-    for span, totals in (("", running), ("window_", windowed)):
         macro, weighted = mean_f1(totals)
         columns |= {f"{span}macro_f1": numbers(macro), f"{span}weighted_f1": numbers(weighted)}
     return rows_of(columns)
 
 
-def label_rows(sums: LabelSums, names: list[str]) -> list[dict[str, Row]]:
-    """For each predictor: label -> precision, recall and F1, of the labels that were seen."""
-    figures = by_label(sums.running())._asdict()
+def label_rows(accuracy: Accuracy, sums: LabelSums, names: list[str]) -> list[dict[str, Row]]:
+    """For each predictor: label -> precision, recall and F1 over all time, over the window and fading.
+
+    Of the labels that were seen.
+    """
+    figures = {
+        f"{span}{key}": table
+        for span, totals in _totals(accuracy, sums).items()
+        for key, table in by_label(totals)._asdict().items()
+    }
     return [
-        dict(zip(names, rows_of({key: numbers(column[m]) for key, column in figures.items()}), strict=True))
+        dict(zip(names, rows_of({key: numbers(table[m]) for key, table in figures.items()}), strict=True))
         for m in range(sums.sums.shape[0])
     ]
+
+
+def _totals(accuracy: Accuracy, sums: LabelSums) -> dict[str, Totals]:
+    """By what stands before the names of their figures."""
+    return {"": sums.running(), "window_": sums.windowed(accuracy.window()), "fading_": sums.faded()}
 
 
 def rows_of(columns: dict[str, list[Any]]) -> list[Row]:

@@ -8,16 +8,13 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 
-PADDING = 8
-"""How many bytes there must be behind what is hashed."""
-
 _C1, _C2, _STEP = np.uint32(0xCC9E2D51), np.uint32(0x1B873593), np.uint32(0xE6546B64)
 _F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 
 
 @kernel
 def murmur3_32(data: NDArray[np.uint8], begin: np.int64, end: np.int64) -> np.int32:
-    """Hash of `data[begin:end]`; `data` goes on for PADDING bytes.
+    """Hash of `data[begin:end]`; `data` goes on for `streamlin.octets.PADDING` bytes.
 
     No processor foresees how long a word is. So the first two blocks are hashed always and taken where they are
     there, and the rest of up to three bytes is read with what is behind it, which is then masked away.

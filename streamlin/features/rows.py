@@ -48,6 +48,15 @@ class RowIndex:
     def __len__(self) -> int:
         return self._n_rows
 
+    def __getstate__(self) -> tuple[int, int, NDArray[np.int32], NDArray[np.int32]]:
+        """What a copy gets: the buckets in use, not a number for each that there is."""
+        return self.bits, self.min_count, self.buckets, self.sightings
+
+    def __setstate__(self, state: tuple[int, int, NDArray[np.int32], NDArray[np.int32]]) -> None:
+        bits, min_count, buckets, sightings = state
+        RowIndex.__init__(self, bits, min_count)
+        self.restore(buckets, sightings)
+
     @property
     def buckets(self) -> NDArray[np.int32]:
         """int32[n_rows], the bucket of each row."""

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features.hashing import hash_texts
-from streamlin.features.murmur3 import PADDING
 from streamlin.features.ngrams import bucket_of
-from streamlin.features.octets import padded
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.sums import sum_repeats
 from streamlin.features.view import View
 from streamlin.kernel import kernel
+from streamlin.octets import PADDING, padded
 
 _Source = str | tuple[tuple[str, ...], tuple[float, ...]] | None
 _LEARNED = np.array([True])

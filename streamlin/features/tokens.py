@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from streamlin.features.characters import BLANK, IN_TOKEN
 from streamlin.kernel import kernel
+from streamlin.octets import move
 
 
 @kernel
@@ -31,44 +32,116 @@ def write_tokens(
     octets = np.empty(data.size + lengths.size + 1, np.uint8)  # data brings PADDING
     starts = np.empty((data.size + lengths.size) // 2 + 1, np.int64)
     ends = np.empty(lengths.size, np.int64)
+    written, edges = np.empty(data.size, np.uint8), np.empty(data.size + 1, np.int64)
     octets[0] = BLANK
-    starts[0] = position = np.int64(1)
-    i = end = count = np.int64(0)
+    starts[0] = 1
+    end = count = 0
     for piece in range(lengths.size):
-        end += lengths[piece]
-        while i < end:
-            length = 0
-            while i < end:
-                code = data[i]
-                if code < 0x80:
-                    i += 1
-                    written = ascii_table[code]
-                    if written < IN_TOKEN:
-                        break
-                    octets[position] = written & 0x7F
-                    position += 1
-                else:
-                    width, code_point = _decoded(data, i)
-                    i += width
-                    if not table[code_point]:
-                        break
-                    for j in range(i - width, i):
-                        octets[position] = data[j]
-                        position += 1
-                length += 1
-            if length >= least:
-                octets[position] = BLANK
-                position += 1
-                count += 1
-                starts[count] = position
-            else:
-                position = starts[count]
+        begin, end = end, end + int(lengths[piece])
+        if _is_ascii(data, begin, end):
+            n_edges = _find_edges(data, begin, end, ascii_table, written, edges)
+            count = _write_ascii(written, edges[:n_edges], least, octets, starts, count)
+        else:
+            count = _write_any(data, begin, end, ascii_table, table, least, octets, starts, count)
         ends[piece] = count
     return octets, starts, ends
 
 
 @kernel
-def _decoded(data: NDArray[np.uint8], i: np.int64) -> tuple[int, np.int64]:
+def _is_ascii(data: NDArray[np.uint8], begin: int, end: int) -> bool:
+    bits = np.uint8(0)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        bits |= data[i]
+    return bool(bits < 0x80)
+
+
+@kernel
+def _find_edges(
+    data: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    ascii_table: NDArray[np.int16],
+    written: NDArray[np.uint8],
+    edges: NDArray[np.int64],
+) -> int:
+    """Of ASCII, set `written[begin:end]` to what is to be written, and `edges` to where tokens begin and end, by turns.
+
+    Returns how many edges there are. No processor foresees where a word ends, so each byte goes the same way.
+    """
+    count, before = np.uint64(0), np.int64(0)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        entry = ascii_table[data[i]]
+        written[i] = np.uint8(entry & 0xFF)
+        inside = np.int64(entry >= IN_TOKEN)
+        edges[count] = i
+        count += np.uint64(inside ^ before)
+        before = inside
+    edges[count] = end
+    return int(count) + int(before)
+
+
+@kernel
+def _write_ascii(
+    written: NDArray[np.uint8],
+    edges: NDArray[np.int64],
+    least: int,
+    octets: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    count: int,
+) -> int:
+    """Append the tokens between edges to octets and starts, which have `count`; returns how many there are then."""
+    for edge in range(0, edges.size, 2):
+        begin, end = edges[edge], edges[edge + 1]
+        if end - begin >= least:
+            position = move(written, begin, end, octets, starts[count])
+            octets[position] = BLANK
+            count += 1
+            starts[count] = position + 1
+    return count
+
+
+@kernel
+def _write_any(
+    data: NDArray[np.uint8],
+    i: int,
+    end: int,
+    ascii_table: NDArray[np.int16],
+    table: NDArray[np.bool_],
+    least: int,
+    octets: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    count: int,
+) -> int:
+    """The same of `data[i:end]`, whatever its characters are."""
+    while i < end:
+        position, length = starts[count], 0
+        while i < end:
+            code = data[i]
+            if code < 0x80:
+                i += 1
+                written = ascii_table[code]
+                if written < IN_TOKEN:
+                    break
+                octets[position] = written & 0x7F
+                position += 1
+            else:
+                width, code_point = _decoded(data, i)
+                i += width
+                if not table[code_point]:
+                    break
+                for j in range(i - width, i):
+                    octets[position] = data[j]
+                    position += 1
+            length += 1
+        if length >= least:
+            octets[position] = BLANK
+            count += 1
+            starts[count] = position + 1
+    return count
+
+
+@kernel
+def _decoded(data: NDArray[np.uint8], i: int) -> tuple[int, np.int64]:
     """Width in bytes and code point of the character at byte i, which is not ASCII."""
     lead, second = np.int64(data[i]), np.int64(data[i + 1]) & 0x3F
     if lead < 0xE0:

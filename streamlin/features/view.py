@@ -14,7 +14,8 @@ from streamlin.events import Batch
 from streamlin.features.characters import ascii_characters, token_characters
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_named, hash_texts
 from streamlin.features.masks import masked
-from streamlin.features.octets import joined, padded
+from streamlin.features.sums import sum_repeats
+from streamlin.octets import joined, padded
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
@@ -32,6 +33,14 @@ class Buckets(NamedTuple):
     indptr: NDArray[np.int64]
     buckets: NDArray[np.int32]
     values: NDArray[np.float32]
+
+    def take(self, events: NDArray[np.int64]) -> "Buckets":
+        """Those of some events, in the order given."""
+        lengths = np.diff(self.indptr)[events]
+        indptr = np.zeros(events.size + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        entries = np.repeat(self.indptr[events] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return Buckets(indptr, self.buckets[entries], self.values[entries])
 
 
 class View:
@@ -66,6 +75,14 @@ class View:
             bits,
         )
 
+    def __repr__(self) -> str:
+        categories = f", categories={self.categories}" if self.categories else ""
+        return f"View({self.config!r}, bits={self.bits}{categories})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is made anew: its tables of characters are a megabyte."""
+        return type(self), (self.config, self.bits, self.categories)
+
     def buckets(self, batch: Batch) -> Buckets:
         """Features of a batch's events, their categories among them."""
         pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
@@ -99,6 +116,16 @@ class View:
         values = np.array([value for items in given for _, value in items], np.float32)
         indptr = np.array([0, *accumulate(map(len, given))])
         return _trimmed(*hash_named(*joined(names), values, indptr, self.bits))
+
+    def of_columns(self, names: Sequence[str], entries: Buckets) -> Buckets:
+        """The same of a table: entry j is the feature `names[entries.buckets[j]]`. `entries` is changed."""
+        indptr, columns, values = entries
+        buckets_of = hash_named(*joined(names), np.ones(len(names), np.float32), np.arange(len(names) + 1), self.bits)[
+            1
+        ]
+        buckets = buckets_of[columns]
+        sum_repeats(indptr, buckets, values, self.bits)
+        return _trimmed(indptr, buckets, values)
 
     def text_arguments(self, text: str) -> tuple[Any, ...]:
         """Of a text alone, what `look_up_text` begins with."""

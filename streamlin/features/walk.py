@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from streamlin.config import Tokens
 from streamlin.features.hashing import hash_ranges
 from streamlin.features.masks import masked_with_origins
-from streamlin.features.murmur3 import PADDING
-from streamlin.features.octets import joined
 from streamlin.features.view import View
+from streamlin.octets import PADDING, joined
 
 _TOKENS: dict[Tokens, re.Pattern[str]] = {
     "words": re.compile(r"\w+"),

@@ -1,6 +1,7 @@
 """Bytes to events and back.
 
-`open_format` gives the decoder of a format by name; what a format needs is imported when it is opened.
+`open_format` gives the decoder of a format by name; what a format needs is imported when it is opened. Packages add
+formats by entry points of the group `streamlin.formats`, subclasses of `streamlin.formats.base.Format`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from streamlin.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from streamlin.config import FieldsConfig
     from streamlin.formats.base import Format
 
@@ -37,7 +40,7 @@ _ENTRIES = {
 }
 
 FORMATS = tuple(_ENTRIES)
-"""The names of all formats."""
+"""The names of the formats that come with streamlin."""
 
 _SUFFIXES = {
     ".jsonl": "json",
@@ -61,14 +64,13 @@ def open_format(name: str, options: Mapping[str, str], fields: FieldsConfig, ext
 
     Raises ConfigError for an unknown name or option, and for a bad value.
     """
-    entry = _entry(name)
+    options_taken = option_names(name)
     for key in options:
-        if key not in entry.options:
-            raise ConfigError(f"format {name} has no option '{key}'; {nearest(key, sorted(entry.options))}")
+        if key not in options_taken:
+            raise ConfigError(f"format {name} has no option '{key}'; {nearest(key, sorted(options_taken))}")
     from streamlin.formats.envelope import Envelope
 
-    cls = getattr(import_module(f"streamlin.formats.{entry.module}"), entry.cls)
-    opened: Format = cls(options, fields, extra)
+    opened: Format = _class_of(name)(options, fields, extra)
     opened.envelope = Envelope(fields, extra)
     return opened
 
@@ -81,10 +83,26 @@ def format_of(path: str) -> str:
 
 def option_names(name: str) -> frozenset[str]:
     """The URL options that a format takes. Raises ConfigError for an unknown name."""
-    return _entry(name).options
+    return _ENTRIES[name].options if name in _ENTRIES else frozenset(_class_of(name).options)
 
 
-def _entry(name: str) -> _Entry:
-    if name not in _ENTRIES:
-        raise ConfigError(f"unknown format '{name}'; {nearest(name, FORMATS)}")
-    return _ENTRIES[name]
+def _class_of(name: str) -> type[Format]:
+    if name in _ENTRIES:
+        entry = _ENTRIES[name]
+        cls: type[Format] = getattr(import_module(f"streamlin.formats.{entry.module}"), entry.cls)
+        return cls
+    others = _others()
+    if name not in others:
+        raise ConfigError(f"unknown format '{name}'; {nearest(name, [*FORMATS, *others])}")
+    try:
+        cls = others[name].load()
+    except Exception as error:  # whatever a foreign module raises while it is imported
+        raise ConfigError(f"the format '{name}', {others[name].value}, can't be loaded: {error}") from None
+    return cls
+
+
+def _others() -> dict[str, EntryPoint]:
+    """The formats of other packages."""
+    from importlib.metadata import entry_points  # only where a name is none of ours
+
+    return {point.name: point for point in entry_points(group="streamlin.formats")}

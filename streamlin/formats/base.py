@@ -23,12 +23,14 @@ class Format(ABC):
     fields to keep (see `streamlin.formats.open_format`).
 
     name : what `format=` calls it.
+    options : the URL options that it takes; streamlin's own formats have them in a table.
     framing : how a stream of bytes falls into its records.
     envelope : looks outside the record for what an event lacks.
     late_labels : whether a record with an id and a label needs no text: it is the label of the text of that id.
     """
 
     name: ClassVar[str]
+    options: ClassVar[frozenset[str]] = frozenset()
     framing: Framing = Lines()
     envelope: Envelope | None = None
     late_labels = False
@@ -36,6 +38,9 @@ class Format(ABC):
     def take_late_labels(self) -> None:
         """Set `late_labels`. Raises ConfigError where the format has no such records."""
         raise ConfigError(f"format {self.name} has no labels without texts; feedback needs json, csv or tsv")
+
+    @abstractmethod
+    def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None: ...
 
     @abstractmethod
     def batch(self, records: Records, kept: Indices) -> Batch:

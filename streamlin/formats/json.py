@@ -14,7 +14,7 @@ from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
 from streamlin.formats.json_errors import explained, malformed
-from streamlin.formats.json_fields import JsonFields
+from streamlin.formats.json_fields import JsonFields, put
 from streamlin.formats.utf8 import Indices, check_utf8, no_utf8, spans
 from streamlin.formats.values import checked_weights, names, unix_times
 
@@ -66,16 +66,24 @@ class JsonFormat(Format):
 
     def encode(self, event: Event) -> bytes:
         """An object; what the event has not is left out, several text fields get a line of the text each."""
+        fields = self._fields.text
+        return self._encoded(event, dict(zip(fields, event.text.split("\n", len(fields) - 1), strict=False)))
+
+    def encode_label(self, event: Event) -> bytes:
+        """An object that is but the label of the text of the event's id."""
+        return self._encoded(event, {})
+
+    def _encoded(self, event: Event, texts: Mapping[str, str]) -> bytes:
         fields = self._fields
         tree: dict[str, Any] = {}
         for path, value in event.extra.items():
-            _put(tree, path, value)
-        _put(tree, fields.id, event.id)
-        for path, text in zip(fields.text, event.text.split("\n", len(fields.text) - 1), strict=False):
-            _put(tree, path, text)
-        _put(tree, fields.label, event.label)
-        _put(tree, fields.weight, None if event.weight == 1.0 else _finite(event.weight, "weight"))
-        _put(tree, fields.time, None if event.time is None else _finite(event.time, "time"))
+            put(tree, path, value)
+        put(tree, fields.id, event.id)
+        for path, text in texts.items():
+            put(tree, path, text)
+        put(tree, fields.label, event.label)
+        put(tree, fields.weight, None if event.weight == 1.0 else _finite(event.weight, "weight"))
+        put(tree, fields.time, None if event.time is None else _finite(event.time, "time"))
         return _encoded(tree)
 
     def _rows(self, records: Records, kept: Indices) -> list[Any]:
@@ -136,20 +144,6 @@ def _text(value: Any) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     return msgspec.json.encode(value).decode()
-
-
-def _put(tree: dict[str, Any], path: str, value: Any) -> None:
-    """Set what is at a dotted path, unless it is nothing."""
-    if value is None:
-        return
-    *branches, leaf = path.split(".")
-    for branch in branches:
-        tree = tree.setdefault(branch, {})
-        if not isinstance(tree, dict):
-            raise RecordError(f"'{path}' leads through '{branch}', which is a value")
-    if isinstance(tree.get(leaf), dict):
-        raise RecordError(f"'{path}' is a value and leads to others")
-    tree[leaf] = value
 
 
 def _finite(value: float, name: str) -> float:

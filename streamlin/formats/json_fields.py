@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from streamlin.config import FieldsConfig
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, RecordError
 
 SCALAR = str | int | float | None
 
@@ -83,3 +83,17 @@ def _plant(tree: _Tree, path: str, kind: Any) -> None:
     if leaf in tree:
         raise ConfigError(f"fields: '{path}' can't be a value and lead to other fields too")
     tree[leaf] = kind
+
+
+def put(tree: dict[str, Any], path: str, value: Any) -> None:
+    """Set what is at a dotted path, unless it is nothing. Raises RecordError where the path leads through a value."""
+    if value is None:
+        return
+    *branches, leaf = path.split(".")
+    for branch in branches:
+        tree = tree.setdefault(branch, {})
+        if not isinstance(tree, dict):
+            raise RecordError(f"'{path}' leads through '{branch}', which is a value")
+    if isinstance(tree.get(leaf), dict):
+        raise RecordError(f"'{path}' is a value and leads to others")
+    tree[leaf] = value

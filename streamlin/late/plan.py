@@ -168,10 +168,6 @@ def gathered(features: Mapping[str, Any], old: Mapping[str, Any], sources: NDArr
 
 
 def _gathered(first: Any, second: Any, sources: NDArray[np.int64]) -> Any:
-    begins = np.concatenate([first.indptr[:-1], second.indptr[:-1] + first.indptr[-1]])
-    lengths = np.concatenate([np.diff(first.indptr), np.diff(second.indptr)])[sources]
-    indptr = np.zeros(sources.size + 1, np.int64)
-    np.cumsum(lengths, out=indptr[1:])
-    entries = np.repeat(begins[sources] - indptr[:-1], lengths) + np.arange(indptr[-1])
-    buckets = np.concatenate([first.buckets, second.buckets])[entries]
-    return first._replace(indptr=indptr, buckets=buckets, values=np.concatenate([first.values, second.values])[entries])
+    indptr = np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])
+    buckets, values = np.concatenate([first.buckets, second.buckets]), np.concatenate([first.values, second.values])
+    return first._replace(indptr=indptr, buckets=buckets, values=values).take(sources)

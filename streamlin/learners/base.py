@@ -98,6 +98,13 @@ class Learner:
         """What a copy gets: what was learned, not what is kept for speed."""
         return {name: value for name, value in vars(self).items() if name != "_singles"}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Tables that can't be written to, or are maps of a file, are copied: no kernel takes them."""
+        vars(self).update(state)
+        for name in self.tables:
+            table = state[name]
+            setattr(self, name, table if type(table) is np.ndarray and table.flags.writeable else np.array(table))
+
     def __repr__(self) -> str:
         names = [name for name in inspect.signature(type(self)).parameters if name in vars(self)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
@@ -170,22 +177,26 @@ class Learner:
 
     def learn_one(self, x: Text, y: str, w: float = 1.0) -> Self:
         """Learn one labelled text, or mapping of feature to value; w >= 0 is its weight. Errors as in `learn_many`."""
-        weight = w if type(w) is float and 0.0 <= w < inf else float(_checked(np.array([w], np.float64))[0])
         if y is not None and not isinstance(y, str):
             raise RecordError(f"a label must be a text or None, got {y!r}")
+        self.learn_label(x, y or None, w)
+        return self
+
+    def learn_label(self, x: Text, label: Any, w: float = 1.0) -> None:
+        """`learn_one` of a label of whatever kind can be a key; None: there is none."""
+        weight = w if type(w) is float and 0.0 <= w < inf else float(checked_weights([w])[0])
         event, names = self._taken(x), self.labels.names
         n_known = len(names)
-        code = self.labels.learn_one(y or None) if weight > 0 else -1
+        code = self.labels.learn_one(label) if weight > 0 else -1
         if code >= 0:
             event.bring_rows(self._rows)
             self.grow(len(self._rows), len(names))
         self.score_then_learn(event.examples, target(code, n_known, weight), np.empty((1, len(names))))
         self._give_back(event)
-        return self
 
     def predict_one(self, x: Text) -> str | None:
         """The best scored label; None while no label is known."""
-        scores = self._scores_one(x)
+        scores = self.scores_one(x)
         if not scores.size:
             return None
         code = int(scores.argmax())
@@ -193,7 +204,7 @@ class Learner:
 
     def predict_proba_one(self, x: Text) -> dict[str, float]:
         """Each label's probability: the softmax of the scores."""
-        probabilities = softmax(self._scores_one(x))[0]
+        probabilities = softmax(self.scores_one(x))[0]
         return dict(zip(self.labels.names, probabilities.tolist(), strict=True))
 
     def learn_many(self, xs: Sequence[Text], ys: Sequence[str | None], ws: Sequence[float] = ()) -> list[str | None]:
@@ -204,30 +215,65 @@ class Learner:
         RecordError : a weight, a label, a text or a feature's value is not what it must be; then nothing was learned.
         ValueError : xs, ys and ws differ in length.
         """
-        weights = _checked(np.array(ws, np.float64) if len(ws) else np.ones(len(ys)))
-        if not len(xs) == len(ys) == len(weights):
-            raise ValueError(f"xs, ys and ws must be of one length, got {len(xs)}, {len(ys)} and {len(weights)}")
         odd = [y for y in ys if not isinstance(y, str | None)]
         if odd:
             raise RecordError(f"a label must be a text or None, got {odd[0]!r}")
-        features = self._buckets(xs)
-        batch = learn_labels(self.labels, [y or None for y in ys], weights)
+        weights = checked_weights(ws) if len(ws) else np.ones(len(ys))
+        if not len(xs) == len(ys) == len(weights):
+            raise ValueError(f"xs, ys and ws must be of one length, got {len(xs)}, {len(ys)} and {len(weights)}")
+        scores = self.learn_features(self._buckets(xs), [y or None for y in ys], weights)
+        return self.best_labels(scores)
+
+    def learn_features(
+        self, features: Buckets, labels: Sequence[Any], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """`learn_many` of hashed features, and of labels of whatever kind can be a key; None: there is none.
+
+        Returns scores float64[n, n_labels], each event's made before it was learned, -inf where a label was none yet.
+
+        Raises
+        ------
+        ValueError : features, labels and weights are of different lengths.
+        """
+        n = features.indptr.size - 1
+        if not n == len(labels) == weights.size:
+            raise ValueError(f"there are {n} events, {len(labels)} labels and {weights.size} weights")
+        batch = learn_labels(self.labels, labels, weights)
         examples = self._rows.examples(features, batch.codes >= 0)
         self.grow(self.n_rows, len(self.labels))
-        scores = np.empty((len(ys), len(self.labels)))
+        scores = np.empty((len(labels), len(self.labels)))
         self.score_then_learn(examples, batch, scores)
-        return self._names(scores)
+        return scores
 
     def predict_many(self, xs: Sequence[Text]) -> list[str | None]:
         """The best scored label of each; None while no label is known."""
-        return self._names(self.scores_many(xs))
+        return self.best_labels(self.scores_many(xs))
 
     def scores_many(self, xs: Sequence[Text]) -> NDArray[np.float64]:
         """Scores float64[n, n_labels]; nothing is learned."""
-        examples = self._rows.examples(self._buckets(xs))
-        scores = np.empty((len(xs), len(self.labels)))
-        self.score_then_learn(examples, no_targets(len(xs), len(self.labels)), scores)
+        return self.score_features(self._buckets(xs))
+
+    def score_features(self, features: Buckets) -> NDArray[np.float64]:
+        """`scores_many` of hashed features."""
+        n, n_labels = features.indptr.size - 1, len(self.labels)
+        scores = np.empty((n, n_labels))
+        self.score_then_learn(self._rows.examples(features), no_targets(n, n_labels), scores)
         return scores
+
+    def scores_one(self, x: Text) -> NDArray[np.float64]:
+        """Scores float64[1, n_labels] of one text or mapping; nothing is learned."""
+        event, n_labels = self._taken(x), len(self.labels.names)
+        scores = np.empty((1, n_labels))
+        self.score_then_learn(event.examples, target(-1, n_labels, 1.0), scores)
+        self._give_back(event)
+        return scores
+
+    def best_labels(self, scores: NDArray[np.float64]) -> list[Any]:
+        """The best scored label of each row; None where there is no candidate."""
+        return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
+
+    def check_values(self, values: NDArray[np.float32]) -> None:
+        """Raise RecordError if the values of a mapping are none to learn from."""
 
     def _buckets(self, xs: Sequence[Any]) -> Buckets:
         kind: type = str if isinstance(next(iter(xs), ""), str) else Mapping
@@ -237,19 +283,8 @@ class Learner:
         if kind is str:
             return self.view.of_texts(xs)
         features = self.view.of_mappings(xs)
-        self._check_values(features.values)
+        self.check_values(features.values)
         return features
-
-    def _check_values(self, values: NDArray[np.float32]) -> None:
-        """Raise RecordError if the values of a mapping are none to learn from."""
-
-    def _scores_one(self, x: Text) -> NDArray[np.float64]:
-        """Scores float64[1, n_labels] of one text or mapping; nothing is learned."""
-        event, n_labels = self._taken(x), len(self.labels.names)
-        scores = np.empty((1, n_labels))
-        self.score_then_learn(event.examples, target(-1, n_labels, 1.0), scores)
-        self._give_back(event)
-        return scores
 
     def _taken(self, x: Text) -> SingleEvent:
         """The features of x; who was given the event is alone with it until it is given back."""
@@ -261,7 +296,7 @@ class Learner:
             event = SingleEvent()
         event.take(x, self.view, self._rows)
         if not isinstance(x, str):
-            self._check_values(event.values)
+            self.check_values(event.values)
         return event
 
     def _give_back(self, event: SingleEvent) -> None:
@@ -283,15 +318,14 @@ class Learner:
         """Made once it is used alone: in a pipeline, 4 bytes a bucket for nothing."""
         return RowIndex(self.view.bits)
 
-    def _names(self, scores: NDArray[np.float64]) -> list[str | None]:
-        return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
-
 
 def _refused(x: object) -> RecordError:
     return RecordError(f"{x!r:.80} can't be learned from; all must be texts, or all mappings")
 
 
-def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def checked_weights(ws: Any) -> NDArray[np.float64]:
+    """Numbers as weights float64[n]; raises RecordError for those that can't be one."""
+    weights = np.array(ws, np.float64)
     refused = weights[~((weights >= 0) & np.isfinite(weights))]
     if refused.size:
         raise RecordError(f"a weight is {refused[0]}; it must be a finite number, 0 or more")

@@ -249,6 +249,6 @@ class NaiveBayes(Learner):
         weights: NDArray[np.float64] = np.log1p(used["counts"][of] * inverses) + offsets
         return weights
 
-    def _check_values(self, values: NDArray[np.float32]) -> None:
+    def check_values(self, values: NDArray[np.float32]) -> None:
         if values.min(initial=0) < 0:
             raise RecordError(f"naive_bayes counts features; a value is {values.min()}, it must be 0 or more")

@@ -131,7 +131,8 @@ class StochasticGradientDescent(Learner):
     ----------
     loss : see above.
     rate : eta_t is `eta` (constant), eta / t (inverse), eta / sqrt(t) (inverse_sqrt), or 1 / (l2 t) (pegasos).
-    eta : > 0. l2 : >= 0; above 0 for pegasos.
+    eta : > 0.
+    l2 : >= 0; above 0 for pegasos, at most 1 / eta for the others.
     normalize : scale x to length 1, its bias feature aside.
     features : see `Learner`.
 

@@ -12,9 +12,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from streamlin import __version__
 
 if TYPE_CHECKING:
-    from streamlin.pipeline import Pipeline
+    from streamlin.run import Run
 
-_SPANS = {"running": "accuracy", "window": "window_accuracy", "fading": "fading_accuracy"}
+_SPANS = {"running": "", "window": "window_", "fading": "fading_"}
+"""What stands before the name of a figure in the report."""
 _COUNTS = {
     "events": "Events that were predicted.",
     "labelled": "Of them those with a label.",
@@ -28,7 +29,7 @@ Labelled = Iterable[tuple[tuple[str, ...], float | None]]
 """Values of labels, and the value; None is left out."""
 
 
-def families(run: "Pipeline") -> list[Metric]:
+def families(run: "Run") -> list[Metric]:
     """All that is exported, in order; on the thread that learns."""
     report = run.report(details=False)
     return [
@@ -67,7 +68,7 @@ def _accuracies(report: Mapping[str, Any]) -> Iterator[Metric]:
         yield gauge(
             f"{singular}_accuracy_ratio",
             "Share of labelled events predicted right before they were learned: of all, of the last ones, fading.",
-            [((name, span), row[key]) for name, row in report[group].items() for span, key in _SPANS.items()],
+            _spans(report[group], "accuracy"),
             (singular, "span"),
         )
         yield counter(
@@ -78,12 +79,24 @@ def _accuracies(report: Mapping[str, Any]) -> Iterator[Metric]:
         )
     for key, text in (
         ("kappa", "Cohen's kappa: 1 is perfect, 0 no better than chance."),
+        ("macro_f1", "Mean F1 of the labels."),
         ("log_loss", "Mean negative logarithm of the true label's probability."),
         ("ece", "Expected calibration error: how far confidence is from accuracy."),
     ):
-        found = [((name,), row[key]) for name, row in report["learners"].items() if key in row]
+        found = _spans(report["learners"], key)
         if found:
-            yield gauge(f"learner_{key}_ratio" if key == "ece" else f"learner_{key}", text, found, ("learner",))
+            name = f"learner_{key}_ratio" if key == "ece" else f"learner_{key}"
+            yield gauge(name, text, found, ("learner", "span"))
+
+
+def _spans(rows: Mapping[str, Any], key: str) -> list[tuple[tuple[str, ...], float | None]]:
+    """A figure of each learner or baseline over each span that it is there for."""
+    return [
+        ((name, span), row[before + key])
+        for name, row in rows.items()
+        for span, before in _SPANS.items()
+        if before + key in row
+    ]
 
 
 def _drift(drift: Mapping[str, Any] | None) -> Iterator[Metric]:
@@ -109,7 +122,7 @@ def _late_labels(late: Mapping[str, Any] | None) -> Iterator[Metric]:
             yield kind(f"late_labels_{key}", text, [((), value)])
 
 
-def _work(run: "Pipeline") -> Iterator[Metric]:
+def _work(run: "Run") -> Iterator[Metric]:
     stages = [((stage,), seconds) for stage, seconds in run.stages.seconds.items()]
     yield counter("stage_seconds", "Time that each stage took; read includes waiting.", stages, ("stage",))
     yield counter("run_seconds", "Time since this run began.", [((), run.seconds)])
@@ -117,7 +130,7 @@ def _work(run: "Pipeline") -> Iterator[Metric]:
     yield gauge("batch_events", "Events of the last batch.", [((), run.batch_size)])
 
 
-def _tables(run: "Pipeline") -> Iterator[Metric]:
+def _tables(run: "Run") -> Iterator[Metric]:
     views = {view: (len(rows), 1 << rows.bits) for view, rows in run.model.rows.items()}
     yield gauge("feature_rows", "Rows in use.", [((view,), used) for view, (used, _) in views.items()], ("view",))
     shares = [((view,), used / buckets) for view, (used, buckets) in views.items()]
@@ -139,7 +152,7 @@ def collision_share(used: int, buckets: int) -> float:
     return max(0.0, 1 - used / features)
 
 
-def _checkpoint(run: "Pipeline") -> Iterator[Metric]:
-    if run.checkpoint_time is not None:
-        written = [((), run.checkpoint_time)]
+def _checkpoint(run: "Run") -> Iterator[Metric]:
+    if run.state.written is not None:
+        written = [((), run.state.written)]
         yield gauge("checkpoint_timestamp_seconds", "When the last checkpoint was written, Unix time.", written)

@@ -8,7 +8,7 @@ from prometheus_client.core import Metric
 
 from streamlin.health import Health
 from streamlin.metrics.families import families, gauge
-from streamlin.pipeline import Pipeline, Watcher
+from streamlin.run import Run, Watcher
 
 _PATIENCE = 1.0
 """Seconds that a scrape waits for the thread that learns; then it gets what there was."""
@@ -29,7 +29,7 @@ class Metrics(Watcher):
         self._checkpoint_time: float | None = None
         self._next = 0.0
 
-    def update(self, run: Pipeline) -> None:
+    def update(self, run: Run) -> None:
         """Take the figures if they are wanted."""
         now = time.monotonic()
         if now >= self._next:
@@ -38,7 +38,7 @@ class Metrics(Watcher):
         if self._wanted.is_set():
             self._take(run)
 
-    def finish(self, run: Pipeline, report: dict[str, Any]) -> None:
+    def finish(self, run: Run, report: dict[str, Any]) -> None:
         """The last figures."""
         self._take(run)
 
@@ -49,12 +49,12 @@ class Metrics(Watcher):
         self._taken.wait(_PATIENCE)
         return [*self._families, *self._age(), *self._readiness()]
 
-    def _take(self, run: Pipeline) -> None:
+    def _take(self, run: Run) -> None:
         self._wanted.clear()
-        self._families, self._checkpoint_time = families(run), run.checkpoint_time
+        self._families, self._checkpoint_time = families(run), run.state.written
         self._taken.set()
 
-    def _look(self, run: Pipeline, now: float) -> None:
+    def _look(self, run: Run, now: float) -> None:
         measures = run.model.prequential
         lag = run.lag()
         waiting = None if lag is None else sum(lag.values())

@@ -11,7 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks import accuracy, accurate, kafka, memory, metrics, speed, stages, startup, watching
+from tests.benchmarks import (
+    accuracy,
+    accurate,
+    kafka,
+    memory,
+    metrics,
+    python,
+    serve,
+    speed,
+    stages,
+    startup,
+    watching,
+)
 from tests.benchmarks.machine import machine, sentence
 from tests.benchmarks.tables import marked
 
@@ -30,11 +42,13 @@ PARTS = {
     "accurate": Part(accurate.measure, accurate.text),
     "speed": Part(speed.measure, speed.text),
     "stages": Part(stages.measure, stages.text),
+    "python": Part(python.measure, python.text),
     "metrics": Part(metrics.measure, metrics.text),
     "watching": Part(watching.measure, watching.text),
     "startup": Part(startup.measure, startup.text),
     "memory": Part(memory.measure, memory.text),
     "kafka": Part(kafka.measure, kafka.text),
+    "serve": Part(serve.measure, serve.text),
 }
 
 

@@ -21,8 +21,8 @@ from streamlin.listening import listen
 from streamlin.metrics.server import Server as MetricsServer
 from streamlin.metrics.watcher import Metrics
 from streamlin.model import Learned
-from streamlin.pipeline import Pipeline, Watcher
 from streamlin.progress import PlainProgress
+from streamlin.run import Run, Watcher
 from streamlin.settings import load_config
 from tests.benchmarks.processes import asked, log, write_synthetic
 from tests.benchmarks.tables import spread, table
@@ -78,7 +78,7 @@ class _Timed(Watcher):
         self._watcher, self.seconds = watcher, 0.0
         self._kept: deque[Learned] = deque(maxlen=8)
 
-    def update(self, run: Pipeline) -> None:
+    def update(self, run: Run) -> None:
         begin = time.thread_time()
         self._watcher.update(run)
         self.seconds += time.thread_time() - begin
@@ -99,7 +99,7 @@ def _run(path: str, pages: int, scrapes: int) -> dict[str, float]:
     config = load_config(flags={"source.url": path, "features.words.ngrams": [1, 1]}, environment={})
     serving = next(one for one in threading.enumerate() if one.name in ("streamlin-page", "streamlin-metrics"))
     clock = time.pthread_getcpuclockid(serving.ident or 0)
-    with closing(Pipeline(config, PlainProgress(), watchers=[timed])) as run:
+    with closing(Run(config, PlainProgress(), watchers=[timed])) as run:
         begin, served = time.thread_time(), time.clock_gettime(clock)
         run.run()
         spent = time.thread_time() - begin

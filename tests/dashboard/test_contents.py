@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from streamlin.dashboard.contents import contents
-from streamlin.pipeline import Pipeline
+from streamlin.run import Run
 from streamlin.settings import load_config
-from tests.test_summary import Silent
+from tests.silent import Silent
 
 
 def report_of(url: str, **flags: Any) -> dict[str, Any]:
-    pipeline = Pipeline(load_config(flags={"source.url": url} | flags, environment={}), Silent())
+    pipeline = Run(load_config(flags={"source.url": url} | flags, environment={}), Silent())
     try:
         return pipeline.run()
     finally:
@@ -51,15 +51,16 @@ def test_a_series_of_the_curve_for_each_row(report: dict[str, Any]) -> None:
         assert (running, windowed) == (series["accuracy"], series["window_accuracy"])
 
 
-def test_the_confusion_matrix_has_every_event_once(report: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("span", "events"), [("", 3000), ("window_", 1000)])
+def test_the_confusion_matrix_has_every_event_once(report: dict[str, Any], span: str, events: int) -> None:
     """Twelve labels and the rest; the diagonal of the twelve is the report's."""
     shown = contents(report, 1000)["confusion"]
     assert len(shown["labels"]) == 12
-    for name, matrix in shown["learners"].items():
-        table = report["learners"][name]["confusion"]
-        assert sum(map(sum, matrix)) == 3000
+    for name, matrix in shown[f"{span}learners"].items():
+        table = report["learners"][name][f"{span}confusion"]
+        assert sum(map(sum, matrix)) == events
         assert [matrix[i][i] for i in range(12)] == [table[label].get(label, 0) for label in shown["labels"]]
-        true, guess, count = shown["mixups"][name][0]
+        true, guess, count = shown[f"{span}mixups"][name][0]
         assert count == table[true][guess] > 0
         assert count == max(n for row, cells in table.items() for column, n in cells.items() if column != row)
 
@@ -72,6 +73,12 @@ def test_shares_and_slices_hold_the_commonest(report: dict[str, Any]) -> None:
     shares = [share for _, share, _ in shown["shares"][:-1]]
     assert shares == sorted(shares, reverse=True)
     assert len(shares) == 20
+    for span in ("", "window_"):
+        for name, rows in shown["by_label"][f"{span}learners"].items():
+            by_label = report["learners"][name]["by_label"]
+            for (label, _, _), figures in zip(shown["shares"][:-1], rows, strict=True):
+                own = [by_label[label][span + key] for key in ("precision", "recall", "f1")]
+                assert figures == pytest.approx(own, abs=5e-5)
     assert len(shown["slices"]["label"]["values"]) == 20
     assert shown["slices"]["label"]["more"] == 10
     value, events, accuracies = shown["slices"]["label"]["values"][0]
@@ -83,7 +90,7 @@ def test_shares_and_slices_hold_the_commonest(report: dict[str, Any]) -> None:
 def test_what_a_report_lacks_is_left_out() -> None:
     """A report of accuracy alone has no curve, no confusion, no kappa, no alarms."""
     shown = contents(report_of("synthetic://?events=300", **{"evaluation.metrics": "accuracy"}), 1000)
-    assert not {"curve", "drift", "confusion", "shares", "inputs", "lag", "late_labels"} & shown.keys()
+    assert not {"curve", "drift", "confusion", "shares", "by_label", "inputs", "lag", "late_labels"} & shown.keys()
     assert "kappa" not in shown["rows"][0]
     assert shown["rows"][0]["accuracy"] is not None
 

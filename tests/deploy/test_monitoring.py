@@ -15,9 +15,9 @@ import yaml
 from prometheus_client.core import Metric
 
 from streamlin.metrics.families import families
-from streamlin.pipeline import Pipeline
+from streamlin.run import Run
 from streamlin.settings import load_config
-from tests.test_summary import Silent
+from tests.silent import Silent
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 FROM_ELSEWHERE = {"process_resident_memory_bytes", "up"}
@@ -31,7 +31,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     source = "synthetic://?events=500&labels=3"
     state = str(tmp_path_factory.mktemp("run") / "state")
     config = load_config(flags={"source.url": source, "checkpoint.path": state}, environment={})
-    with closing(Pipeline(config, Silent())) as run:
+    with closing(Run(config, Silent())) as run:
         run.run()
         run.lag = lambda: {"topic/0": 3}  # type: ignore[method-assign]  # as a topic would
         report = run.report

@@ -1,5 +1,6 @@
 """Kappa and F1."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,10 @@ def seen(stream: Scored) -> Scored:
     )
 
 
+def _by_label(counted: Counted, known: Iterable[int]) -> list[dict[str, Any]]:
+    return label_rows(counted.accuracy, counted.sums, list(map(str, known)))
+
+
 def assert_equals_twin(counted: Counted, stream: Scored, window: int) -> None:
     labels, weights, predicted = stream.plain()
     events = [judged(own, labels, weights) for own in predicted]
@@ -76,10 +81,35 @@ def test_five_events_by_hand() -> None:
     expected = {"kappa": 2 / 7, "kappa_m": 1 / 3, "kappa_temporal": 0.0, "macro_f1": 2 / 3, "weighted_f1": 2 / 3}
     for key, value in expected.items():
         assert_allclose([row[key], row[f"window_{key}"]], value, atol=1e-15, err_msg=key)
-    assert label_rows(counted.sums, ["a", "b"])[0] == {
+    expected = {
         "a": {"precision": 1.0, "recall": 1 / 2, "f1": 2 / 3},
         "b": {"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3},
     }
+    for label, own in label_rows(counted.accuracy, counted.sums, ["a", "b"])[0].items():
+        for key, value in expected[label].items():
+            assert own[key] == own[f"window_{key}"] == value
+
+
+def test_the_last_events_and_fading_by_hand() -> None:
+    """The same, the last three in the window: true b b b, said b b none. Fading, α = 0.9, event i has 0.9^(5 - i).
+
+    window  F1 of b: 2 * 2 / (3 + 2) = 4/5; a is neither true nor said: macro and weighted are 4/5
+    fading  a: hit 0.9^4, true 0.9^4 + 0.9^3, said 0.9^4;  b: hit 0.9^2 + 0.9, true that and 1, said that and 0.9^3
+    """
+    said = np.array([[0, 1, 1, 1, -1], [-1, 0, 0, 0, 1], [-1, 0, 0, 1, 1]], np.int32)
+    counted = Counted(3).count(Scored(np.array([0, 0, 1, 1, 1], np.int32), np.ones(5), said), [])
+    row, by_label = counted.rows()[0], label_rows(counted.accuracy, counted.sums, ["a", "b"])[0]
+    assert_allclose([row["window_macro_f1"], row["window_weighted_f1"]], 4 / 5, rtol=1e-12)
+    first, second, third, fourth = 0.9**4, 0.9**3, 0.9**2, 0.9
+    f1_a = 2 * first / (2 * first + second)
+    f1_b = 2 * (third + fourth) / (2 * (third + fourth) + 1 + second)
+    assert_allclose(row["fading_macro_f1"], (f1_a + f1_b) / 2, rtol=1e-12)
+    share = (first + second) / (first + second + third + fourth + 1)
+    assert_allclose(row["fading_weighted_f1"], share * f1_a + (1 - share) * f1_b, rtol=1e-12)
+    assert [by_label["a"][f"window_{key}"] for key in ("precision", "recall", "f1")] == [0.0, 0.0, 0.0]
+    assert [by_label["b"][f"window_{key}"] for key in ("precision", "recall")] == [1.0, 2 / 3]
+    assert_allclose(by_label["a"]["fading_recall"], first / (first + second), rtol=1e-12)
+    assert_allclose(by_label["b"]["fading_precision"], (third + fourth) / (second + third + fourth), rtol=1e-12)
 
 
 def test_a_chance_that_is_always_right_leaves_nothing_to_gain() -> None:
@@ -95,8 +125,8 @@ def test_equals_its_twin(stream: Scored, at: list[int], window: int) -> None:
     assert_equals_twin(counted, stream, window)
     labels, weights, predicted = stream.plain()
     known = list(range(counted.sums.label_sums.shape[0]))
-    for own, rows in zip(predicted, label_rows(counted.sums, list(map(str, known))), strict=True):
-        twin = naive_agreement.by_label(judged(own, labels, weights), known)
+    for own, rows in zip(predicted, _by_label(counted, known), strict=True):
+        twin = naive_agreement.by_label_over_spans(judged(own, labels, weights), known, window, FADING)
         assert list(rows) == list(map(str, known))
         for k in known:
             assert_allclose(list(rows[str(k)].values()), list(twin[k].values()), rtol=1e-9, atol=1e-12)
@@ -113,6 +143,7 @@ def test_equals_scikit_learns_and_rivers(data: Path, name: str) -> None:
     """Abstentions are a label of their own to them, that has no F1."""
     stream = seen(real_stream(data, name))
     counted = Counted(500).count(stream, [700])
+    by_label = _by_label(counted, range(counted.sums.label_sums.shape[0]))
     there, rows = stream.labels >= 0, counted.rows()
     labels, weights = stream.labels[there], stream.weights[there]
     known = list(range(int(labels.max()) + 1))
@@ -126,9 +157,9 @@ def test_equals_scikit_learns_and_rivers(data: Path, name: str) -> None:
             for average in ("macro", "weighted"):
                 f1 = precision_recall_fscore_support(labels[part], said[part], average=average, **options)[2]
                 assert_allclose(row[f"{span}{average}_f1"], f1, rtol=1e-9)
-        columns = precision_recall_fscore_support(labels, said, labels=known, sample_weight=weights, zero_division=0.0)
-        ours = label_rows(counted.sums, list(map(str, known)))[m]
-        assert_allclose([list(own.values()) for own in ours.values()], np.array(columns[:3]).T, rtol=1e-9)
+            columns = precision_recall_fscore_support(labels[part], said[part], **(options | {"labels": known}))[:3]
+            ours = [[own[f"{span}{key}"] for own in by_label[m].values()] for key in ("precision", "recall", "f1")]
+            assert_allclose(ours, columns, rtol=1e-9)
         theirs = [metrics.CohenKappa(), metrics.WeightedF1()]
         for label, guess, weight in zip(labels.tolist(), said.tolist(), weights.tolist(), strict=True):
             for metric in theirs:
@@ -154,6 +185,7 @@ def test_fading_sums_stay_in_range() -> None:
     labels = np.array([0] * 400 + [1], np.int32)
     sums.update(labels[np.newaxis], labels, np.full(401, 1e10), 2)
     assert sums.scale[0] <= 1e100
-    true, said = sums.fading_shares()
+    true, said, hits = sums.faded()
+    assert_allclose(hits, said)
     assert_allclose(true / true.sum(), [0.5, 0.5], rtol=1e-12)
     assert_allclose(said[0] / said.sum(), [0.5, 0.5], rtol=1e-12)

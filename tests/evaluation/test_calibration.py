@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from river import metrics
 from sklearn.metrics import brier_score_loss, log_loss
 
+from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.calibration import Calibration
 from streamlin.evaluation.predictions import predict
 from streamlin.events import LabelIndex
@@ -30,20 +31,23 @@ from tests.streams import read_events
 Event = tuple[list[float], int | None, float]
 """Scores of the candidates, label, weight."""
 CLIPPED = -log(1e-15)
+WINDOW, FADING = 7, 0.9
 
 
 class Run:
     """One learner's probabilities; the confidences it gave out."""
 
-    def __init__(self, calibrated: bool = False) -> None:
-        self.measure = Calibration([calibrated])
+    def __init__(self, calibrated: bool = False, window: int = WINDOW, fading: float = FADING) -> None:
+        self.measure, self.accuracy = Calibration([calibrated], window, fading), Accuracy(1, window)
         self.confidences: list[float] = []
 
     def scores(self, scores: NDArray[np.float64], labels: NDArray[np.int32], weights: NDArray[np.float64]) -> "Run":
         predicted = np.empty((1, labels.size), np.int32)
         predict(scores[None], predicted)
         lead = np.zeros(labels.size, np.int32)
-        self.confidences += self.measure.update(scores[None], predicted, lead, labels, weights).tolist()
+        counted = int(self.accuracy.count[0])
+        self.accuracy.update(predicted, labels, weights, 1)
+        self.confidences += self.measure.update(scores[None], predicted, lead, labels, weights, counted).tolist()
         return self
 
     def events(self, events: Sequence[Event]) -> "Run":
@@ -57,7 +61,7 @@ class Run:
 
     @property
     def report(self) -> dict[str, Any]:
-        return self.measure.losses()[0] | {"reliability": self.measure.reliability()[0]}
+        return self.measure.losses(self.accuracy.window())[0] | {"reliability": self.measure.reliability()[0]}
 
     @property
     def state(self) -> dict[str, bytes]:
@@ -88,7 +92,7 @@ streams = st.lists(
 
 @given(streams, cuts, st.booleans())
 def test_equals_its_twin(events: list[Event], at: list[int], calibrated: bool) -> None:
-    run, twin = in_batches(events, at, calibrated), NaiveCalibration(calibrated)
+    run, twin = in_batches(events, at, calibrated), NaiveCalibration(calibrated, WINDOW, FADING)
     sure = [twin.count(own, label, weight) for own, label, weight in events]
     assert_allclose(run.confidences, sure, rtol=1e-9)
     assert_same_calibration(run.report, twin.report)
@@ -127,6 +131,39 @@ def test_the_measures_by_hand() -> None:
     table = [list(row.values()) for row in report["reliability"]]
     assert [row for b, row in enumerate(table) if b not in (5, 9)] == [empty] * 8
     assert_allclose([table[5], table[9]], [[1, 0.55, 1.0], [2, 0.95, 0.5]], rtol=1e-12)
+
+
+def test_the_last_events_and_fading_by_hand() -> None:
+    """The same events; a window of the last two, of weights 1 and 2; α = 1/2, so that weights are 1/4, 1/2 and 2:
+
+    bins, window   [0.5, 0.6): 0.55, 1, weight 2;  [0.9, 1]: 0.95, 0, 1;    ECE (2 * 0.45 + 0.95) / 3
+          fading   [0.5, 0.6): 0.55, 1, weight 2;  [0.9, 1]: 0.95, 1/3, 3/4;    (2 * 0.45 + 3/4 * 0.95 - 1/4) / 2.75
+    """
+    run = Run(True, window=2, fading=0.5)
+    run.events([(logs(0.95, 0.05), 0, 1.0), (logs(0.95, 0.05), 1, 1.0), (logs(0.45, 0.55), 1, 2.0)])
+    report = run.report
+    assert_allclose(report["window_log_loss"], -(log(0.05) + 2 * log(0.55)) / 3, rtol=1e-12)
+    assert_allclose(report["fading_log_loss"], -(log(0.95) / 4 + log(0.05) / 2 + 2 * log(0.55)) / 2.75, rtol=1e-12)
+    assert_allclose(report["window_brier"], (2 * 0.95**2 + 4 * 0.45**2) / 3, rtol=1e-12)
+    assert_allclose(report["fading_brier"], (0.05**2 / 2 + 0.95**2 + 4 * 0.45**2) / 2.75, rtol=1e-12)
+    assert_allclose(report["window_ece"], (0.9 + 0.95) / 3, rtol=1e-12)
+    assert_allclose(report["fading_ece"], (0.9 + 0.75 * 0.95 - 0.25) / 2.75, rtol=1e-12)
+
+
+def test_without_a_window_there_is_all_time_alone() -> None:
+    events: list[Event] = [(logs(0.95, 0.05), label, 1.0) for label in (0, 1, 0)]
+    lean, whole = (Run(True, window=window).events(events) for window in (0, 3))
+    assert not lean.measure.recent.size
+    assert list(lean.report) == ["log_loss", "brier", "ece", "reliability"]
+    assert lean.report.items() <= whole.report.items()
+
+
+def test_fading_sums_stay_in_range() -> None:
+    """α = 0.5: 400 events would be a factor of 2^400; half the weight lies on the last event."""
+    run = Run(True, fading=0.5).events([(logs(0.95, 0.05), 0, 1.0)] * 400 + [(logs(0.45, 0.55), 1, 1.0)])
+    assert run.measure.scales[0] <= 1e100
+    assert_allclose(run.report["fading_log_loss"], -(log(0.95) + log(0.55)) / 2, rtol=1e-12)
+    assert_allclose(run.report["fading_ece"], (0.05 + 0.45) / 2, rtol=1e-12)
 
 
 def test_two_temperatures_by_hand() -> None:
@@ -239,7 +276,8 @@ def test_equals_its_twin_and_rivers_on_a_real_stream(data: Path, name: str, kind
     """With weights; river's binary log loss is told the label's own probability."""
     scores, labels = real(data / f"{name}.jsonl.gz", kind)
     weights = np.random.default_rng(0).choice([1.0, 1.0, 0.3, 2.5], labels.size)
-    run, twin, rivers = Run().scores(scores, labels, weights), NaiveCalibration(), metrics.LogLoss()
+    run, twin, rivers = Run(False, 500, 0.99), NaiveCalibration(False, 500, 0.99), metrics.LogLoss()
+    run.scores(scores, labels, weights)
     for own, label, weight, sure in zip(scores.tolist(), named(labels), weights, run.confidences, strict=True):
         candidates = [value for value in own if value > -np.inf]
         shares = twin.probabilities(candidates) if candidates else []

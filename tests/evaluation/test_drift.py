@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,18 @@ from streamlin.config import EvaluationConfig
 from streamlin.evaluation.adwin import Adwin
 from streamlin.evaluation.detector import Detector
 from streamlin.evaluation.drift import KEPT, Drift, falls_told
-from tests.naive_drift import NaiveAdwin
+from streamlin.evaluation.kswin import Kswin, p_value
+from tests.naive_drift import NaiveAdwin, NaiveKswin, kolmogorov_smirnov
 
-KINDS = ["adwin", "page_hinkley", "ddm"]
+RIVERS = ["adwin", "page_hinkley", "ddm"]
+"""Those whose alarms are river's."""
+KINDS = [*RIVERS, "kswin"]
 Errors = NDArray[np.bool_]
 
 
 def rivers(kind: str) -> Any:
-    return {"adwin": drift.ADWIN, "page_hinkley": drift.PageHinkley, "ddm": DDM}[kind]()
+    made = {"adwin": drift.ADWIN, "page_hinkley": drift.PageHinkley, "ddm": DDM, "kswin": partial(drift.KSWIN, seed=1)}
+    return made[kind]()
 
 
 def alarms_of_river(kind: str, errors: Errors) -> list[int]:
@@ -82,7 +87,7 @@ def real_errors(data: Path, name: str) -> list[Errors]:
     return [np.array([guess != label for guess, label in zip(own, labels, strict=True)]) for own in guesses]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", RIVERS)
 @pytest.mark.parametrize("seed", range(12))
 def test_alarms_are_rivers(kind: str, seed: int) -> None:
     errors = [made_up(2 * seed), made_up(2 * seed + 1)]
@@ -92,11 +97,11 @@ def test_alarms_are_rivers(kind: str, seed: int) -> None:
 
 
 def test_the_made_up_errors_make_each_detector_alarm() -> None:
-    for kind in KINDS:
+    for kind in RIVERS:
         assert sum(len(alarms_of_river(kind, made_up(seed))) for seed in range(24)) > 10
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", RIVERS)
 @pytest.mark.parametrize("name", ["sms-spam", "trec-6", "clinc150", "spamassassin"])
 def test_alarms_are_rivers_on_real_errors(data: Path, kind: str, name: str) -> None:
     errors = real_errors(data, name)
@@ -106,21 +111,77 @@ def test_alarms_are_rivers_on_real_errors(data: Path, kind: str, name: str) -> N
     assert any(before > after for i, before, after in found[0] if half <= i < half + 500), "the swap is noticed"
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 400), st.sampled_from([0.0, 0.02, 0.1, 0.5, 0.9, 1.0])), max_size=6), st.data()
-)
-def test_adwin_equals_its_twin(parts: list[tuple[int, float]], draw: st.DataObject) -> None:
-    random = np.random.default_rng(draw.draw(st.integers(0, 2**32)))
+@st.composite
+def parts_of_errors(draw: st.DrawFn) -> tuple[Errors, list[int]]:
+    """Errors whose rate changes some times, and where they are cut into batches."""
+    parts = draw(st.lists(st.tuples(st.integers(1, 400), st.sampled_from([0.0, 0.02, 0.1, 0.5, 0.9, 1.0])), max_size=6))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
     errors = np.concatenate([np.zeros(0, np.bool_), *[random.random(n) < rate for n, rate in parts]])
-    cuts = sorted(draw.draw(st.lists(st.integers(0, errors.size), max_size=3)))
-    (found,) = watched(Adwin(1, delta=0.1), [errors], cuts)
-    twin, expected = NaiveAdwin(0.1), []
+    return errors, sorted(draw(st.lists(st.integers(0, errors.size), max_size=3)))
+
+
+@given(parts_of_errors())
+def test_adwin_equals_its_twin(stream: tuple[Errors, list[int]]) -> None:
+    assert_equals_twin(Adwin(1, delta=0.1), NaiveAdwin(0.1), *stream)
+
+
+@given(parts_of_errors(), st.sampled_from([(0.005, 100, 30), (0.05, 30, 15), (0.01, 40, 4), (0.2, 31, 29)]))
+def test_kswin_equals_its_twin(stream: tuple[Errors, list[int]], parameters: tuple[float, int, int]) -> None:
+    assert_equals_twin(Kswin(1, *parameters), NaiveKswin(*parameters), *stream)
+
+
+def assert_equals_twin(detector: Detector, twin: NaiveAdwin | NaiveKswin, errors: Errors, cuts: list[int]) -> None:
+    (found,) = watched(detector, [errors], cuts)
+    expected = []
     for i, error in enumerate(errors.tolist()):
         shares = twin.add(int(error))
         if shares is not None:
             expected.append((i, *shares))
     assert [i for i, _, _ in found] == [i for i, _, _ in expected]
     assert_allclose(np.array(found).reshape(-1, 3), np.array(expected).reshape(-1, 3), atol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(30, 70), (70, 30), (20, 20), (1, 40), (7, 300)])
+def test_kswins_p_is_scipys(sizes: tuple[int, int]) -> None:
+    """For every distance that shares of errors can have."""
+    first, second = sizes
+    gaps = {
+        abs(a * second - b * first): kolmogorov_smirnov((first, a), (second, b))[1]
+        for a in range(first + 1)
+        for b in range(0, second + 1, max(1, second // 70))
+        if a * second != b * first
+    }
+    assert len(gaps) > 18
+    assert_allclose([p_value(first, second, gap) for gap in gaps], list(gaps.values()), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2, 0.5])
+def test_kswin_alarms_at_no_more_looks_than_alpha_says(rate: float) -> None:
+    """Where errors are as frequent all the time; nor does river's."""
+    steady = np.random.default_rng(int(100 * rate)).random(50_000) < rate
+    found, _ = watched(ours("kswin"), [steady, steady], [])
+    assert len(found) <= 0.005 * steady.size
+    assert len(alarms_of_river("kswin", steady[:1500])) <= 0.005 * 1500
+
+
+@pytest.mark.parametrize(("before", "behind"), [(0.05, 0.8), (0.2, 0.95), (0.9, 0.2)])
+def test_kswin_hears_what_rivers_hears(before: float, behind: float) -> None:
+    """An abrupt change: the first alarm behind it comes before the newer part, of 30 events, is all from there."""
+    errors = np.random.default_rng(1).random(700) < np.repeat([before, behind], [500, 200])
+    found, _ = watched(ours("kswin"), [errors, errors], [])
+    for alarms in ([i for i, _, _ in found], alarms_of_river("kswin", errors)):
+        assert 500 < min(i for i in alarms if i >= 500) < 530
+    (shares,) = [shares for i, *shares in found if 500 < i < 530]
+    assert_allclose(shares[0], 1 - before, atol=0.1)
+    assert (shares[1] < shares[0]) == (behind > before)
+
+
+def test_kswin_alarms_where_enough_of_the_newer_part_are_wrong() -> None:
+    """p of D = 11/30 is 0.0052, that of 12/30 0.0016: the twelfth error behind hits only, if a window is full."""
+    errors = np.arange(600) >= 200
+    (alarm, *_), (never, *_) = watched(ours("kswin"), [errors, np.arange(600) >= 88], [])
+    assert alarm == (211, 1.0, 1 - 12 / 30)
+    assert never == (99, 1.0, 1 - 12 / 30)
 
 
 def test_page_hinkley_dates_the_change_to_where_it_began() -> None:

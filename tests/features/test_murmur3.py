@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import murmurhash3_32 as reference
 
-from streamlin.features.murmur3 import PADDING, murmur3_32
+from streamlin.features.murmur3 import murmur3_32
+from streamlin.octets import PADDING
 from tests import naive_features
 
 

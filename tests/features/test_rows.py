@@ -1,6 +1,10 @@
 """Which row each bucket gets."""
 
+import copy
+import pickle
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -139,3 +143,20 @@ def test_hiding_a_label_changes_nothing_of_the_event_itself(events, min_count):
         assert whole.values[ours].tolist() == hidden.values[theirs].tolist()
         known = [row if row < before else -1 for row in whole.rows[ours].tolist()]
         assert known == hidden.rows[theirs].tolist()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))])
+@pytest.mark.parametrize("seen", [[], [[9, 3], [3, 7], [9]]])
+def test_a_copy_goes_on_alone_and_is_small(copied, seen):
+    """Features count from their second sighting on; how often each was seen is copied too."""
+    index, expected = RowIndex(16, min_count=2), RowIndex(16, min_count=2)
+    for one in (index, expected):
+        one.examples(buckets(*seen), np.ones(len(seen), np.bool_))
+    assert len(pickle.dumps(index)) < 1000
+    other = copied(index)
+    index.examples(buckets([5], [5]), np.ones(2, np.bool_))
+    for one in (other, expected):
+        one.examples(buckets([7, 3, 8], [8]), np.ones(2, np.bool_))
+    assert other.buckets.tolist() == expected.buckets.tolist()
+    assert other.sightings.tolist() == expected.sightings.tolist()
+    assert (other.row_of == expected.row_of).all()

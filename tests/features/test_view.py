@@ -1,5 +1,7 @@
 """Views of texts against the twin, and what holds for every text."""
 
+import copy
+import pickle
 import re
 from typing import Any
 
@@ -173,3 +175,20 @@ def test_a_value_that_is_no_number_is_refused(value: Any) -> None:
 def test_bits_out_of_range_are_refused(bits: int) -> None:
     with pytest.raises(ConfigError, match=f"features.bits must be 1 to 31, got {bits}"):
         View(bits=bits)
+
+
+@given(configs, BITS)
+def test_a_copy_is_the_same_view_and_small(config: ViewConfig, bits: int) -> None:
+    view = View(config, bits, ["place"])
+    kept = pickle.dumps(view)
+    assert len(kept) < 2000
+    for copied in (pickle.loads(kept), copy.deepcopy(view), eval(repr(view))):
+        assert (copied.config, copied.bits, copied.categories) == (config, bits, ("place",))
+        assert listed(copied.of_texts(["Ab c, d"])) == listed(view.of_texts(["Ab c, d"]))
+
+
+@given(st.lists(texts, min_size=1, max_size=5), st.lists(st.integers(0, 4), max_size=8))
+def test_events_are_taken_in_any_order(some: list[str], chosen: list[int]) -> None:
+    found = View().of_texts(some)
+    events = [event % len(some) for event in chosen]
+    assert listed(found.take(np.array(events, np.int64))) == [listed(found)[event] for event in events]

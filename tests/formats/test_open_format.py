@@ -7,6 +7,7 @@ import pytest
 
 from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError
+from streamlin.events import single_records
 from streamlin.formats import FORMATS, format_of, open_format, option_names
 
 
@@ -93,3 +94,49 @@ def test_importing_formats_imports_none_of_them():
         "print(sorted({'numpy', 'numba', 'msgspec', 'pydantic', 'csv'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package `upper_format` with a good format, and one that can't be imported."""
+    about = tmp_path / "upper_format-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: upper-format\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[streamlin.formats]\nupper = upper_format:Upper\nbroken = upper_format:Lower\njson = upper_format:Upper\n"
+    )
+    (tmp_path / "upper_format.py").write_text(
+        "from streamlin.formats.base import LineFormat\n\n\n"
+        "class Upper(LineFormat):\n"
+        '    name, options = "upper", frozenset({"mark"})\n\n'
+        "    def __init__(self, options, fields, extra):\n"
+        "        super().__init__(options, fields, extra)\n"
+        '        self._mark = options.get("mark", "")\n\n'
+        "    def read(self, line):\n"
+        "        return line.upper() + self._mark, None, None, 1.0\n\n"
+        "    def write(self, event):\n"
+        "        return event.text.lower()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    sys.modules.pop("upper_format", None)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_package_adds_a_format():
+    upper = open_format("upper", {"mark": "!"}, FieldsConfig(), ())
+    batch, dead = upper.decode(single_records([b"one", b"\xff"]))
+    assert batch.texts == ["ONE!"]
+    assert [letter.record for letter in dead] == [1]
+    assert option_names("upper") == {"mark"}
+    with pytest.raises(ConfigError, match="format upper has no option 'marc'; did you mean 'mark'"):
+        open_format("upper", {"marc": "!"}, FieldsConfig(), ())
+    with pytest.raises(ConfigError, match="unknown format 'uper'; did you mean 'upper'"):
+        open_format("uper", {}, FieldsConfig(), ())
+    with pytest.raises(ConfigError, match=r"the format 'broken', upper_format:Lower, can't be loaded: .*Lower"):
+        option_names("broken")
+
+
+@pytest.mark.usefixtures("installed")
+def test_no_package_replaces_a_format_of_ours():
+    assert type(open_format("json", {}, FieldsConfig(), ())).__name__ == "JsonFormat"

@@ -140,6 +140,15 @@ def test_a_delay(streams: dict[str, Path], tmp_path: Path) -> None:
     assert "late_labels" not in measured(tmp_path / "0" / "report.json")
 
 
+def test_labels_alone_are_produced(streams: dict[str, Path], tmp_path: Path) -> None:
+    """Into a topic of their own, for example; who does not say that there are such records is told."""
+    out = tmp_path / "out.jsonl"
+    done = streamlin("produce", streams["labels"], out, "--set", "feedback.enabled=true")
+    assert done.out == f"{EVENTS:,} messages\n"
+    assert content(out) == content(streams["labels"])
+    assert "field 'text' is missing" in streamlin("produce", streams["labels"], tmp_path / "none.jsonl", code=3).err
+
+
 def test_what_can_not_be(streams: dict[str, Path], tmp_path: Path) -> None:
     refused("feedback.delay", *arguments(tmp_path, streams["plain"], "--label-delay", 10, "--late-labels"))
     refused("feedback needs json", "run", "-?format=text", "--late-labels")

@@ -22,6 +22,8 @@ from tests.integration.streams import measured
 from tests.integration.test_dashboard import hostile_stream
 
 Samples = dict[tuple[str, ...], float]
+SPANS = {"running": "", "window": "window_", "fading": "fading_"}
+"""What stands before the name of a figure in the report."""
 
 
 def scraped(url: str) -> Samples:
@@ -43,7 +45,7 @@ def test_figures_are_the_reports(reference: Reference, tmp_path: Path) -> None:
         *("--checkpoint", tmp_path / "state", "--set", "checkpoint.every_seconds=0.2"),
         option="--metrics",
     )
-    until(lambda: scraped(url)[("streamlin_events_total",)] == reference.events, process)
+    until(lambda: scraped(url).get(("streamlin_events_total",)) == reference.events, process)
     until(lambda: scraped(url).get(("streamlin_checkpoint_age_seconds",)) is not None, process)
     told = scraped(url)
     process.terminate()
@@ -54,12 +56,14 @@ def test_figures_are_the_reports(reference: Reference, tmp_path: Path) -> None:
         assert told[(f"streamlin_{key}_total",)] == whole[key]
     for group in ("learner", "baseline"):
         for name, row in whole[f"{group}s"].items():
-            for span, key in (("running", "accuracy"), ("window", "window_accuracy"), ("fading", "fading_accuracy")):
-                assert told[(f"streamlin_{group}_accuracy_ratio", name, span)] == row[key]
+            for span, before in SPANS.items():
+                assert told[(f"streamlin_{group}_accuracy_ratio", name, span)] == row[f"{before}accuracy"]
             assert told[(f"streamlin_{group}_abstentions_total", name)] == row["abstained"]
     for name, row in whole["learners"].items():
-        assert told[("streamlin_learner_kappa", name)] == row["kappa"]
-        assert told[("streamlin_learner_log_loss", name)] == row["log_loss"]
+        for span, before in SPANS.items():
+            for key in ("kappa", "macro_f1", "log_loss"):
+                assert told[(f"streamlin_learner_{key}", name, span)] == row[before + key]
+            assert told[("streamlin_learner_ece_ratio", name, span)] == row[f"{before}ece"]
     assert told[("streamlin_labels",)] == 2
     rows = told[("streamlin_feature_rows", "words")]
     assert told[("streamlin_feature_buckets_used_ratio", "words")] == rows / 2**20
@@ -82,7 +86,7 @@ def test_names_follow_the_conventions(reference: Reference) -> None:
             pytest.fail(message)
         pytest.skip(message)
     process, url = started("run", reference.stream, "--follow", "--dead-letters", "null://", option="--metrics")
-    until(lambda: scraped(url)[("streamlin_events_total",)] == reference.events, process)
+    until(lambda: scraped(url).get(("streamlin_events_total",)) == reference.events, process)
     own = "".join(
         line + "\n" for line in asked(url, "metrics")[1].splitlines() if "streamlin_" in line
     )  # those of Python itself are prometheus-client's
@@ -98,7 +102,7 @@ def test_labels_of_strangers_break_no_line(tmp_path: Path) -> None:
     config.write_text('[[learners]]\nkind = "perceptron"\nname = "a\\"b\\\\c\\nd"\n')
     stream = hostile_stream(tmp_path / "in.jsonl")
     process, url = started("run", stream, "--follow", "--config", config, option="--metrics")
-    until(lambda: scraped(url)[("streamlin_events_total",)] == 7, process)
+    until(lambda: scraped(url).get(("streamlin_events_total",)) == 7, process)
     assert ("streamlin_learner_accuracy_ratio", 'a"b\\c\nd', "running") in scraped(url)
     assert not [text for text in ("<script", "onerror", "xxx") if text in asked(url, "metrics")[1]]
     process.terminate()

@@ -1,75 +1,17 @@
 """The page in a real browser."""
 
 import json
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from tests.integration.pages import started
-from tests.integration.processes import PATIENCE, finish, kill, streamlin, until
+from tests.integration.processes import finish, kill, streamlin
 from tests.integration.streams import real_events, write_lines
 from tests.integration.test_dashboard import HOSTILE, hostile_stream
-
-expect.set_options(timeout=1000 * PATIENCE)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium; in CI its absence is a failure."""
-    path = shutil.which("chromium")
-    if path is None:
-        message = "no chromium on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-class Visit:
-    """A page that is open, with all that the browser complains of and asks for."""
-
-    def __init__(self, browser: Browser, url: str, **how: Any) -> None:
-        self.page: Page = browser.new_page(**how)
-        self.complaints: list[str] = []
-        self.hosts: set[str] = set()
-        self.page.on("console", self._told)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
-        self.page.goto(url)
-
-    def state(self, text: str) -> None:
-        """Wait until the page says that it is live, or the like."""
-        expect(self.page.locator("#state")).to_have_text(text)
-
-    def has_seen(self, events: int) -> None:
-        """Wait until the page shows so many events."""
-        count = self.page.locator("#counts dd").first
-        until(lambda: int((count.text_content() or "0").replace(",", "")) >= events or self.page.wait_for_timeout(100))
-
-    def table(self, selector: str) -> list[list[str]]:
-        """The cells of a table, its head among them."""
-        rows: list[list[str]] = self.page.locator(f"{selector} tr").evaluate_all(
-            "rows => rows.map(row => [...row.children].map(cell => cell.textContent.trim()))"
-        )
-        return rows
-
-    def wide(self) -> int:
-        """How wide the page's contents are, pixels."""
-        width: int = self.page.evaluate("document.documentElement.scrollWidth")
-        return width
-
-    def _told(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
+from tests.integration.visits import Visit
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +36,7 @@ def test_the_page_ends_with_the_reports_figures(browser: Browser, stream: Path, 
     assert visit.hosts == {urlsplit(url).netloc}
     assert finish(process).code == 0
     whole = json.loads(report.read_text())
-    counts = visit.page.locator("#counts div").evaluate_all("all => all.map(one => one.innerText.split('\\n'))")
-    assert ["events", f"{whole['events']:,}"] in counts
-    assert ["labels", "2"] in counts
+    assert {"events": f"{whole['events']:,}", "labels": "2"}.items() <= visit.counts().items()
     head, *rows = visit.table("#learners")
     assert head[:5] == ["learner", "accuracy", "last 1,000", "95 % interval", "fading"]
     predictors = whole["learners"] | whole["baselines"]
@@ -107,13 +47,25 @@ def test_the_page_ends_with_the_reports_figures(browser: Browser, stream: Path, 
         shares = [percent(figures[key]) for key in ("accuracy", "window_accuracy", "fading_accuracy")]
         assert [row[1], row[2], row[4]] == shares
         assert row[3] == f"{100 * low:.2f} – {100 * high:.2f}"
-    best = visit.page.locator("#learners tr.best th").text_content()
-    assert best is not None
-    table = whole["learners"][best.strip()]["confusion"]
-    head, *rows = visit.table("#confusion table")
-    for row in rows:
-        for label, cell in zip(head[1:], row[1:], strict=True):
-            assert cell == f"{table[row[0]].get('(abstained)' if label == 'none' else label, 0):,}"
+    best = (visit.page.locator("#learners tr.best th").text_content() or "").strip()
+    for span in ("", "window_", "fading_"):
+        visit.page.locator("#figures select").select_option(span)
+        head, *rows = visit.table("#learners")
+        assert head[5:9] == ["kappa", "macro F1", "log loss", "ECE"]
+        for row in rows:
+            keys = [f"{span}{key}" for key in ("kappa", "macro_f1", "log_loss", "ece")]
+            figures = predictors[row[0]]
+            assert row[5:9] == [f"{round(figures[key], 3) + 0.0:.3f}" if key in figures else "" for key in keys]
+    for span in ("", "window_"):
+        visit.page.locator("#when").select_option(span)
+        table = whole["learners"][best][f"{span}confusion"]
+        head, *rows = visit.table("#confusion table")
+        for row in rows:
+            for label, cell in zip(head[1:], row[1:], strict=True):
+                assert cell == f"{table[row[0]].get('(abstained)' if label == 'none' else label, 0):,}"
+        for label, *cells in visit.table("#shares table")[1:]:
+            own = whole["learners"][best]["by_label"][label]
+            assert cells[3:] == [f"{own[span + key]:.3f}" for key in ("precision", "recall", "f1")]
     head, *rows = visit.table("#slices table")
     for row in rows:
         slices = whole["slices"]["label"][row[0]]
@@ -247,6 +199,43 @@ def test_a_report_for_the_browser(browser: Browser, data: Path, tmp_path: Path) 
     assert visit.page.locator("#accuracy-chart canvas").count() == 1
     assert visit.page.locator("#mistakes").is_hidden()
     assert page.stat().st_size < 300_000
+    visit.page.close()
+
+
+def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) -> None:
+    """Of 800 texts, one a second, 750 get their label 50 texts later, 20 get it twice, 10 another one besides; 5 labels
+    are of no text. What the page says of them is what the report says, and what waits is among the counts.
+    """
+    events = real_events(data / "sms-spam.jsonl.gz", 800)
+    texts = [{"id": one["id"], "text": one["text"], "time": n} for n, one in enumerate(events)]
+    labels = [{"id": one["id"], "label": one["label"], "time": n + 50} for n, one in enumerate(events[:750])]
+    lines = texts[:50] + [line for pair in zip(texts[50:], labels, strict=True) for line in pair] + labels[30:50]
+    lines += [one | {"label": "ham" if one["label"] == "spam" else "spam"} for one in labels[:10]]
+    lines += [{"id": f"nobody {n}", "label": "ham"} for n in range(5)]
+    report = tmp_path / "report.json"
+    stream = write_lines(tmp_path / "in.jsonl", lines)
+    process, url = started("run", f"{stream}?rate=500", "--late-labels", "--report", report)
+    visit = Visit(browser, url)
+    visit.state("live")
+    visit.state("the run has ended")
+    assert not visit.complaints
+    assert finish(process).code == 0
+    late = json.loads(report.read_text())["late_labels"]
+    assert visit.counts()["waiting for a label"] == f"{late['waiting']}" == "50"
+    assert dict(visit.table("#late tbody")) == {
+        "texts that wait for a label": "50",
+        "texts whose label came later": "750",
+        "delay in texts, median": f"{late['delay_events']['median']}",
+        "delay in texts, 95 %": f"{late['delay_events']['p95']}",
+        "delay in seconds, median": f"{late['delay_seconds']['median']:.3g}",
+        "delay in seconds, 95 %": f"{late['delay_seconds']['p95']:.3g}",
+        "labels that wait for their text": "5",
+        "second labels, the same": "20",
+        "second labels, another one": "10",
+    }
+    assert visit.wide() <= 1280
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    assert visit.wide() <= 390
     visit.page.close()
 
 

@@ -10,14 +10,17 @@ const KINDS = { window_accuracy: "window", accuracy: "since the start", fading_a
 // Numbers for people.
 
 const count = (n) => (n === null || n === undefined ? "–" : Math.round(n).toLocaleString("en"));
+const amount = (n) => (Number.isInteger(n) ? count(n) : n.toPrecision(3));
 const percent = (p) => (p === null || p === undefined ? "–" : `${(100 * p).toFixed(2)} %`);
-const ratio = (x) => (x === null || x === undefined ? "–" : x.toFixed(3));
+const ratio = (x) => (x === null || x === undefined ? "–" : x.toFixed(3).replace(/^-(?=0\.000$)/, ""));
 const short = (n) => {
   for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
     if (Math.abs(n) >= size) return `${+(n / size).toPrecision(3)}${unit}`;
   }
   return `${+n.toPrecision(3)}`;
 };
+const times = (n) => (n === 1 ? "once" : `${count(n)} times`);
+const recent = () => `last ${count(shown.window)}`;
 const probability = (p) => (p === null || p === undefined ? "–" : p < 0.001 ? "< 0.001" : p.toPrecision(2));
 
 // Elements. What is there already is filled anew, so that focus, scrolling and a selection stay.
@@ -78,7 +81,7 @@ function name(text) {
 // Charts.
 
 class Chart {
-  // range: of the y axis, from the least and the greatest value; without it both are seen well.
+  // range: of the y axis, from the least and the greatest value.
   constructor(place, format, range) {
     Object.assign(this, { place, format, range, key: "", plot: null, marks: [] });
     new ResizeObserver(() => this.plot && this.plot.setSize(this.size())).observe(place);
@@ -108,7 +111,7 @@ class Chart {
       ...this.size(),
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: this.range ? { range: this.range } : {} },
+      scales: { x: { time: false }, y: { range: this.range } },
       axes: [
         { ...axis, values: (_, ticks) => ticks.map(short), space: 70, size: 30 },
         { ...axis, values: (_, ticks) => ticks.map(this.format), size: 58 },
@@ -146,8 +149,13 @@ class Chart {
 }
 
 const fromZero = (_, least, most) => [0, most > 0 ? 1.1 * most : 1];
+// A share's curves fill the chart, but for a tenth; what hardly moves is not blown up.
+const around = (_, least, most) => {
+  const margin = Math.max(0.1 * (most - least), 0.01);
+  return [Math.max(0, least - margin), Math.min(1, most + margin)];
+};
 const charts = {
-  accuracy: new Chart(element("accuracy-chart"), (value) => `${+(100 * value).toFixed(1)} %`),
+  accuracy: new Chart(element("accuracy-chart"), (value) => `${+(100 * value).toFixed(1)} %`, around),
   pace: new Chart(element("pace-chart"), short, fromZero),
   lag: new Chart(element("lag-chart"), short, fromZero),
 };
@@ -157,7 +165,10 @@ const charts = {
 let shown = null;
 let curve = null;
 let kind = null;
+let chosen = null; // the learner whose confusion is shown; until one is chosen, the best
 let whose = null;
+let when = ""; // "" since the start, "window_" of late: what stands before the names of figures
+let figures = "";
 const off = new Set();
 
 function take(snapshot) {
@@ -181,6 +192,7 @@ function show() {
   showAccuracy();
   showDrift();
   showPace();
+  showLate();
   showMistakes();
   showConfusion();
   showShares();
@@ -203,9 +215,7 @@ function showCounts() {
   items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
   if (counts.tombstones) items.push(["tombstones", count(counts.tombstones)]);
   if (counts.lost) items.push(["lost", count(counts.lost), true]);
-  for (const [key, value] of Object.entries(shown.late_labels || {})) {
-    items.push([`late labels: ${key.replaceAll("_", " ")}`, count(value)]);
-  }
+  if (shown.late_labels) items.push(["waiting for a label", count(shown.late_labels.waiting)]);
   items.push(["seconds", shown.seconds.toFixed(1)]);
   children(element("counts"), items.length, "div").forEach((place, i) => {
     if (!place.firstChild) place.append(make("dt"), make("dd"));
@@ -227,15 +237,15 @@ function appearance(row, i) {
   return { colour: style(`--c${i % COLOURS}`), dash: i < COLOURS ? [] : [12, 3] };
 }
 
-const COLUMNS = [
+const columnsOf = (span) => [
   ["accuracy", "accuracy", percent],
-  ["window_accuracy", "last", percent],
+  ["window_accuracy", recent(), percent],
   ["interval", "95 % interval", (pair) => (pair ? `${(100 * pair[0]).toFixed(2)} – ${(100 * pair[1]).toFixed(2)}` : "–")],
   ["fading_accuracy", "fading", percent],
-  ["kappa", "kappa", ratio],
-  ["macro_f1", "macro F1", ratio],
-  ["log_loss", "log loss", ratio],
-  ["ece", "ECE", ratio],
+  [`${span}kappa`, "kappa", ratio],
+  [`${span}macro_f1`, "macro F1", ratio],
+  [`${span}log_loss`, "log loss", ratio],
+  [`${span}ece`, "ECE", ratio],
   ["leader_p", "p", probability],
   ["abstained", "abstained", count],
 ];
@@ -243,8 +253,10 @@ const COLUMNS = [
 function showAccuracy() {
   const { rows } = shown;
   element("accuracy").hidden = !rows.length;
-  const columns = COLUMNS.filter(([key]) => rows.some((row) => key in row));
-  const titles = columns.map(([key, title]) => (key === "window_accuracy" ? `last ${count(shown.window)}` : title));
+  const columns = columnsOf(figures).filter(([key]) => rows.some((row) => key in row));
+  const titles = columns.map(([, title]) => title);
+  element("figures").hidden = !rows.some((row) => "window_kappa" in row);
+  say(element("figures").querySelector("option[value=window_]"), recent());
   const top = (rows.find((row) => row.name === shown.leader) || best() || {}).name;
   fill(element("learners"), ["learner", ...titles], rows.map((row, i) => [
     (place) => showKey(place, row, i),
@@ -303,7 +315,7 @@ function drawAccuracy() {
 }
 
 function spanTitle(key) {
-  return key === "window_accuracy" ? `last ${count(shown.window)}` : KINDS[key];
+  return key === "window_accuracy" ? recent() : KINDS[key];
 }
 
 function showSpans(kinds) {
@@ -329,9 +341,11 @@ function showDrift() {
   section.hidden = !drift;
   if (!drift) return;
   const { last_alarms: alarms } = drift;
-  say(element("alarms-count"), drift.alarms
-    ? `${count(drift.alarms)} alarms; accuracy fell in ${count(drift.falls)} of them and rose in the others. In the curves above they are dashed red lines, the others grey.`
-    : "No alarm: no learner's accuracy has changed.");
+  const rises = drift.alarms - drift.falls;
+  const told = [];
+  if (drift.falls) told.push(`accuracy fell ${times(drift.falls)}, at dashed red lines in the curves above`);
+  if (rises) told.push(`${drift.falls ? "it" : "accuracy"} rose ${times(rises)}, at grey ones`);
+  say(element("alarms-count"), drift.alarms ? `Alarms: ${told.join("; ")}.` : "No alarm: no learner's accuracy has changed.");
   section.querySelector(".scroll").hidden = !alarms.length;
   fill(section.querySelector("table"), ["learner", "event", "before", "after", "position"], alarms.map((alarm) => [
     name(alarm.learner), count(alarm.labelled), percent(alarm.before),
@@ -365,6 +379,34 @@ function showPace() {
   }
 }
 
+// What the report calls them, and what they are; what only goes wrong is shown where there is any.
+const ALWAYS = 7;
+const LATE = {
+  waiting: "texts that wait for a label",
+  joined: "texts whose label came later",
+  delay: "texts by which each label is held back",
+  "delay_events median": "delay in texts, median",
+  "delay_events p95": "delay in texts, 95 %",
+  "delay_seconds median": "delay in seconds, median",
+  "delay_seconds p95": "delay in seconds, 95 %",
+  labels_waiting: "labels that wait for their text",
+  early: "labels that came before their text",
+  fallen_out: "texts that waited too long",
+  without_id: "texts without id, which no label can find",
+  replaced: "texts of which another one came",
+  unknown: "labels of no text",
+  repeated: "second labels, the same",
+  contradicted: "second labels, another one",
+};
+
+function showLate() {
+  const { late_labels: late } = shown;
+  element("late").hidden = !late;
+  if (!late) return;
+  const keys = Object.keys(LATE).filter((key, i) => (i < ALWAYS ? key in late : late[key]));
+  fill(element("late").querySelector("table"), ["texts and labels", "number"], keys.map((key) => [LATE[key], amount(late[key])]));
+}
+
 function showMistakes() {
   const mistakes = shown.mistakes || [];
   element("mistakes").hidden = !mistakes.length;
@@ -387,11 +429,11 @@ function showConfusion() {
   if (!confusion || !confusion.labels.length) return;
   const names = Object.keys(confusion.learners);
   const select = element("whose");
-  if (!names.includes(whose)) whose = names.includes(shown.leader) ? shown.leader : names[0];
-  if (select.options.length !== names.length) {
-    select.replaceChildren(...names.map((one) => new Option(one, one, false, one === whose)));
-  }
-  const counts = confusion.learners[whose];
+  whose = [chosen, shown.leader, names[0]].find((one) => names.includes(one));
+  if (select.options.length !== names.length) select.replaceChildren(...names.map((one) => new Option(one)));
+  select.value = whose;
+  say(element("when").querySelector("option[value=window_]"), recent());
+  const counts = confusion[`${when}learners`][whose];
   const rest = confusion.labels.length;
   const others = counts[rest].some((n) => n > 0);
   const shownOf = (list) => (others || counts.some((row) => row[rest] > 0) ? list : list.slice(0, rest));
@@ -404,7 +446,7 @@ function showConfusion() {
       place.style.background = `rgb(var(${r === c ? "--heat" : "--wrong"}) / ${(0.55 * n / sum).toFixed(3)})`;
     })];
   }));
-  showMixups(confusion.mixups[whose]);
+  showMixups(confusion[`${when}mixups`][whose]);
 }
 
 function showMixups(pairs) {
@@ -416,25 +458,27 @@ function showMixups(pairs) {
 }
 
 function showShares() {
-  const { shares } = shown;
+  const { shares, by_label: byLabel } = shown;
   element("shares").hidden = !shares || !shares.length;
   if (!shares || !shares.length) return;
   const most = Math.max(...shares.slice(0, 20).map(([, share]) => share || 0)) || 1;
-  const titles = ["label", "share", `last ${count(shown.window)}`, ""];
-  fill(element("shares").querySelector("table"), titles, shares.map(([label, share, recent]) => [
-    name(label), percent(share), percent(recent), (place) => {
+  const figures = (byLabel[`${when}learners`] || {})[whose] || [];
+  const titles = ["label", "share", recent(), "", "precision", "recall", "F1"];
+  fill(element("shares").querySelector("table"), titles, shares.map(([label, share, last], i) => [
+    name(label), percent(share), percent(last), (place) => {
       const bar = place.firstChild || place.appendChild(make("span", undefined, "bar"));
-      bar.style.width = `${Math.min(140, Math.max(1, Math.round((140 * share) / most)))}px`;
+      bar.style.width = `${Math.min(80, Math.max(1, Math.round((80 * share) / most)))}px`;
     },
+    ...[0, 1, 2].map((figure) => (figures[i] ? ratio(figures[i][figure]) : "")),
   ]), ["", "", "", "text"]);
+  say(element("by-label"), `Precision, recall and F1 are those of ${whose}, ${when ? recent() : "since the start"}.`);
 }
 
 function showInputs() {
   const inputs = Object.entries(shown.inputs || {});
   element("inputs").hidden = !inputs.length;
-  const recent = `last ${count(shown.window)}`;
   const number = (x) => (x === null || x === undefined ? "–" : x.toFixed(1));
-  fill(element("inputs").querySelector("table"), ["view", "features a text", recent, "never seen", recent],
+  fill(element("inputs").querySelector("table"), ["view", "features a text", recent(), "never seen", recent()],
     inputs.map(([view, figures]) => [
       name(view), number(figures.features), number(figures.window_features),
       percent(figures.unseen), percent(figures.window_unseen),
@@ -509,9 +553,19 @@ function connect() {
   listen();
 }
 
+element("figures").addEventListener("change", (event) => {
+  figures = event.target.value;
+  showAccuracy();
+});
 element("whose").addEventListener("change", (event) => {
-  whose = event.target.value;
+  chosen = event.target.value;
   showConfusion();
+  showShares();
+});
+element("when").addEventListener("change", (event) => {
+  when = event.target.value;
+  showConfusion();
+  showShares();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   Object.values(charts).forEach((chart) => chart.forget());

@@ -1,0 +1,143 @@
+"""What reading and writing with confluent-kafka share: librdkafka's settings, errors, and ways to say them."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+
+from connectors.kafka.client import (
+    TOO_LARGE,
+    Connection,
+    OffsetGoneError,
+    Part,
+    RebalancingError,
+    UnreachableError,
+    check_listening,
+)
+from connectors.kafka.security import for_confluent
+from streamlin.errors import ConfigError, ConnectorError
+
+_LOG = logging.getLogger("confluent_kafka")
+_LOG.addHandler(logging.NullHandler())  # or librdkafka writes to standard error in the midst of ours
+SECONDS = 5.0
+AWAY = {
+    KafkaError._TIMED_OUT,
+    KafkaError._TRANSPORT,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._RESOLVE,
+    KafkaError._TIMED_OUT_QUEUE,
+    KafkaError._WAIT_COORD,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._MAX_POLL_EXCEEDED,
+}
+"""What may be over the next time."""
+_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
+GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._LOG_TRUNCATION}
+_ALERT = re.compile("SSL routines.*alert")
+"""What the other side says of our certificate; it comes only after the handshake, like an interruption."""
+_AROUND = re.compile(r"^(?:\w+://\S+: )?(?:SASL authentication error: )?|(?: \(after \d+ms in state .*)?$")
+"""Of no use to people."""
+_REFUSED = {
+    KafkaError._AUTHENTICATION,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError._SSL,
+    KafkaError.UNSUPPORTED_SASL_MECHANISM,
+}
+
+
+class Client:
+    """What consumer and producer have in common: librdkafka tells of trouble on the side."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._trouble: Any = None
+
+    def note(self, error: Any) -> None:
+        """librdkafka's error callback, on the thread that polls."""
+        if error.code() in _REFUSED or error.fatal() or _ALERT.search(error.str()):
+            self._trouble = error
+
+    def check(self) -> None:
+        """Raise what librdkafka can't get over by itself."""
+        if self._trouble is not None:
+            raise ConnectorError(f"the brokers at {self._connection.name} refuse: {said(self._trouble)}")
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """librdkafka's errors as ours."""
+        try:
+            yield
+        except KafkaException as error:
+            self.check()
+            raise translation(error.args[0], self._connection.name) from None
+
+    def reach(self, handle: Any, seconds: float) -> None:
+        """Return once a broker has answered. `handle` is a consumer, producer or admin client."""
+        check_listening(self._connection.servers)
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                handle.list_topics(timeout=min(0.5, seconds))
+                return
+            except KafkaException as error:
+                with suppress(Exception):
+                    handle.poll(0)
+                self.check()
+                if time.monotonic() >= deadline:
+                    failure = translation(error.args[0], self._connection.name)
+                    raise self._connection.silent() if isinstance(failure, UnreachableError) else failure from None
+
+
+def translation(error: Any, name: str) -> Exception:
+    """An error of librdkafka as ours."""
+    if error.code() in GONE:
+        return OffsetGoneError(error.str())
+    if error.code() in (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION):
+        return RebalancingError(f"the group at {name} is changing")
+    if error.code() in AWAY or error.retriable():
+        return UnreachableError(f"the brokers at {name} don't answer: {said(error)}")
+    return ConnectorError(f"the brokers at {name} refuse: {said(error)}")
+
+
+def common(connection: Connection) -> dict[str, Any]:
+    """Properties of every handle."""
+    return {
+        "bootstrap.servers": ",".join(connection.servers),
+        "socket.keepalive.enable": True,
+        "reconnect.backoff.max.ms": 1000,
+        "socket.nagle.disable": True,
+        **for_confluent(connection.settings),
+    }
+
+
+def made(kind: Any, properties: Mapping[str, Any], note: Callable[[Any], None]) -> Any:
+    """A consumer, producer or admin client. Raises ConfigError where librdkafka refuses a property."""
+    try:
+        return kind({**properties, "error_cb": note}, logger=_LOG)
+    except (KafkaException, TypeError, ValueError) as error:
+        why = said(error.args[0] if isinstance(error, KafkaException) else error)
+        raise ConfigError(f"kafka: confluent-kafka refuses a setting: {why}") from None
+
+
+def said(error: Any) -> str:
+    """In one line."""
+    if isinstance(error, KafkaError) and error.code() in _LARGE:
+        return f"a message, or its batch, {TOO_LARGE}; with client.batch.size=10000 batches are smaller"
+    return _AROUND.sub("", " ".join(str(error.str() if isinstance(error, KafkaError) else error).split()))
+
+
+def names_of(parts: Sequence[Any]) -> list[Part]:
+    """Of librdkafka's partitions, sorted."""
+    return sorted((part.topic, part.partition) for part in parts)

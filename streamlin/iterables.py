@@ -1,0 +1,139 @@
+"""Events from Python: pairs, mappings, and frames, as a source.
+
+They become JSON lines, and then events like all others: with the same fields, the same checks and dead letters.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from itertools import islice
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from streamlin.config import RunConfig, further_fields
+from streamlin.errors import ConfigError, RecordError
+from streamlin.events import Position, Records
+from streamlin.formats import open_format
+from streamlin.formats.base import Format
+from streamlin.formats.json_fields import put
+
+_CHUNK = 1000
+"""Rows of a frame that are taken out together."""
+_MISSING = ("NAType", "NaTType")
+
+
+class IterableSource:
+    """A source of rows; it ends with them, and begins at the first, whatever a checkpoint says of it.
+
+    rows : each an (x, y) pair of a text, or a mapping of fields, and its label (None: it has none); a text alone; or a
+        mapping alone, an object as JSON lines have it.
+    config : its `fields` say what the fields are called.
+    """
+
+    key = "rows"
+
+    def __init__(self, rows: Iterable[Any], config: RunConfig) -> None:
+        self._rows, self._texts, self._label = iter(rows), config.fields.text, config.fields.label
+        self.format: Format = open_format("json", {}, config.fields, further_fields(config))
+        if config.feedback.by_id:
+            self.format.take_late_labels()
+        self._count = 0
+
+    def poll(self, limit: int) -> list[Records] | None:
+        """See `streamlin.events.Source`. Raises what the rows' iterator raises."""
+        rows = list(islice(self._rows, limit))
+        if not rows:
+            return None
+        records = self.records(rows, self._count)
+        self._count += len(rows)
+        return [records]
+
+    def records(self, rows: list[Any], begin: int = 0) -> Records:
+        """The rows as records, the first of which is number `begin`."""
+        lines, errors = list[bytes](), dict[int, str]()
+        for number, row in enumerate(rows):
+            try:
+                lines.append(_ENCODER.encode(self._object(row)))
+            except (RecordError, TypeError, ValueError, RecursionError) as error:  # no UTF-8: a ValueError
+                lines.append(repr(row)[:1000].encode(errors="backslashreplace"))
+                errors[number] = f"the row can't be read: {error}"
+        lengths = np.fromiter(map(len, lines), np.int64, len(lines))
+        ends = np.cumsum(lengths + 1) - 1
+        offsets = np.arange(begin, begin + len(lines))
+        return Records(b"\n".join(lines), ends - lengths, ends, offsets, offsets + 1, "rows", errors=errors)
+
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
+        """Nothing can be forgotten."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _object(self, row: Any) -> Mapping[str, Any]:
+        x, y = row if isinstance(row, tuple | list) and len(row) == 2 else (row, None)
+        if isinstance(x, str):
+            tree: dict[str, Any] = {}
+            put(tree, self._texts[0], x)
+        elif isinstance(x, Mapping):
+            tree = {str(name): value for name, value in x.items()}
+            if "." in self._label:
+                tree = deepcopy(tree)  # what is inside it is its owner's
+            y = tree.pop(self._label, None) if y is None else y
+        else:
+            raise TypeError(f"it is {_kind(x)}; it must be a text, a mapping of fields, or a pair of one and its label")
+        if y is not None:
+            put(tree, self._label, y if isinstance(y, str) else label_of(y))
+        return tree
+
+
+def label_of(y: Any) -> str | None:
+    """A label as streamlin has it: a text; None for NaN and pandas' NA."""
+    if y is None or type(y).__name__ in _MISSING or (isinstance(y, float) and y != y):
+        return None
+    return str(y)
+
+
+def rows_of(source: Any) -> Iterable[Any]:
+    """What to iterate over: the rows of a pandas or polars frame or an Arrow table as mappings, else the thing itself.
+
+    Raises
+    ------
+    ConfigError : it can't be iterated over.
+    """
+    library = type(source).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(source, "to_dict"):
+        return _pandas_rows(source)
+    if library == "polars":
+        frame = source.collect() if hasattr(source, "collect") else source
+        rows: Iterable[Any] = frame.iter_rows(named=True)
+        return rows
+    if library == "pyarrow" and hasattr(source, "to_batches"):
+        return (row for batch in source.to_batches(max_chunksize=_CHUNK) for row in batch.to_pylist())
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise ConfigError(
+            f"can't read events from {_kind(source)}; give a path, a URL, (x, y) pairs, mappings, or a frame"
+        )
+    return source
+
+
+def _pandas_rows(frame: Any) -> Iterator[Any]:
+    for begin in range(0, len(frame), _CHUNK):
+        yield from frame.iloc[begin : begin + _CHUNK].to_dict("records")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no word for, as something it has one for."""
+    if type(value).__name__ in _MISSING:
+        return None
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)
+
+
+def _kind(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)

@@ -1,0 +1,179 @@
+"""Doing what a page says: its fenced blocks, from top to bottom and all in one folder.
+
+console : each `$ ` line is run by bash; the lines below it are what it prints, times and paths aside.
+python, toml : written to a file where the first line is a comment with the file's name; other Python is executed, and
+    a `text` block right behind it is what it prints.
+sh : what a reader may type, but a test does not.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+from threading import Timer
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.docs.pages import ROOT, Block
+
+FOLDER = "/srv/try"
+"""What pages call the folder that they run in."""
+_NEWS = re.compile(
+    r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · |there is no topic '\w+' yet|waiting for )|bash: .*\bKilled\b"
+)
+"""What bash says more, and streamlin on a slow machine, or where it was there first."""
+_TIMEOUT = 120.0
+
+
+def comparable(printed: str, folder: str = FOLDER) -> str:
+    """What is printed, without what differs from run to run: times, paths, and news."""
+    lines = []
+    for line in printed.replace(folder, FOLDER).splitlines():
+        line = re.sub(r"[\d.]+ s, [\d,]+ events/s", "1.0 s, 1 events/s", line)
+        line = re.sub(r" {2,}", "  ", line).rstrip()
+        if not _NEWS.match(line):
+            lines.append(line)
+    return "\n".join(lines).strip("\n")
+
+
+def follow(
+    blocks: Iterable[Block], session: "Session", shown_as: Callable[[str], str] = str, pause: float = 0.0
+) -> int:
+    """Do what the blocks say, and raise AssertionError where it is not what they show. How often they show anything.
+
+    shown_as : changes what was printed and what is shown before they are compared.
+    pause : seconds between two commands, where a reader does not type as fast as what the page is about.
+    """
+    followed = 0
+    for block in blocks:
+        for what, shown, printed in session.follow(block):
+            followed += 1
+            time.sleep(pause)
+            expected = comparable(shown_as(shown))
+            assert comparable(shown_as(printed), str(session.folder)) == expected, f"{block.place}: {what}"
+    return followed
+
+
+class Shell:
+    """One bash for a whole page, as in a terminal: variables stay, `&` goes on beside, `wait` waits for it."""
+
+    def __init__(self, folder: Path) -> None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
+        path = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+        modules = os.pathsep.join([str(folder), *filter(None, [environment.get("PYTHONPATH")])])
+        self._bash = subprocess.Popen(
+            ["bash"],
+            cwd=folder,
+            env=environment | {"PATH": path, "PYTHONPATH": modules, "LC_ALL": "C.UTF-8"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def run(self, command: str) -> str:
+        """What a command prints to standard output and standard error."""
+        assert self._bash.stdin is not None
+        assert self._bash.stdout is not None
+        end = f"end of {uuid4()}"
+        self._bash.stdin.write(f"{{ {command.rstrip()}\n}} < /dev/null\necho; echo '{end}'\n".encode())
+        self._bash.stdin.flush()
+        late = Timer(_TIMEOUT, self.close)
+        late.start()
+        lines = []
+        for line in self._bash.stdout:
+            if line == f"{end}\n".encode():
+                break
+            lines.append(line)
+        else:
+            raise AssertionError(
+                f"{command} took more than {_TIMEOUT} s, or ended the shell: {b''.join(lines).decode()}"
+            )
+        late.cancel()
+        return b"".join(lines).decode()
+
+    def close(self) -> None:
+        """End it, and all that it has left running."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._bash.pid, signal.SIGKILL)
+        with suppress(BrokenPipeError):
+            self._bash.communicate()
+
+
+class Session:
+    """A folder in which a page is followed, with streamlin on the path."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._names: dict[str, Any] = {"__name__": "page"}
+        self._printed = ""
+        self._shell = Shell(folder)
+        (folder / "streamlin").mkdir()
+        (folder / "streamlin/demo").symlink_to(ROOT / "streamlin/demo")
+
+    def follow(self, block: Block) -> Iterator[tuple[str, str, str]]:
+        """Do what a block says: what was done, what the page shows of it, what was really printed."""
+        name = block.file()
+        if name is not None:
+            (self.folder / name).write_text(block.text, encoding="utf-8")
+            if name == "pyproject.toml":
+                self._install(tomllib.loads(block.text)["project"])
+        elif block.language == "console":
+            for command, shown in block.commands():
+                yield command, shown, self._shell.run(command)
+        elif block.language == "python":
+            self._printed = self._execute(block)
+        elif block.language == "text" and not block.follows.strip():
+            yield "the Python above", block.text, self._printed
+
+    def close(self) -> None:
+        """End what is running."""
+        self._shell.close()
+
+    def _execute(self, block: Block) -> str:
+        """What Python prints; names live on in the blocks below."""
+        printed = StringIO()
+        code = compile("\n" * block.line + block.text, block.page, "exec")
+        with redirect_stdout(printed):
+            exec(code, self._names)
+        return printed.getvalue()
+
+    def _install(self, project: Mapping[str, Any]) -> None:
+        """What `pip install .` would leave of a project: that it is there, and its entry points."""
+        about = self.folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+        about.mkdir()
+        about.joinpath("METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        )
+        points = "\n".join(
+            f"[{group}]\n" + "\n".join(f"{name} = {target}" for name, target in entries.items())
+            for group, entries in project["entry-points"].items()
+        )
+        about.joinpath("entry_points.txt").write_text(points)
+
+
+@contextmanager
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    """A session in a folder of its own; modules that it has imported from there are forgotten."""
+    with tempfile.TemporaryDirectory(prefix="page", dir="/tmp") as folder:  # a short path: tables have 100 columns
+        monkeypatch.chdir(folder)
+        monkeypatch.syspath_prepend(folder)
+        own = Session(Path(folder))
+        try:
+            yield own
+        finally:
+            own.close()
+            for name, module in list(sys.modules.items()):
+                if str(getattr(module, "__file__", None)).startswith(folder):
+                    del sys.modules[name]
+            monkeypatch.chdir(ROOT)

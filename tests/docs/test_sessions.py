@@ -1,0 +1,83 @@
+"""What the README and the site show is done, page by page and word by word."""
+
+import json
+import re
+import shlex
+import tomllib
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import typer.main
+
+from streamlin import Pipeline
+from streamlin.cli import app
+from streamlin.presets import with_preset
+from streamlin.settings import checked
+from tests.docs.live import SERVICE, is_live
+from tests.docs.pages import PAGES, Block, Page
+from tests.docs.session import follow, session
+
+RUN = ("console", "python", "text")
+BLOCKS = [block for page in PAGES for block in page.blocks]
+
+
+def blocks(language: str) -> list[Block]:
+    return [block for block in BLOCKS if block.language == language]
+
+
+@pytest.mark.timeout(600)  # the README has all that a machine may be busy with
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name != SERVICE and any(b.language in RUN for b in page.blocks)],
+    ids=repr,
+)
+def test_what_it_shows_happens(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block does what the page says; those that need a broker: tests/integration/kafka."""
+    wanted = [block for block in page.blocks if not is_live(block)]
+    if not wanted:
+        pytest.skip("needs a broker")
+    with session(monkeypatch) as own:
+        shown = [block for block in wanted if block.language in ("console", "text")]
+        assert follow(wanted, own) > 0 or not shown
+
+
+def test_there_is_enough_to_be_followed() -> None:
+    """The parametrisation above finds what it is for."""
+    assert len(blocks("console")) > 30
+    assert len(blocks("python")) > 30
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.place)
+def test_configurations_are_such(block: Block) -> None:
+    """What is TOML is a configuration, or a project."""
+    tables = tomllib.loads(block.text)
+    if block.file() != "pyproject.toml":
+        checked(with_preset(tables))
+
+
+@pytest.mark.parametrize("block", blocks("json"), ids=lambda block: block.place)
+def test_json_lines_are_such(block: Block) -> None:
+    for line in block.text.splitlines():
+        assert isinstance(json.loads(line), dict)
+
+
+@pytest.mark.parametrize("block", blocks("sh"), ids=lambda block: block.place)
+def test_what_is_not_run_could_be(block: Block) -> None:
+    """The options of each `streamlin` command that a reader may type are there."""
+    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # a group
+    for line in block.text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["streamlin"]:
+            arguments = [word for word in words[2:] if word != "&"]
+            known[words[1]].make_context(words[1], arguments)
+
+
+def test_the_docstring_of_the_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its example runs."""
+    example = dedent(re.search(r"::\n\n(.*?)\n\n    Param", Pipeline.__doc__ or "", re.DOTALL)[1])  # type: ignore[index]
+    with session(monkeypatch) as own:
+        (own.folder / "tickets.jsonl.gz").symlink_to(own.folder / "streamlin/demo/clickbait.jsonl.gz")
+        names: dict[str, Any] = {"Pipeline": Pipeline}
+        exec(example, names)
+    assert names["pipeline"].metrics["events"] == 32_001

@@ -1,0 +1,179 @@
+"""What the pages list is compared with what there is."""
+
+import re
+import tomllib
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+import streamlin
+from connectors.kafka.options import SINK, SOURCE
+from connectors.synthetic_options import SyntheticOptions
+from streamlin import Pipeline, testing
+from streamlin.cli import app
+from streamlin.formats import FORMATS, format_of, option_names
+from streamlin.formats.log_presets import PRESETS
+from streamlin.learners import KINDS
+from streamlin.metrics.families import families
+from streamlin.run import Run
+from streamlin.settings import load_config
+from tests.docs.keys import keys
+from tests.docs.pages import DOCS, PAGES, README, ROOT, Page, quoted, table_rows
+from tests.silent import Silent
+
+COMMANDS = Page("docs/commands.md")
+CONFIGURATION = Page("docs/configuration.md")
+CONNECTORS = Page("docs/connectors.md")
+EVALUATION = Page("docs/evaluation.md")
+LEARNERS = Page("docs/learners.md")
+WATCHING = Page("docs/watching.md")
+
+
+def commands() -> dict[str, Any]:
+    return typer.main.get_command(app).commands  # type: ignore[attr-defined,no-any-return]  # a group
+
+
+def test_commands_and_options() -> None:
+    """The table of options lists, for each command, the options that it has."""
+    real = {
+        (name, f"{parameter.opts[0]} {parameter.metavar or ''}".strip())
+        for name, command in commands().items()
+        for parameter in command.params
+        if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden
+    }
+    listed = {
+        (command, option)
+        for option_cell, command_cell, _ in COMMANDS.rows("option")
+        for option in quoted(option_cell)
+        for command in quoted(command_cell)
+    }
+    assert listed == real
+
+
+@pytest.mark.parametrize("page", [README, COMMANDS], ids=repr)
+def test_commands_are_all_there(page: Page) -> None:
+    """The table of commands has each command and its arguments."""
+    listed = [quoted(row[0])[0].split()[1:] for row in table_rows(page.section("Commands"), "command")]
+    real = [
+        [name, *(p.metavar if p.required else f"[{p.metavar}]" for p in c.params if p.param_type_name == "argument")]
+        for name, c in commands().items()
+    ]
+    assert sorted(listed) == sorted(real)
+
+
+def test_configuration_keys() -> None:
+    """The tables of keys have every key with its values and its default, and no other."""
+    listed = {quoted(key)[0]: (values, default) for key, values, default, _ in CONFIGURATION.rows("key")}
+    assert listed == {name: (key.values, key.default) for name, key in keys().items()}
+
+
+def test_formats() -> None:
+    """The table of formats has each format, its suffixes and its options."""
+    table = CONNECTORS.rows("format")
+    assert [quoted(row[0])[0] for row in table] == list(FORMATS)
+    for name_cell, suffixes, _, options in table:
+        (name,) = quoted(name_cell)
+        assert {format_of(f"x{suffix}") for suffix in quoted(suffixes)} <= {name}
+        assert {option.split("=")[0] for option in quoted(options)} == option_names(name)
+
+
+def test_log_presets() -> None:
+    """The presets are those there are."""
+    (line,) = re.findall(r"^Presets of `regex`: ([^.]*)", CONNECTORS.section("Formats"), re.MULTILINE)
+    assert quoted(line) == list(PRESETS)
+
+
+def test_synthetic_options() -> None:
+    """The options of `synthetic://` are those there are, with their defaults."""
+    listed = {
+        quoted(name)[0]: (quoted(default) or [None])[0]
+        for name, default, _ in CONNECTORS.rows("option of a synthetic stream")
+    }
+    real = {field.name: None if field.default is None else str(field.default) for field in fields(SyntheticOptions)}
+    assert listed == real
+
+
+@pytest.mark.parametrize(("kind", "real"), [("source", SOURCE), ("sink", SINK)])
+def test_kafka_options(kind: str, real: tuple[str, ...]) -> None:
+    """The options of a Kafka source and sink are those there are, and those of the client."""
+    listed = [name for cell, _, _ in CONNECTORS.rows(f"option of a Kafka {kind}") for name in quoted(cell)]
+    assert sorted(listed) == sorted([*real, "client.NAME"])
+
+
+def test_the_report() -> None:
+    """The table of the report has each of its keys; those of a learner and of a baseline are explained somewhere."""
+    pipeline = Pipeline(learners=["naive_bayes", "perceptron"])
+    report = pipeline.learn_many(["a", "b", "a"], ["x", "y", "x"]).metrics
+    rows = table_rows(EVALUATION.section("The report"), "key")
+    listed = {name for first, _ in rows if "only" not in first for name in quoted(first)}
+    assert listed == set(report) | {"late_labels", "lag"}
+    for name in {*report["learners"]["naive_bayes"], *report["baselines"]["majority"]}:
+        of_all = name.removeprefix("window_").removeprefix("fading_")
+        assert f"`{name}`" in EVALUATION.prose or f"`{of_all}`" in EVALUATION.prose, name
+
+
+def test_metrics(tmp_path: Path) -> None:
+    """The table of metrics has each one that a run exports; the others are those that not every run has."""
+    rows = ['{"id": "1", "text": "a"}', '{"id": "1", "label": "x"}', '{"id": "2", "text": "b", "label": "y"}']
+    (tmp_path / "in.jsonl").write_text("\n".join(rows))
+    flags = {
+        "source.url": str(tmp_path / "in.jsonl"),
+        "checkpoint.path": str(tmp_path / "state"),
+        "feedback.enabled": True,
+    }
+    with closing(Run(load_config(flags=flags, learners=["naive_bayes"], environment={}), Silent())) as run:
+        run.run()
+        found = families(run)
+    exported = {family.name.removeprefix("streamlin_") + "_total" * (family.type == "counter") for family in found}
+    listed = {name for cell, _, _ in WATCHING.rows("metric") for name in quoted(cell)}
+    assert {name for name in exported if not name.startswith("late_labels_")} <= listed
+    assert listed - exported == {"lag_events", "checkpoint_age_seconds", "ready", "healthy"}
+
+
+def test_extras() -> None:
+    """What is to be installed by `pip install 'streamlin[…]'` can be."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    named = re.findall(r"'(?:streamlin|\.)\[(\w+)\]'", "".join(page.text for page in PAGES))
+    assert {"kafka", "confluent", "dashboard", "metrics"} <= set(named) <= set(extras)
+
+
+def test_learners() -> None:
+    """Each learner has a section, whose table has each of its parameters."""
+    headings = re.findall(r"^## .*`(\w+)`$", LEARNERS.prose, re.MULTILINE)
+    assert headings == [*KINDS, "mixture"]
+    for kind in headings:
+        own = LEARNERS.prose.split(f"`{kind}`\n", 1)[1].split("\n## ", 1)[0]
+        real = {key.split(".")[-1] for key in keys() if key.startswith(f"learners.{kind}.")}
+        assert set(re.findall(r"^\| `(\w+)` \|", own, re.MULTILINE)) == real, kind
+
+
+def test_the_reference_has_all_that_is_public() -> None:
+    """Each public name is in the reference, and so are the checks."""
+    named = re.findall(r"^::: ([\w.]+)$", "".join(page.text for page in PAGES), re.MULTILINE)
+    assert len(named) == len(set(named))
+    checks = [f"streamlin.testing.{name}" for name in vars(testing) if name.startswith("check_")]
+    assert {f"streamlin.{name}" for name in streamlin.__all__} | set(checks) <= set(named)
+
+
+def test_make_targets() -> None:
+    """Each `make …` is a target of the Makefile."""
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    text = "".join(page.text for page in PAGES)
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
+    assert {"demo", "test", "lint", "bench", "docs"} <= named <= targets
+
+
+def test_links() -> None:
+    """Links within the repository lead somewhere, on a page of Markdown too."""
+    pages = {page.path: page for page in PAGES}
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?://)([^)\s]+)\)", page.prose):
+            path, _, anchor = target.partition("#")
+            file = (page.path.parent / path).resolve() if path else page.path
+            assert file.exists(), f"{page}: {target}"
+            assert not anchor or anchor in pages[file].anchors, f"{page}: {target}"
+            assert page.name == "README.md" or DOCS in file.parents, f"{page}: {target} is not of the site"

@@ -1,0 +1,55 @@
+"""A page in a real browser."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from tests.integration.processes import PATIENCE, until
+
+expect.set_options(timeout=1000 * PATIENCE)
+
+
+class Visit:
+    """A page that is open, with all that the browser complains of and asks for."""
+
+    def __init__(self, browser: Browser, url: str, **how: Any) -> None:
+        self.page: Page = browser.new_page(**how)
+        self.complaints: list[str] = []
+        self.hosts: set[str] = set()
+        self.page.on("console", self._told)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+        self.page.goto(url)
+
+    def state(self, text: str) -> None:
+        """Wait until the page says that it is live, or the like."""
+        expect(self.page.locator("#state")).to_have_text(text)
+
+    def has_seen(self, events: int) -> None:
+        """Wait until the page shows so many events."""
+        count = self.page.locator("#counts dd").first
+        until(lambda: int((count.text_content() or "0").replace(",", "")) >= events or self.page.wait_for_timeout(100))
+
+    def table(self, selector: str) -> list[list[str]]:
+        """The cells of a table, its head among them."""
+        rows: list[list[str]] = self.page.locator(f"{selector} tr").evaluate_all(
+            "rows => rows.map(row => [...row.children].map(cell => cell.textContent.trim()))"
+        )
+        return rows
+
+    def counts(self) -> dict[str, str]:
+        """What stands at the top, by its title."""
+        pairs: list[tuple[str, str]] = self.page.locator("#counts div").evaluate_all(
+            "all => all.map(one => [...one.children].map(part => part.textContent))"
+        )
+        return dict(pairs)
+
+    def wide(self) -> int:
+        """How wide the page's contents are, pixels."""
+        width: int = self.page.evaluate("document.documentElement.scrollWidth")
+        return width
+
+    def _told(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)

@@ -1,0 +1,35 @@
+"""scikit-learn's own checks, all of them."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from streamlin import sklearn
+
+WEIGHTED = "a weight multiplies one step; as many steps would each see what the one before it did"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": WEIGHTED,
+    "check_sample_weight_equivalence_on_sparse_data": WEIGHTED,
+}
+OF_COUNTS = {"check_decision_proba_consistency": "its data are negative, tag or not; see the test below"}
+
+
+def expected(model):
+    """Only naive Bayes counts, so that twice the weight is twice the event."""
+    return OF_COUNTS if isinstance(model, sklearn.NaiveBayes) else EXPECTED
+
+
+@parametrize_with_checks([getattr(sklearn, name)() for name in sklearn.__all__], expected_failed_checks=expected)
+def test_scikit_learn_finds_nothing(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", sklearn.__all__)
+def test_probabilities_rise_with_the_decision_function(name):
+    """What scikit-learn checks on data that naive Bayes refuses, on data that it takes."""
+    generator = np.random.default_rng(0)
+    y = generator.integers(0, 2, 100)
+    X = generator.uniform(size=(100, 4)) + y[:, None] * [1, 0, 0, 0]
+    model = getattr(sklearn, name)().fit(X, y)
+    order = model.decision_function(X).argsort()
+    assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
