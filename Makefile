@@ -9,10 +9,10 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/streamlin demo
 
-# Those that start processes and brokers go one after the other: they fill two cores as they are.
+# Those that start processes and brokers mostly wait for them, two at a time.
 test: .venv/installed-test
 	$(BIN)/pytest -q --numprocesses auto --dist loadfile --ignore tests/integration
-	$(BIN)/pytest -q tests/integration
+	$(BIN)/pytest -q --numprocesses 2 --dist loadfile tests/integration
 
 # Either client is killed 200 times while it learns from 100,000 events, three times over; some ten minutes.
 soak: .venv/installed-test
