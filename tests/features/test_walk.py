@@ -80,7 +80,7 @@ def test_a_token_stands_where_its_text_is(text, config):
             if not config.masks:
                 assert here == found.ngram(i).strip()
         elif found.size[i] == 1:
-            assert found.ngram(i) in (here, *masked([here], MASKS))
+            assert [found.ngram(i)] == masked([here], config.masks)
 
 
 @pytest.mark.parametrize(
