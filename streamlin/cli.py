@@ -105,9 +105,8 @@ def command(
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show it.")] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        raise ConfigError(
-            "no command; there is run, demo, predict, explain, produce, inspect, connectors (streamlin --help)"
-        )
+        known = "run, demo, predict, explain, serve, produce, inspect, connectors"
+        raise ConfigError(f"no command; there is {known} (streamlin --help)")
 
 
 @app.command()
@@ -207,6 +206,43 @@ def predict(
         )
     if dead:
         shown.notice(counted(dead, "dead letter"))
+
+
+@app.command()
+def serve(
+    folder: Folder,
+    address: Annotated[str, typer.Argument(metavar="[HOST:]PORT", help="Where; on this machine by default.")],
+    config: ConfigFile = None,
+    learner: Learners = None,
+    late_labels: LateLabels = False,
+    preset: Preset = None,
+    set_: Set = None,
+    previous: Previous = False,
+    allow_pickle: AllowPickle = False,
+    log_format: LogFormat = "text",
+) -> None:
+    """Answer over HTTP: predict texts, learn labels, tell how it goes."""
+    from streamlin.compiling import tell_if_compiling
+    from streamlin.progress import PlainProgress, figures
+    from streamlin.settings import load_config
+    from streamlin.stopping import stopping
+    from streamlin.summary import counts_line
+
+    flags = {"feedback.enabled": late_labels or None, "preset": preset}
+    given = load_config(config, flags, set_ or (), learner or ())
+    try:
+        from streamlin.service.service import Service, configuration
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"serve needs {error.name}, which is not installed: pip install 'streamlin[serve]'") from None
+
+    stop, shown = threading.Event(), PlainProgress()
+    with stopping(stop.set):
+        tell_if_compiling(shown.notice)
+        run_config = configuration(folder, given, previous, allow_pickle)
+        with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
+            _tune_garbage()
+            report = service.run()
+    print_news(f"done: {counts_line(report)}", **figures(report))
 
 
 @app.command()
@@ -351,10 +387,14 @@ def _run(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int 
         with progress() as shown, watchers(asked, shown.notice) as watching:
             tell_if_compiling(shown.notice)
             with closing(Run(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)) as pipeline:
-                gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
-                gc.set_threshold(_GARBAGE)
+                _tune_garbage()
                 _run_and_report(pipeline, report_files)
         _show(pipeline)
+
+
+def _tune_garbage() -> None:
+    gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
+    gc.set_threshold(_GARBAGE)
 
 
 def _run_and_report(pipeline: "Run", report_files: "Sequence[ReportFile]") -> None:

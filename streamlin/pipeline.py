@@ -175,16 +175,16 @@ class Pipeline:
         """
         from streamlin.notebook import progress_here
 
-        config, rows = self.config, None
+        config, opened = self.config, None
         if isinstance(source, str | PathLike):
             tables = {"source": config.source.model_copy(update={"url": fspath(source)})}
             config = config.model_copy(update=tables)
         else:
-            rows = rows_of(source)
+            opened = IterableSource(rows_of(source), config)
         if not self._state.is_kept:
             self._state.positions.clear()  # nobody asked to go on
         shown = progress_here() if progress is None else progress
-        run = self._run = Run(config, shown, state=self._state, rows=rows, limit=limit)
+        run = self._run = Run(config, shown, state=self._state, source=opened, limit=limit)
         return Results(run)
 
     def save(self, folder: str | PathLike[str] | None = None) -> None:

@@ -4,7 +4,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
@@ -16,8 +16,8 @@ from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import falls_told
-from streamlin.events import Batch, Position, Records
-from streamlin.iterables import IterableSource
+from streamlin.events import Batch, Position, Records, Source
+from streamlin.formats.base import Format
 from streamlin.lag import LagWatch, lags
 from streamlin.model import Features, Learned
 from streamlin.outputs import Outputs, one_file
@@ -49,6 +49,16 @@ class Progress(Protocol):
         """Show one line; called from any thread."""
 
 
+class OpenSource(Source, Protocol):
+    """A source that was opened elsewhere. key : what a checkpoint calls it. format : of its records."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def format(self) -> Format: ...
+
+
 class Watcher:
     """Who watches a run besides. Called on the thread that learns, but for `notice`; what is not defined is nothing."""
 
@@ -70,10 +80,10 @@ class Run:
 
     Parameters
     ----------
-    config : what to do; `config.source.url` must be there, unless there are `rows`.
+    config : what to do; `config.source.url` must be there, unless there is a `source`.
     progress : shows how far it is.
     state : what goes on learning, of the same configuration, and stays open behind the run; None: a state of its own.
-    rows : (x, y) pairs or mappings to learn from instead; see `streamlin.iterables`.
+    source : is open already, and read instead; it is closed with the run.
     watchers : are told the same, and more.
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
@@ -90,7 +100,7 @@ class Run:
         progress: Progress,
         *,
         state: RunState | None = None,
-        rows: Iterable[Any] | None = None,
+        source: OpenSource | None = None,
         watchers: Sequence[Watcher] = (),
         limit: int | None = None,
         previous: bool = False,
@@ -99,7 +109,7 @@ class Run:
         self.stop = stop if stop is not None else threading.Event()
         self.progress, self.watchers, self.seconds = progress, tuple(watchers), 0.0
         self.stages, self.batches, self.batch_size = Stages(), 0, 0
-        address = None if rows is not None else parse_address(config.source.needed_url(), "stdin")
+        address = None if source is not None else parse_address(config.source.needed_url(), "stdin")
         if state is None and address is not None:
             config = _with_references(config, connector("sources", address.scheme))
         self.config = config
@@ -123,11 +133,11 @@ class Run:
                 self._open.callback(self.state.close)
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
-            self._readers = [
-                self._reader(address, config.feedback.enabled, limit)
-                if address is not None
-                else self._reader_of_rows(rows or (), limit)
-            ]
+            self._readers: list[Reader] = []
+            if source is not None:
+                self._readers.append(self._reader_of(source, limit))
+            if address is not None:
+                self._readers.append(self._reader(address, config.feedback.enabled, limit))
             self.source = self._readers[0].source
             if config.feedback.url is not None:
                 self._readers.append(self._reader(parse_address(config.feedback.url, "stdin"), True))
@@ -275,7 +285,8 @@ class Run:
 
     def _learn(self, portion: Portion) -> tuple[Batch, Predictions]:
         begin, batch = time.perf_counter(), portion.batch
-        given, predictions = self.model.step(batch, portion.features)
+        with self.state.lock:
+            given, predictions = self.model.step(batch, portion.features)
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
@@ -361,8 +372,7 @@ class Run:
         self._open.callback(reader.close)
         return reader
 
-    def _reader_of_rows(self, rows: Iterable[Any], limit: int | None) -> Reader:
-        source = IterableSource(rows, self.config)
+    def _reader_of(self, source: OpenSource, limit: int | None) -> Reader:
         pipeline, key = self.config.pipeline, source.key
         reader = Reader(source, source.format, self._featurize, pipeline, limit, None, self.stop, key, self.stages)
         self._open.callback(reader.close)

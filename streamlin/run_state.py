@@ -1,5 +1,6 @@
 """What outlasts a run: the model, and up to where every source and sink belongs to it."""
 
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +24,7 @@ class RunState:
     lengths : what of each sink belongs to it.
     number : of the last checkpoint; 0: there is none.
     written : when that was written, Unix seconds; None: there is none.
+    lock : held while the model learns; who asks it something from another thread holds it too.
 
     Raises
     ------
@@ -32,6 +34,7 @@ class RunState:
 
     def __init__(self, config: RunConfig, previous: bool = False) -> None:
         self.config, self.model = config, Model(config)
+        self.lock = threading.Lock()
         self.positions: Positions = {}
         self.lengths: dict[str, Any] = {}
         self.number = 0

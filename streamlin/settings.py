@@ -17,7 +17,7 @@ from streamlin.presets import with_preset
 from streamlin.registry import schemes
 
 PREFIX = "STREAMLIN_"
-SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password")
+SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password", "serve.token")
 """Keys that only the environment may give: files are shown around, command lines are seen by everyone."""
 Tables = dict[str, Any]
 
@@ -201,7 +201,7 @@ def _explained(error: Mapping[str, Any], tables: Tables) -> str:
     """One of pydantic's findings as a line: the key, what was found, what would be right."""
     loc, found = list(error["loc"]), error["input"]
     key = _dotted(loc, tables)
-    if key in SECRETS or (key == "kafka" and not isinstance(found, Mapping)):
+    if key in SECRETS or (key in ("kafka", "serve") and not isinstance(found, Mapping)):
         found = "…"  # there may be a secret in it
     if error["type"] == "value_error":
         text = str(error["ctx"]["error"])

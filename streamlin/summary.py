@@ -9,7 +9,6 @@ from rich.text import Text
 
 from streamlin.config import BASELINES, LEARNER_MODELS
 from streamlin.evaluation.mcnemar import SIGNIFICANT
-from streamlin.explanation.shown import ngrams_shown
 
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
 _SIDE_BY_SIDE = 5
@@ -252,7 +251,11 @@ def _heaviest(found: Mapping[str, Any]) -> list[RenderableType]:
 
 def _name(names: list[str], bucket: int) -> str:
     """The n-grams of a bucket, or its number."""
-    return ngrams_shown(names) if names else str(bucket)
+    if not names:
+        return str(bucket)
+    from streamlin.explanation.shown import ngrams_shown  # what runs do not need
+
+    return ngrams_shown(names)
 
 
 def _printable(text: str) -> str:

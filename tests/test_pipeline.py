@@ -147,10 +147,10 @@ def test_explanations(events: list[tuple[str, str | None]]) -> None:
     list(pipeline.run([({"text": text, "queue": f"q{label}"}, label) for text, label in events]))
     x = {"text": events[0][0], "queue": "qlabel1"}
     why = pipeline.explain(x)
-    assert list(why.reasons) == list(LEARNERS)
-    assert "queue=qlabel1" in {feature.name for feature in why.reasons["perceptron"].features}
-    assert list(pipeline.explain(x, ["perceptron"]).reasons) == ["perceptron"]
-    assert "<mark" in why._repr_html_() or "<span" in why._repr_html_()
+    assert list(why.learners) == list(LEARNERS)
+    assert "queue=qlabel1" in repr(why)
+    assert list(pipeline.explain(x, ["perceptron"]).learners) == ["perceptron"]
+    assert x["text"].split()[0] in why._repr_html_()
     with pytest.raises(streamlin.ConfigError, match="no learner 'perceptrn'; did you mean 'perceptron'"):
         pipeline.explain(x, ["perceptrn"])
 

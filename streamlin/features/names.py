@@ -1,7 +1,7 @@
 """Names of features: the n-grams that were seen in each bucket, since a hash can't be turned back.
 
-n-grams are told apart by their whole murmur3, of which a bucket is but `bits` bits. Hashes that have a name stand in a
-table of open addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L).
+n-grams are told apart by their whole murmur3, of which a bucket is but `bits` bits. What finds those that are new, and
+writes them down, is in `naming.py`; it is imported where names are kept, for kernels take their time to load.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,16 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.events import Batch
-from streamlin.features.murmur3 import murmur3_32
 from streamlin.features.ngrams import buckets_of
 from streamlin.features.rows import RowIndex
-from streamlin.features.tokens import character_bounds, write_tokens
+from streamlin.features.tokens import write_tokens
 from streamlin.features.view import View
-from streamlin.kernel import kernel
 
-LONGEST = 64
-"""Bytes that are kept of a name; of a longer one its beginning, and `…`."""
-_CUT = np.frombuffer("…".encode(), np.uint8)
 _SMALLEST = 1024
 
 
@@ -62,6 +57,8 @@ class Names:
         """
         if not learned.any():
             return
+        from streamlin.features.naming import note_rows
+
         rows_after = np.append(rows_before[1:], len(index))
         data, lengths, pieces, named, name_lengths = view.octets(batches)
         ascii_table, table, least, characters, shortest, longest, _, bits = view.how
@@ -128,172 +125,11 @@ class Names:
         self._hashes[: hashes.size], self._ends[: ends.size], self._octets[: octets.size] = hashes, ends, octets
         self._slots = np.zeros(0 if self.is_full else 2 << (room - 1).bit_length(), np.int32)
         if self._slots.size:
+            from streamlin.features.naming import fill_slots
+
             fill_slots(hashes, self._slots)
 
 
 def is_name_of(name: str, ngram: str) -> bool:
     """Whether an n-gram has this name, cut or not."""
     return name == ngram or (name.endswith("…") and ngram.startswith(name[:-1]))
-
-
-@kernel
-def key_of(hashed: np.int32) -> np.int32:
-    """What stands for a hash in the table, where 0 is a free slot: so 0 and 1 are taken for the same."""
-    return hashed if hashed != 0 else np.int32(1)
-
-
-@kernel
-def slot_of(key: np.int32, slots: NDArray[np.int32]) -> np.int64:
-    """Where a key stands, or may be put; the number of slots is a power of two."""
-    slot = np.int64(key) & (slots.size - 1)
-    while slots[slot] != 0 and slots[slot] != key:
-        slot = (slot + 1) & (slots.size - 1)
-    return slot
-
-
-@kernel
-def fill_slots(hashes: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
-    """Put all in; there are more than twice as many slots, all free."""
-    for i in range(hashes.size):
-        key = key_of(hashes[i])
-        slots[slot_of(key, slots)] = key
-
-
-@kernel
-def note_rows(
-    row: int,
-    sources: NDArray[np.int64],
-    learned: NDArray[np.bool_],
-    rows_after: NDArray[np.int64],
-    octets: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    token_ends: NDArray[np.int64],
-    pieces: NDArray[np.int64],
-    named: NDArray[np.uint8],
-    name_ends: NDArray[np.int64],
-    characters: int,
-    shortest: int,
-    longest: int,
-    bits: int,
-    row_of: NDArray[np.int32],
-    limit: int,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.int32],
-    ends: NDArray[np.int64],
-    names: NDArray[np.uint8],
-    count: int,
-) -> tuple[int, int]:
-    """Name what the rows from `row` on bring; returns the row at which the room ended, or behind the last, and count.
-
-    sources, learned, rows_after [n] : the event of each row, whether it is learned, how many feature rows there are
-        then. octets, starts : tokens, see `write_tokens`; token_ends int64[m + 1] : how many the pieces before have.
-    pieces, named, name_ends : as `hash_texts` has them, but the latter where each name ends, behind a 0.
-    slots, hashes, ends, names : see `Names`; changed in place. count : how many names there are, at most `limit`.
-    """
-    k = (name_ends.size - 1) // max(pieces.size - 1, 1)
-    bounds = np.empty(octets.size if characters else 0, np.int64)
-    for at in range(row, sources.size):
-        if not learned[at]:
-            continue
-        event, n_rows = sources[at], rows_after[at]
-        for piece in range(pieces[event], pieces[event + 1]):
-            first, last = token_ends[piece], token_ends[piece + 1]
-            if not characters:
-                of_tokens = starts[first : last + 1]
-                count = note_ngrams(
-                    octets,
-                    of_tokens,
-                    1,
-                    shortest,
-                    longest,
-                    bits,
-                    row_of,
-                    n_rows,
-                    limit,
-                    slots,
-                    hashes,
-                    ends,
-                    names,
-                    count,
-                )
-                if count < 0:
-                    return at, ~count
-                continue
-            for token in range(first, last):
-                inside = character_bounds(octets, starts[token] - 1, starts[token + 1], bounds)
-                least = min(shortest, inside.size - 1)
-                count = note_ngrams(
-                    octets, inside, 0, least, longest, bits, row_of, n_rows, limit, slots, hashes, ends, names, count
-                )
-                if count < 0:
-                    return at, ~count
-        for name in range(event * k, (event + 1) * k):
-            whole = name_ends[name : name + 2]
-            if whole[0] < whole[1]:
-                count = note_ngrams(
-                    named, whole, 0, 1, 1, bits, row_of, n_rows, limit, slots, hashes, ends, names, count
-                )
-                if count < 0:
-                    return at, ~count
-    return sources.size, count
-
-
-@kernel
-def note_ngrams(
-    octets: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    gap: int,
-    shortest: int,
-    longest: int,
-    bits: int,
-    row_of: NDArray[np.int32],
-    n_rows: int,
-    limit: int,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.int32],
-    ends: NDArray[np.int64],
-    names: NDArray[np.uint8],
-    count: int,
-) -> int:
-    """Name the n-grams of some units, which `append_ngrams` tells of, as far as they have no name yet.
-
-    An n-gram has to have a bucket among the first n_rows rows. Returns how many names there are then, or, with all bits
-    turned over, how many there are if there is no room.
-    """
-    size = bounds.size - 1
-    for unit in range(size):
-        for n in range(shortest, min(longest, size - unit) + 1):
-            end = bounds[unit + n] - gap
-            hashed = murmur3_32(octets, bounds[unit], end)
-            slot = slot_of(key_of(hashed), slots)
-            if slots[slot] != 0 or not 0 <= row_of[abs(np.int64(hashed)) & ((1 << bits) - 1)] < n_rows:
-                continue
-            if count >= limit:
-                return count
-            at = ends[count - 1] if count > 0 else np.int64(0)
-            if count == hashes.size or names.size - at < LONGEST:
-                return ~count
-            slots[slot], hashes[count] = key_of(hashed), hashed
-            ends[count] = write_name(octets, bounds[unit], end, names, at)
-            count += 1
-    return count
-
-
-@kernel
-def write_name(
-    octets: NDArray[np.uint8], begin: np.int64, end: np.int64, names: NDArray[np.uint8], at: np.int64
-) -> np.int64:
-    """Copy `octets[begin:end]`, or its beginning and `…`, to names[at:]; returns where it ends."""
-    length = end - begin
-    if length > LONGEST:
-        length = np.int64(LONGEST - _CUT.size)
-        while octets[begin + length] & 0xC0 == 0x80:  # in the midst of a character
-            length -= 1
-    for j in range(length):
-        names[at + j] = octets[begin + j]
-    at += length
-    if length < end - begin:
-        for j in range(_CUT.size):
-            names[at + j] = _CUT[j]
-        at += _CUT.size
-    return at

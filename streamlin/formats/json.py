@@ -66,12 +66,20 @@ class JsonFormat(Format):
 
     def encode(self, event: Event) -> bytes:
         """An object; what the event has not is left out, several text fields get a line of the text each."""
+        fields = self._fields.text
+        return self._encoded(event, dict(zip(fields, event.text.split("\n", len(fields) - 1), strict=False)))
+
+    def encode_label(self, event: Event) -> bytes:
+        """An object that is but the label of the text of the event's id."""
+        return self._encoded(event, {})
+
+    def _encoded(self, event: Event, texts: Mapping[str, str]) -> bytes:
         fields = self._fields
         tree: dict[str, Any] = {}
         for path, value in event.extra.items():
             put(tree, path, value)
         put(tree, fields.id, event.id)
-        for path, text in zip(fields.text, event.text.split("\n", len(fields.text) - 1), strict=False):
+        for path, text in texts.items():
             put(tree, path, text)
         put(tree, fields.label, event.label)
         put(tree, fields.weight, None if event.weight == 1.0 else _finite(event.weight, "weight"))

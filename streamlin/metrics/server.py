@@ -1,24 +1,16 @@
 """Answers Prometheus, and who asks after the run's health."""
 
 import threading
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
-from prometheus_client.platform_collector import PlatformCollector
-from prometheus_client.process_collector import ProcessCollector
-
 from streamlin.listening import Listener, is_meant
+from streamlin.metrics.answers import TEXT, Answer, answers
 from streamlin.metrics.watcher import Metrics
 
 _SLOW = 10.0
 """Seconds for a client to say what it wants, and to take the answer."""
-_TEXT = "text/plain; charset=utf-8"
-
-Answer = tuple[int, str, bytes]
 
 
 class Server:
@@ -31,12 +23,7 @@ class Server:
     """
 
     def __init__(self, metrics: Metrics, listener: Listener) -> None:
-        registry = CollectorRegistry(auto_describe=False)
-        registry.register(metrics)
-        ProcessCollector(registry=registry)
-        PlatformCollector(registry=registry)
-        self._server = _HTTPServer(listener, {"/metrics": _metrics(registry), "/healthz": _health(metrics)})
-        self._server.paths["/readyz"] = _readiness(metrics)
+        self._server = _HTTPServer(listener, answers(metrics))
         self._thread = threading.Thread(target=self._server.serve_forever, name="streamlin-metrics", daemon=True)
         self._thread.start()
 
@@ -45,30 +32,6 @@ class Server:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-
-
-def _metrics(registry: CollectorRegistry) -> Callable[[str], Answer]:
-    def answer(accept: str) -> Answer:
-        encode, kind = choose_encoder(accept)
-        return 200, kind, encode(registry)
-
-    return answer
-
-
-def _health(metrics: Metrics) -> Callable[[str], Answer]:
-    def answer(_: str) -> Answer:
-        trouble = metrics.health.trouble(time.monotonic())
-        return (200, _TEXT, b"ok\n") if trouble is None else (503, _TEXT, f"{trouble}\n".encode())
-
-    return answer
-
-
-def _readiness(metrics: Metrics) -> Callable[[str], Answer]:
-    def answer(_: str) -> Answer:
-        ready = metrics.health.ready
-        return (200, _TEXT, b"ready\n") if ready else (503, _TEXT, b"the run has not begun yet\n")
-
-    return answer
 
 
 class _HTTPServer(ThreadingHTTPServer):
@@ -107,10 +70,10 @@ class _Handler(BaseHTTPRequestHandler):
         listener = self.server.listener
         # Where others may ask, they know this machine by many names: a cluster's, a proxy's. What is told is no secret.
         if listener.is_local and not is_meant(self.headers["Host"], listener):
-            return 400, _TEXT, b"this host name is not that of the metrics\n"
+            return 400, TEXT, b"this host name is not that of the metrics\n"
         answer = self.server.paths.get(self.path.partition("?")[0])
         if answer is None:
-            return 404, _TEXT, b"there is /metrics, /healthz, /readyz\n"
+            return 404, TEXT, b"there is /metrics, /healthz, /readyz\n"
         return answer(self.headers.get("Accept", ""))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -120,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(code)
         if code == 405:
             self.send_header("Allow", "GET, HEAD")
-        self.send_header("Content-Type", _TEXT)
+        self.send_header("Content-Type", TEXT)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Connection", "close")
         self.end_headers()

@@ -11,7 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks import accuracy, accurate, kafka, memory, metrics, python, speed, stages, startup, watching
+from tests.benchmarks import (
+    accuracy,
+    accurate,
+    kafka,
+    memory,
+    metrics,
+    python,
+    serve,
+    speed,
+    stages,
+    startup,
+    watching,
+)
 from tests.benchmarks.machine import machine, sentence
 from tests.benchmarks.tables import marked
 
@@ -36,6 +48,7 @@ PARTS = {
     "startup": Part(startup.measure, startup.text),
     "memory": Part(memory.measure, memory.text),
     "kafka": Part(kafka.measure, kafka.text),
+    "serve": Part(serve.measure, serve.text),
 }
 
 

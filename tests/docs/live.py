@@ -7,6 +7,9 @@ ADDRESS = "127.0.0.1:9092"
 LIVE = {"README.md": "Live from Apache Kafka", "docs/tutorials/kafka.md": None}
 """Page -> the section that needs a broker; None: all of them."""
 
+SERVICE = "docs/service.md"
+"""The page whose session wants a port, see tests/service."""
+
 
 def is_live(block: Block) -> bool:
     """Whether a block needs a broker."""

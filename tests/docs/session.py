@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -45,15 +46,19 @@ def comparable(printed: str, folder: str = FOLDER) -> str:
     return "\n".join(lines).strip("\n")
 
 
-def follow(blocks: Iterable[Block], session: "Session", shown_as: Callable[[str], str] = str) -> int:
+def follow(
+    blocks: Iterable[Block], session: "Session", shown_as: Callable[[str], str] = str, pause: float = 0.0
+) -> int:
     """Do what the blocks say, and raise AssertionError where it is not what they show. How often they show anything.
 
     shown_as : changes what was printed and what is shown before they are compared.
+    pause : seconds between two commands, where a reader does not type as fast as what the page is about.
     """
     followed = 0
     for block in blocks:
         for what, shown, printed in session.follow(block):
             followed += 1
+            time.sleep(pause)
             expected = comparable(shown_as(shown))
             assert comparable(shown_as(printed), str(session.folder)) == expected, f"{block.place}: {what}"
     return followed

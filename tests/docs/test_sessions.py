@@ -14,7 +14,7 @@ from streamlin import Pipeline
 from streamlin.cli import app
 from streamlin.presets import with_preset
 from streamlin.settings import checked
-from tests.docs.live import is_live
+from tests.docs.live import SERVICE, is_live
 from tests.docs.pages import PAGES, Block, Page
 from tests.docs.session import follow, session
 
@@ -27,7 +27,11 @@ def blocks(language: str) -> list[Block]:
 
 
 @pytest.mark.timeout(600)  # the README has all that a machine may be busy with
-@pytest.mark.parametrize("page", [page for page in PAGES if any(b.language in RUN for b in page.blocks)], ids=repr)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name != SERVICE and any(b.language in RUN for b in page.blocks)],
+    ids=repr,
+)
 def test_what_it_shows_happens(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block does what the page says; those that need a broker: tests/integration/kafka."""
     wanted = [block for block in page.blocks if not is_live(block)]

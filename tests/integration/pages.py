@@ -20,13 +20,18 @@ def started(*arguments: object, option: str = "--dashboard", port: int = 0) -> "
 
 def address_of(process: "subprocess.Popen[bytes]") -> str:
     """The address that a run says it listens on."""
+    return told_by(process)[1]
+
+
+def told_by(process: "subprocess.Popen[bytes]") -> tuple[str, str]:
+    """What a process says up to the address that it listens on, and that."""
     assert process.stderr is not None
     told = b""
     for line in process.stderr:
         told += line
         found = re.search(rb" (?:is|are) at (http://\S+/)", line)
         if found:
-            return found[1].decode()
+            return told.decode(), found[1].decode()
     raise AssertionError(told.decode())
 
 

@@ -79,10 +79,10 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
 
 
 def start(*arguments: object, **how: Any) -> "subprocess.Popen[bytes]":
-    """Start the command; standard output and error are pipes."""
-    env = _environment(how.pop("env", None))
+    """Start the command; standard output and error are pipes. before : as that of `streamlin`."""
+    env, before = _environment(how.pop("env", None)), how.pop("before", "")
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
-    process = subprocess.Popen(_command(arguments, ""), env=env, **how)
+    process = subprocess.Popen(_command(arguments, before), env=env, **how)
     _STARTED.append(process)
     return process
 

@@ -96,10 +96,12 @@ def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp
 
 def test_a_checkpoint_with_guests_is_opened_by_those_who_allow_it(stream: Path, whole: Path, tmp_path: Path) -> None:
     state = whole / "state"
-    predict, inspect = together(
-        lambda: refused("predict", state, stream, code=4), lambda: refused("inspect", state, "--json", code=4)
+    predict, inspect, serve = together(
+        lambda: refused("predict", state, stream, code=4),
+        lambda: refused("inspect", state, "--json", code=4),
+        lambda: refused("serve", state, 0, code=4),
     )
-    assert predict == inspect
+    assert predict == inspect == serve
     assert predict.startswith("the checkpoint holds pickled learners (bayes, sklearn), and to unpickle them runs code")
     assert "--allow-pickle" in predict
     with pytest.raises(CheckpointError, match="allow_pickle=True"):

@@ -45,7 +45,7 @@ def test_figures_are_the_reports(reference: Reference, tmp_path: Path) -> None:
         *("--checkpoint", tmp_path / "state", "--set", "checkpoint.every_seconds=0.2"),
         option="--metrics",
     )
-    until(lambda: scraped(url)[("streamlin_events_total",)] == reference.events, process)
+    until(lambda: scraped(url).get(("streamlin_events_total",)) == reference.events, process)
     until(lambda: scraped(url).get(("streamlin_checkpoint_age_seconds",)) is not None, process)
     told = scraped(url)
     process.terminate()
@@ -86,7 +86,7 @@ def test_names_follow_the_conventions(reference: Reference) -> None:
             pytest.fail(message)
         pytest.skip(message)
     process, url = started("run", reference.stream, "--follow", "--dead-letters", "null://", option="--metrics")
-    until(lambda: scraped(url)[("streamlin_events_total",)] == reference.events, process)
+    until(lambda: scraped(url).get(("streamlin_events_total",)) == reference.events, process)
     own = "".join(
         line + "\n" for line in asked(url, "metrics")[1].splitlines() if "streamlin_" in line
     )  # those of Python itself are prometheus-client's
@@ -102,7 +102,7 @@ def test_labels_of_strangers_break_no_line(tmp_path: Path) -> None:
     config.write_text('[[learners]]\nkind = "perceptron"\nname = "a\\"b\\\\c\\nd"\n')
     stream = hostile_stream(tmp_path / "in.jsonl")
     process, url = started("run", stream, "--follow", "--config", config, option="--metrics")
-    until(lambda: scraped(url)[("streamlin_events_total",)] == 7, process)
+    until(lambda: scraped(url).get(("streamlin_events_total",)) == 7, process)
     assert ("streamlin_learner_accuracy_ratio", 'a"b\\c\nd', "running") in scraped(url)
     assert not [text for text in ("<script", "onerror", "xxx") if text in asked(url, "metrics")[1]]
     process.terminate()

@@ -1,0 +1,108 @@
+"""Accepting events: on disk before anybody is answered, many requests with one write."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from streamlin.config import RunConfig
+from streamlin.errors import ConnectorError
+from streamlin.run_state import RunState
+from streamlin.service.bodies import Body
+from streamlin.service.journal import Journal
+from streamlin.service.problems import RETRY, Refused
+from streamlin.service.source import JournalSource
+
+
+class _Waiting(NamedTuple):
+    """A request's lines, and what is told once they are on disk."""
+
+    lines: Sequence[bytes]
+    done: "asyncio.Future[None]"
+
+
+class Acceptance:
+    """Puts events into the journal, in the order in which they come; one thread writes for all who wait.
+
+    Used on one event loop.
+
+    source : reads the journal, and has read all that was in it.
+    """
+
+    def __init__(self, config: RunConfig, journal: Journal, source: JournalSource, state: RunState) -> None:
+        self._journal, self._source, self._format = journal, source, source.format
+        self._most, self._most_labels = config.serve.max_waiting, config.pipeline.max_labels
+        self._labels, self._known, self._looked = set[str](), state.model.labels, 0
+        self._by_id = config.feedback.by_id
+        self._waiting: list[_Waiting] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._unwritten = 0
+        self._thread = ThreadPoolExecutor(1, "streamlin-journal")
+
+    async def accept(self, bodies: Sequence[Body]) -> None:
+        """Return once they are durable.
+
+        Raises
+        ------
+        Refused : too many events wait, they bring too many labels, or they can't be written. None is accepted then.
+        """
+        if not bodies:
+            return
+        events = [body.event() for body in bodies]
+        if self._journal.lines + self._unwritten - self._source.taken + len(events) > self._most:
+            raise Refused(503, f"{self._most} events wait to be learned; try again", RETRY)
+        self._admit({event.label for event in events if event.label is not None})
+        encode, encode_label = self._format.encode, self._format.encode_label
+        lines = [(encode_label if body.is_label else encode)(event) for body, event in zip(bodies, events, strict=True)]
+        self._unwritten += len(lines)
+        waiting = _Waiting(lines, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        try:
+            await waiting.done
+        except ConnectorError as error:
+            raise Refused(503, str(error), RETRY) from None
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+    def check_feedback(self) -> None:
+        """Raise Refused where labels don't come by id."""
+        if not self._by_id:
+            raise Refused(409, "labels by id are off; start the service with --late-labels, or feedback.enabled = true")
+
+    def _admit(self, labels: set[str]) -> None:
+        """Raise Refused where the labels that were accepted became too many, for which the run would end."""
+        names = self._known.names
+        self._labels.update(names[self._looked :])
+        self._looked = len(names)
+        new = labels - self._labels
+        if len(self._labels) + len(new) > self._most_labels:
+            raise Refused(
+                409, f"{min(new)!r:.60} would be one label more than pipeline.max_labels = {self._most_labels:,}"
+            )
+        self._labels |= new
+
+    async def _write(self) -> None:
+        """Write what waits, until nothing does."""
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            together, self._waiting = self._waiting, []
+            lines = [line for waiting in together for line in waiting.lines]
+            failure: Exception | None = None
+            try:
+                data = b"".join([line + b"\n" for line in lines])
+                await loop.run_in_executor(self._thread, self._journal.append, data, len(lines))
+            except Exception as error:
+                failure = error
+            self._unwritten -= len(lines)
+            for _, done in together:
+                if done.cancelled():
+                    continue
+                if failure is None:
+                    done.set_result(None)
+                else:
+                    done.set_exception(failure)
+        self._writing = None

@@ -1,0 +1,201 @@
+"""The write-ahead file of a service: what was accepted, until no checkpoint needs it any more."""
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from streamlin.errors import ConnectorError
+from streamlin.events import Position
+
+_SEGMENT = re.compile(r"requests-(\d{16})\.jsonl")
+_SEGMENT_BYTES = 64 << 20
+_BLOCK = 1 << 16
+_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+
+
+class Journal:
+    """Lines that are durable once `append` returns, and only then there to be read.
+
+    They stand in segments, `requests-<offset of its first byte>.jsonl`, one behind the other. One thread appends,
+    another one reads and forgets. A folder's checkpoint is held by one process, and its journal with it.
+
+    Parameters
+    ----------
+    folder : that of the checkpoint.
+    position : where the checkpoint goes on: `byte`, and `offset`, how many lines are before it; None: at the beginning.
+    segment_bytes : size from which on a new segment is begun.
+
+    Attributes
+    ----------
+    begin, lines : how many lines there were before `position`, and are in all.
+    ended : whether nothing will be appended any more.
+
+    Raises
+    ------
+    ConnectorError : it can't be written, or its segments are not those that belong to the checkpoint.
+    """
+
+    def __init__(self, folder: Path, position: Position | None, segment_bytes: int = _SEGMENT_BYTES) -> None:
+        self._folder, self._segment_bytes = folder, segment_bytes
+        self._news = threading.Condition()
+        self._failure: ConnectorError | None = None
+        self.ended = False
+        self.begin = self.lines = position["offset"] if position else 0
+        self._read: tuple[int, int] | None = None
+        begin = position["byte"] if position else 0
+        with self._failing():
+            self._bases = sorted(int(found[1]) for found in map(_SEGMENT.fullmatch, os.listdir(folder)) if found)
+            if not self._bases:
+                self._bases = [begin]
+            self._file = os.open(self._path(self._bases[-1]), _APPENDING, 0o666)
+            try:
+                self._end = self._bases[-1] + self._cut_off_torn_line()
+                os.fsync(self._file)
+                _sync(folder)
+                self._check(begin)
+                self._count(begin)
+            except BaseException:
+                self.close()
+                raise
+
+    def append(self, data: bytes, lines: int) -> None:
+        """Make whole lines durable; then they can be read.
+
+        Raises
+        ------
+        ConnectorError : the disk is full, or broken. Nothing can be appended then, and whoever reads is told.
+        """
+        if self._failure is not None:
+            raise self._failure
+        try:
+            with self._failing():
+                if self._end - self._bases[-1] >= self._segment_bytes:
+                    self._begin_segment()
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(self._file, view) :]
+                os.fdatasync(self._file)
+        except ConnectorError as error:
+            with self._news:
+                self._failure = error  # what of it is on disk nobody knows; a new start finds out
+                self._news.notify_all()
+            raise
+        with self._news:
+            self._end += len(data)
+            self.lines += lines
+            self._news.notify_all()
+
+    def end(self) -> None:
+        """Nothing will be appended any more."""
+        with self._news:
+            self.ended = True
+            self._news.notify_all()
+
+    def wait(self, byte: int, seconds: float) -> bool:
+        """Whether there is something from an offset on; waits until there is. Raises ConnectorError if none will be."""
+        with self._news:
+            self._news.wait_for(lambda: self._end > byte or self.ended or self._failure is not None, seconds)
+            if self._end > byte:
+                return True
+            if self._failure is not None:
+                raise self._failure
+            return False
+
+    def read(self, byte: int) -> bytes:
+        """Whole lines from an offset on, at least one: there must be something. Raises ConnectorError."""
+        with self._news:
+            base = next(base for base in reversed(self._bases) if base <= byte)
+            end = min((base for base in self._bases if base > byte), default=self._end)
+        size = _BLOCK
+        with self._failing():
+            while True:
+                data = os.pread(self._reading(base), min(size, end - byte), byte - base)
+                whole = data.rfind(b"\n") + 1
+                if whole:
+                    return data[:whole]
+                if len(data) < min(size, end - byte):
+                    raise ConnectorError(f"{self._path(base)} has been cut off")
+                size *= 4
+
+    def forget(self, byte: int) -> None:
+        """Delete the segments that end before an offset. Raises ConnectorError."""
+        while len(self._bases) > 1 and self._bases[1] <= byte:
+            with self._failing():
+                self._path(self._bases[0]).unlink(missing_ok=True)
+            with self._news:
+                del self._bases[0]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        os.close(self._file)
+        if self._read is not None:
+            os.close(self._read[1])
+            self._read = None
+
+    def _path(self, base: int) -> Path:
+        return self._folder / f"requests-{base:016}.jsonl"
+
+    def _reading(self, base: int) -> int:
+        """The segment to read from."""
+        if self._read is not None and self._read[0] != base:
+            os.close(self._read[1])
+            self._read = None
+        if self._read is None:
+            self._read = base, os.open(self._path(base), os.O_RDONLY | os.O_CLOEXEC)
+        return self._read[1]
+
+    def _begin_segment(self) -> None:
+        os.close(self._file)
+        self._file = os.open(self._path(self._end), _APPENDING, 0o666)
+        _sync(self._folder)
+        with self._news:
+            self._bases.append(self._end)
+
+    def _cut_off_torn_line(self) -> int:
+        """Cut what a crash left of an unfinished line off the last segment, which nobody was answered for; its size."""
+        size = end = os.fstat(self._file).st_size
+        while end:
+            begin = max(0, end - _BLOCK)
+            found = os.pread(self._file, end - begin, begin).rfind(b"\n")
+            end = begin + found + 1 if found >= 0 else begin
+            if found >= 0:
+                break
+        if end < size:
+            os.ftruncate(self._file, end)
+        return end
+
+    def _check(self, begin: int) -> None:
+        """Raise ConnectorError where the segments do not go from `begin` on without a gap."""
+        for base, following in zip(self._bases, [*self._bases[1:], self._end], strict=True):
+            path = self._path(base)
+            if base + path.stat().st_size != following:
+                raise ConnectorError(f"{path} should end at offset {following} of the requests; it was changed")
+        if not self._bases[0] <= begin <= self._end:
+            raise ConnectorError(
+                f"the checkpoint in {self._folder} goes on at offset {begin} of the requests, but its files hold "
+                f"{self._bases[0]} to {self._end}: they do not belong together"
+            )
+
+    def _count(self, byte: int) -> None:
+        while byte < self._end:
+            data = self.read(byte)
+            self.lines += data.count(b"\n")
+            byte += len(data)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ConnectorError(f"the requests in {self._folder} can't be kept: {error.strerror}") from None
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,20 @@
+"""Loading what is compiled before the first request waits for it."""
+
+from streamlin.config import CheckpointConfig, FeedbackConfig, RunConfig
+from streamlin.events import Event, single_records
+from streamlin.model import Model
+from streamlin.service.source import line_format
+
+_EVENTS = [Event("one text", "one label", "1"), Event("another text", "another label", "2")]
+
+
+def warm_up(config: RunConfig) -> None:
+    """Learn and predict two events with a model that is thrown away."""
+    small = config.features.model_copy(update={"bits": 10})
+    update = {"features": small, "feedback": FeedbackConfig(), "checkpoint": CheckpointConfig()}
+    config = config.model_copy(update=update)
+    model, lines = Model(config), line_format(config)
+    batch, _ = lines.decode(single_records([lines.encode(event) for event in _EVENTS]))
+    model.step(batch, model.featurize(batch))
+    model.predict(batch, model.featurize(batch))
+    model.close()

@@ -1,0 +1,96 @@
+"""Accepting events: many writers, one file; and when nobody reads it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamlin.config import RunConfig
+from streamlin.run_state import RunState
+from streamlin.service.accepting import Acceptance
+from streamlin.service.bodies import Text
+from streamlin.service.journal import Journal
+from streamlin.service.problems import Refused
+from streamlin.service.source import JournalSource, line_format
+from streamlin.settings import load_config
+
+LIMITS = {"serve.max_waiting": 10, "serve.max_batch": 5}
+
+
+@asynccontextmanager
+async def acceptance(folder: Path, **flags: Any) -> AsyncIterator[tuple[Acceptance, JournalSource]]:
+    """One with a journal that is read only if somebody does."""
+    config = load_config(flags=LIMITS | flags, environment={})
+    journal = Journal(folder, None)
+    source = JournalSource(journal, None, line_format(config))
+    accepting = Acceptance(config, journal, source, RunState(config))
+    try:
+        yield accepting, source
+    finally:
+        accepting.close()
+        journal.close()
+
+
+def bodies(count: int, name: str = "") -> list[Text]:
+    return [Text(text=f"{name}{number}") for number in range(count)]
+
+
+def running(test: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[Path], None]:
+    """A test on an event loop."""
+
+    def run(tmp_path: Path) -> None:
+        asyncio.run(test(tmp_path))
+
+    run.__doc__ = test.__doc__
+    return run
+
+
+@running
+async def test_too_many_wait(tmp_path: Path) -> None:
+    """They are told to come again, and nothing of theirs is kept; who has learned makes room."""
+    async with acceptance(tmp_path) as (accepting, source):
+        await accepting.accept(bodies(5))
+        await accepting.accept(bodies(5))
+        with pytest.raises(Refused) as refused:
+            await accepting.accept(bodies(1))
+        assert refused.value.answer.headers["retry-after"] == "1"
+        assert (refused.value.status, refused.value.reason) == (503, "10 events wait to be learned; try again")
+        assert source.poll(3)
+        with pytest.raises(Refused):
+            await accepting.accept(bodies(4))
+        await accepting.accept(bodies(3))
+
+
+@running
+async def test_who_comes_together_is_written_together(tmp_path: Path) -> None:
+    """In the order in which they came; who would be one too many is refused at once."""
+    async with acceptance(tmp_path, **{"serve.max_waiting": 100}) as (accepting, source):
+        answers = await asyncio.gather(
+            *(accepting.accept(bodies(4, f"{number} ")) for number in range(30)), return_exceptions=True
+        )
+        assert answers[:25] == [None] * 25
+        assert all(isinstance(answer, Refused) for answer in answers[25:])
+        (records,) = source.poll(1000) or ()
+        batch, _ = source.format.decode(records)
+        assert batch.texts == [f"{number} {i}" for number in range(25) for i in range(4)]
+
+
+@running
+async def test_one_who_does_not_wait_for_the_answer(tmp_path: Path) -> None:
+    """His events are kept all the same, and the others are answered."""
+    async with acceptance(tmp_path) as (accepting, source):
+        gone = asyncio.create_task(accepting.accept(bodies(2)))
+        stays = asyncio.create_task(accepting.accept(bodies(2)))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await stays
+        (records,) = source.poll(10) or ()
+        assert len(records) == 4
+
+
+def test_waiting_must_hold_a_batch() -> None:
+    with pytest.raises(Exception, match=r"serve\.max_waiting: at least serve\.max_batch = 1000, got 999"):
+        RunConfig(serve={"max_waiting": 999})  # type: ignore[arg-type]  # as a file has it

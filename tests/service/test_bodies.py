@@ -1,0 +1,80 @@
+"""Bodies of requests, and the lines that they become."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamlin.config import RunConfig
+from streamlin.events import Event, single_records
+from streamlin.service.bodies import Bodies, Example, Text
+from streamlin.service.problems import Refused
+from streamlin.service.source import line_format
+from streamlin.settings import load_config
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+names = st.one_of(texts.filter(bool), st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+examples = st.fixed_dictionaries(
+    {"text": texts, "label": names},
+    optional={
+        "id": names,
+        "weight": st.floats(0, allow_infinity=False),
+        "time": st.floats(allow_nan=False, allow_infinity=False),
+    },
+)
+
+
+@given(examples)
+def test_a_line_is_read_back_as_the_same_event(body: dict[str, Any]) -> None:
+    """Whatever was taken is learned as it was meant: numbers as their texts."""
+    config = RunConfig()
+    (example,), is_list = Bodies(Example, 1, config).read(json.dumps(body).encode())
+    assert not is_list
+    lines = line_format(config)
+    batch, dead = lines.decode(single_records([lines.encode(example.event())]))
+    assert dead == []
+    id_ = body.get("id")
+    assert batch.events() == [
+        Event(
+            body["text"],
+            str(body["label"]),
+            None if id_ is None else str(id_),
+            body.get("weight", 1.0),
+            body.get("time"),
+        )
+    ]
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes(body: bytes) -> None:
+    """They are bodies, or are refused; nothing else happens."""
+    for bodies in (Bodies(Text, 2, RunConfig()), Bodies(Example, 2, RunConfig())):
+        with suppress(Refused):
+            bodies.read(body)
+
+
+def test_labels_alone() -> None:
+    lines = line_format(load_config(flags={"feedback.enabled": True}, environment={}))
+    (body,), _ = Bodies(Example, 1, RunConfig()).read(b'{"id": 7, "label": "a", "weight": 2}')
+    assert body.is_label
+    batch, dead = lines.decode(single_records([lines.encode_label(body.event())]))
+    assert dead == []
+    assert batch.late is not None
+    assert (batch.late.tolist(), batch.ids, batch.labels, batch.weights.tolist()) == ([True], ["7"], ["a"], [2.0])
+    (body,), _ = Bodies(Example, 1, RunConfig()).read(b'{"id": 7, "label": "a", "text": ""}')
+    assert not body.is_label
+
+
+def test_fields_that_have_a_place_of_their_own_are_not_given_twice() -> None:
+    config = load_config(flags={"evaluation.slice_by": ["label", "split"]}, environment={})
+    (body,), _ = Bodies(Text, 1, config).read(b'{"text": "a", "fields": {"split": 1}}')
+    assert body.event().extra == {"split": "1"}
+    with pytest.raises(Refused, match="fields: unknown key 'label'; there is split"):
+        Bodies(Text, 1, config).read(b'{"text": "a", "fields": {"label": 1}}')
+    with pytest.raises(Refused, match="fields: needs texts or numbers by name, got 5"):
+        Bodies(Text, 1, config).read(b'{"text": "a", "fields": 5}')
+    with pytest.raises(Refused, match="fields: unknown key 'fields'"):
+        Bodies(Text, 1, RunConfig()).read(b'{"text": "a", "fields": {"split": 1}}')

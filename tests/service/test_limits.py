@@ -1,0 +1,158 @@
+"""Much at a time, large texts, too many labels, tokens; what a service puts up with, and how it says no."""
+
+import json
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.integration.processes import finish, refused, streamlin
+from tests.service.served import JSON, served
+
+TOKEN = "s3cret-of-the-test"
+
+
+def test_a_text_of_a_megabyte(tmp_path: Path) -> None:
+    """It is learned and predicted like any other; others are answered meanwhile."""
+    text = "".join(f"word{number % 5000} " for number in range(120_000))
+    assert len(text) > 1_000_000
+    with served(tmp_path / "state", "--learner", "naive_bayes") as service:
+        service.post("/learn", [{"text": text, "label": "long"}, {"text": "short", "label": "short"}])
+        service.learned(2)
+        with ThreadPoolExecutor(4) as threads:
+            long = [threads.submit(service.post, "/predict", {"text": text}) for _ in range(3)]
+            assert service.post("/predict", {"text": "short"}).value["predicted"] == "short"
+            assert {one.result().value["predicted"] for one in long} == {"long"}
+    assert service.lines[0] == {"text": text, "label": "long"}
+
+
+def test_concurrent_writers(tmp_path: Path) -> None:
+    """Each is answered; all events are there once, whole, and each writer's in its order."""
+
+    def write(writer: int) -> list[int]:
+        events = [{"text": f"{writer} {number}", "label": f"{number % 3}", "id": f"{writer}"} for number in range(40)]
+        return [service.post("/learn", events[i : i + 1 + i % 2]).status for i in range(0, 40, 2)]
+
+    with served(tmp_path / "state", "--learner", "perceptron") as service, ThreadPoolExecutor(8) as threads:
+        statuses = [status for statuses in threads.map(write, range(8)) for status in statuses]
+    assert Counter(statuses) == {202: 160}
+    lines = service.lines
+    for writer in range(8):
+        own = [int(line["text"].split()[1]) for line in lines if line["id"] == str(writer)]
+        assert own == list(range(0, 40, 2))
+    assert json.loads(streamlin("inspect", service.folder, "--json").out)["events"] == 160
+
+
+def test_too_many_requests_at_a_time(tmp_path: Path) -> None:
+    """Some are told to come again; health is always told."""
+    limits = ("--set", "serve.max_in_flight=1")
+    many = json.dumps([{"text": f"{i} " * 50} for i in range(1000)]).encode()
+    with served(tmp_path / "state", "--learner", "perceptron", *limits) as service, ThreadPoolExecutor(8) as threads:
+        found = Counter[int]()
+        while not (found[200] and found[503]):
+            asked = [threads.submit(service.ask, "POST", "/predict", many, JSON) for _ in range(16)]
+            asked.append(threads.submit(service.ask, "GET", "/healthz"))
+            *answers, health = [one.result() for one in asked]
+            assert health.status == 200
+            found.update(answer.status for answer in answers)
+            for answer in answers:
+                if answer.status == 503:
+                    assert answer.headers["retry-after"] == "1"
+                    assert answer.error == "serve.max_in_flight = 1 requests are being dealt with"
+        assert set(found) == {200, 503}
+        figures = service.figures()
+        assert figures["streamlin_requests_total /predict 503"] == found[503]
+        assert figures["streamlin_request_seconds_count /predict"] == found.total()
+
+
+def test_too_many_events_that_wait(tmp_path: Path) -> None:
+    """Who comes while there is much to be learned is told to come again; what was accepted is learned."""
+    limits = ("--set", "serve.max_waiting=1", "--set", "serve.max_batch=1")
+    body = json.dumps({"text": " ".join(map(str, range(100_000))), "label": "long"}).encode()
+    with served(tmp_path / "state", "--learner", "naive_bayes", *limits) as service, ThreadPoolExecutor(4) as threads:
+        found = Counter[int]()
+        while not found[503]:
+            for answer in threads.map(lambda _: service.ask("POST", "/learn", body, JSON), range(8)):
+                found[answer.status] += 1
+                if answer.status == 503:
+                    assert answer.headers["retry-after"] == "1"
+                    assert answer.error == "1 events wait to be learned; try again"
+        assert set(found) == {202, 503}
+        service.learned(found[202])
+    assert len(service.lines) == found[202]
+
+
+def test_too_many_labels(tmp_path: Path) -> None:
+    """They are refused at the door: in the stream they would end the run, now and at every start."""
+    limit = ("--set", "pipeline.max_labels=3", "--learner", "perceptron")
+    with served(tmp_path / "state", *limit) as service:
+        assert service.post("/learn", [{"text": "x", "label": label} for label in "abb"]).status == 202
+        answer = service.post("/learn", [{"text": "x", "label": label} for label in "cd"])
+        assert answer.status == 409
+        assert answer.error == "'c' would be one label more than pipeline.max_labels = 3"
+        assert service.post("/learn", {"text": "x", "label": "c"}).status == 202
+        assert service.post("/learn", {"text": "x", "label": "a"}).status == 202
+    with served(tmp_path / "state", *limit) as service:
+        assert service.post("/learn", {"text": "x", "label": "d"}).status == 409
+        assert service.post("/learn", {"text": "x", "label": "b"}).status == 202
+        service.learned(6)
+
+
+def test_labels_by_id_where_they_are_off(tmp_path: Path) -> None:
+    with served(tmp_path / "state", "--learner", "perceptron") as service:
+        for path, value in (
+            ("/learn", {"id": "1", "label": "a"}),
+            ("/predict?await_label=1", {"text": "a", "id": "1"}),
+        ):
+            answer = service.post(path, value)
+            assert answer.status == 409
+            assert "start the service with --late-labels" in answer.error
+    assert service.lines == []
+
+
+def test_a_token(tmp_path: Path) -> None:
+    """Without it only health is told; it is in no answer and no line."""
+    state = tmp_path / "state"
+    with served(state, "--learner", "perceptron", env={"STREAMLIN_SERVE__TOKEN": TOKEN}) as service:
+        wrong = ("", "Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", TOKEN, f"Basic {TOKEN}")
+        for headers in (JSON, *(JSON | {"Authorization": shown} for shown in wrong)):
+            for path in ("/predict", "/learn", "/metrics", "/openapi.json", "/nothing"):
+                answer = service.ask("POST", path, b'{"text": "a", "label": "b"}', headers)
+                assert answer.status == 401
+                assert answer.headers["www-authenticate"] == "Bearer"
+                assert TOKEN not in str(answer)
+        known = {"Authorization": f"Bearer {TOKEN}"}
+        assert service.post("/learn", {"text": "a", "label": "b"}, known).status == 202
+        assert service.ask("GET", "/metrics", None, known).status == 200
+        assert service.ask("GET", "/healthz").status == 200
+        assert service.ask("GET", "/readyz").status == 200
+        assert len(service.lines) == 1
+        service.process.terminate()
+        done = finish(service.process, news=False)
+    assert done.code == 0
+    assert TOKEN not in done.err
+
+
+def test_a_token_from_a_file_and_what_is_none(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{TOKEN}\n")
+    with served(tmp_path / "state", "--learner", "perceptron", "--set", f"serve.token_file={secret}") as service:
+        assert service.post("/predict", {"text": "a"}).status == 401
+        assert service.post("/predict", {"text": "a"}, {"Authorization": f"Bearer {TOKEN}"}).status == 200
+    for token in ("two words", "zwölf"):
+        error = refused("serve", tmp_path / "other", 0, env={"STREAMLIN_SERVE__TOKEN": token})
+        assert error == "serve.token: needs visible ASCII characters, got others"
+    error = refused("serve", tmp_path / "other", 0, "--set", f"serve.token={TOKEN}")
+    assert "STREAMLIN_SERVE__TOKEN in the environment" in error
+    assert TOKEN not in error
+
+
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_everybody_can_ask(tmp_path: Path, token: str | None) -> None:
+    """It is told when a service is open to all; who comes by any name is let in then."""
+    env = {} if token is None else {"STREAMLIN_SERVE__TOKEN": token}
+    with served(tmp_path / "state", "--learner", "perceptron", env=env, address="0.0.0.0:0") as service:
+        answer = service.ask("GET", "/healthz", None, {"Host": "some.name"})
+        assert answer.status == 200
+    assert ("everybody who reaches this machine" in service.told) == (token is None)

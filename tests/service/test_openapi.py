@@ -1,0 +1,45 @@
+"""The service does what its OpenAPI says, whatever is asked of it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service.served import Served, served
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One with further fields, whose labels are as many as are thought of."""
+    limits = ("--set", "serve.max_batch=10", "--set", "pipeline.max_labels=100000", "--learner", "perceptron")
+    fields = ("--set", 'fields.categories=["product"]', "--set", 'evaluation.slice_by=["meta.split"]')
+    with served(tmp_path_factory.mktemp("openapi") / "state", "--late-labels", *limits, *fields) as running:
+        yield running
+
+
+def test_schemathesis(service: Served, tmp_path: Path) -> None:
+    """What the description allows is taken, all else is refused in a way that it describes; never a 500.
+
+    Whatever was taken could be read, and was learned.
+    """
+    command = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{service.url}openapi.json", "--no-color"]
+    options = ["--checks", "all", "--max-examples", "150", "--seed", "1", "--generation-database", "none"]
+    done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+    assert b"API Operations:\n  Selected: 5/5\n  Tested: 5\n" in done.stdout
+    lines = service.lines
+    assert len(lines) > 100
+    service.learned(sum("text" in line for line in lines))
+    assert service.figures()["streamlin_dead_letters_total"] == 0
+
+
+def test_the_examples_are_good(service: Served) -> None:
+    """Those of the description can be sent as they are."""
+    paths = service.ask("GET", "/openapi.json").value["paths"]
+    for path, status in (("/predict", 200), ("/learn", 202)):
+        examples = paths[path]["post"]["requestBody"]["content"]["application/json"]["examples"]
+        assert list(examples) == ["one", "several"]
+        for example in examples.values():
+            assert service.post(path, example["value"]).status == status
