@@ -168,7 +168,7 @@ class Model:
         """float64[L, n, n_labels]: each learner's scores of n events, of which nothing is learned."""
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
-        return self._scores(examples, no_targets(len(batch), len(self.labels)), inputs, partial(_position, batch))
+        return self._scores(examples, no_targets(len(batch), len(self.labels)), inputs, None)
 
     def _name(
         self,
@@ -186,11 +186,12 @@ class Model:
                 names.note(self.views[view], (batch, old), events, learned, rows_before, index)
 
     def _scores(
-        self, examples: Mapping[str, Examples], goals: Targets, inputs: Inputs, position: Callable[[int], str]
+        self, examples: Mapping[str, Examples], goals: Targets, inputs: Inputs, position: Callable[[int], str] | None
     ) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned.
 
-        inputs : the same events as guests get them. position : what the i-th event's place in its source is called.
+        inputs : the same events as guests get them. position : what the i-th event's place in its source is called;
+            None: nothing is to be learned.
         """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
         for name, own_scores in zip(self.names, scores, strict=True):

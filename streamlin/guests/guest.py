@@ -45,6 +45,8 @@ class Guest:
         self.name, self._config = config.name, config
         self.retired: dict[str, str] | None = None
         self.news: list[str] = []
+        self._told = False
+        """Whether it was told that it fails where it is only asked."""
         self._adapter = _adapter(config, bits)
         if config.pickle:
             try:
@@ -58,12 +60,13 @@ class Guest:
         targets: Targets,
         labels: LabelIndex,
         scores: NDArray[np.float64],
-        position: Callable[[int], str],
+        position: Callable[[int], str] | None,
     ) -> None:
         """Set scores float64[n, n_labels], event by event, each before its event was learned.
 
         -inf for a label that is no candidate yet, and for all of them where the guest abstains.
-        position : what the i-th event's place in its source is called.
+        position : what the i-th event's place in its source is called. None: the guest is only asked, of events without
+            label; then nothing may change, and one that fails just abstains.
 
         Raises
         ------
@@ -81,9 +84,13 @@ class Guest:
                     scores[i, :known] = -np.inf if answer is None else answer
                 line = self._adapter.learn(x, labels.names[code], weight) if code >= 0 else None
             except (Exception, SystemExit) as error:  # whatever it likes
-                self._fail(error, position(i))
+                if position is not None:
+                    self._fail(error, position(i))
+                elif not self._told:
+                    self._told = True
+                    self.news.append(f"{self.name} fails to predict: {told(error)}; it abstains where it does")
             else:
-                if line is not None:
+                if line is not None and position is not None:
                     self.news.append(f"{self.name}, at {position(i)}: {line}")
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

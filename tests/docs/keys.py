@@ -64,9 +64,8 @@ def _values(schema: Mapping[str, Any]) -> str:
         return f"any of {_values(of)}" if "enum" in of else "one text, or several"
     if kind == "string":
         return "secret" if schema.get("format") == "password" else "text"
-    return {"object": "table", "boolean": "`true`, `false`", "integer": "whole number", "number": "number"}[
-        kind
-    ] + _bounds(schema)
+    words = {"object": "table", "boolean": "`true`, `false`", "integer": "whole number", "number": "number"}
+    return words[kind] + _bounds(schema)
 
 
 def _bounds(schema: Mapping[str, Any]) -> str:

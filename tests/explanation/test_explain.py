@@ -168,7 +168,7 @@ def test_a_text_without_known_features_has_the_base_alone():
 def test_some_learners_only():
     model = taught(events_of(("a b", "x"), ("c d", "y")))
     assert list(explain(model, "a", ["of_mixtures", "perceptron"]).learners) == ["of_mixtures", "perceptron"]
-    assert explain(model, "a", ["sgd"]).lead == model.names[model.prequential.best()]
+    assert explain(model, "a", ["sgd"]).lead == model.names[0], "none was right yet"
     with pytest.raises(ConfigError, match=r"no learner 'perzeptron'; did you mean 'perceptron'\?"):
         explain(model, "a", ["perzeptron"])
 

@@ -302,6 +302,21 @@ def test_a_guest_that_leads_is_asked_for_its_probabilities():
     assert shares.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("on_error", ["retire", "stop"])
+def test_a_guest_that_fails_where_it_is_only_asked_stays(on_error):
+    """To ask changes nothing: it abstains there, which is told once, and goes on learning."""
+    model = model_of(OURS, river("Failing", arguments={"how": "predict"}, on_error=on_error))
+    run(model, [Event("a", "x")] * 5)
+    (batch,) = batches([Event("b")] * 2, 2)
+    for _ in range(2):
+        predictions = model.predict(batch, model.featurize(batch))[1]
+        assert predictions.predicted.tolist() == [[0, 0], [-1, -1]]
+        assert predictions.lead.tolist() == [0, 0]
+    assert model.take_news() == ["river fails to predict: RuntimeError: no more predictions; it abstains where it does"]
+    assert model.guests["river"].retired is None
+    assert "retired" not in model.prequential.report(model.labels)["learners"]["river"]
+
+
 @pytest.mark.parametrize("how", ["unknown", "none"])
 def test_an_unknown_label_is_an_abstention_and_wrong(how):
     events = [Event("a", "x")] * 7
