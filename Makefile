@@ -11,8 +11,8 @@ demo: .venv/installed
 
 # Those that start processes and brokers mostly wait for them, two at a time.
 test: .venv/installed-test
-	$(BIN)/pytest -q --numprocesses auto --dist loadfile --ignore tests/integration
-	$(BIN)/pytest -q --numprocesses 2 --dist loadfile tests/integration
+	$(BIN)/pytest -q --numprocesses auto --dist loadfile --ignore tests/integration --ignore tests/service
+	$(BIN)/pytest -q --numprocesses 2 --dist loadfile tests/integration tests/service
 
 # Either client is killed 200 times while it learns from 100,000 events, three times over; some ten minutes.
 soak: .venv/installed-test

@@ -92,7 +92,7 @@ class Model:
 
         Every label is a column of every table. Where a label is what an id should be, memory would end without a word.
         """
-        room = self._max_labels - len(self.labels)
+        room = max(0, self._max_labels - len(self.labels))
         new = {label for label in set(batch.labels) if label is not None and self.labels.code(label) < 0}
         if len(new) > room:  # rarely: then once more without the labels of weight 0, which are none
             new &= {label for label, weight in zip(batch.labels, batch.weights, strict=True) if weight > 0}

@@ -281,3 +281,13 @@ def test_labels_beyond_the_limit_are_refused_and_those_of_weight_0_are_none():
     with pytest.raises(ConfigError, match=r"more than 2 labels, 'z' among them; is fields\.label = 'label' the label"):
         model.admit(batch_of(events))
     assert model.labels.names == ["x", "y"]
+
+
+def test_a_limit_below_what_is_known_lets_known_labels_through():
+    events = labelled(("a", "x"), ("b", "y"), ("c", "z"))
+    learned = Model(config_of())
+    step(learned, batch_of(events[:2]))
+    model = restored(config_of(pipeline={"max_labels": 1}), kept(learned))
+    model.admit(batch_of(events[:2]))
+    with pytest.raises(ConfigError, match=r"more than 1 labels, 'z' among them"):
+        model.admit(batch_of(events[2:]))

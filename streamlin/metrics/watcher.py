@@ -36,11 +36,11 @@ class Metrics(Watcher):
             self._next = now + _LOOK
             self._look(run, now)
         if self._wanted.is_set():
-            self._take(run)
+            self.take(run)
 
     def finish(self, run: Run, report: dict[str, Any]) -> None:
         """The last figures."""
-        self._take(run)
+        self.take(run)
 
     def collect(self) -> list[Metric]:
         """The figures, as fresh as can be."""
@@ -49,7 +49,8 @@ class Metrics(Watcher):
         self._taken.wait(_PATIENCE)
         return [*self._families, *self._age(), *self._readiness()]
 
-    def _take(self, run: Run) -> None:
+    def take(self, run: Run) -> None:
+        """Take the figures; on the thread that learns."""
         self._wanted.clear()
         self._families, self._checkpoint_time = families(run), run.state.written
         self._taken.set()

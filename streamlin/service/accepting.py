@@ -79,7 +79,7 @@ class Acceptance:
         self._labels.update(names[self._looked :])
         self._looked = len(names)
         new = labels - self._labels
-        if len(self._labels) + len(new) > self._most_labels:
+        if new and len(self._labels) + len(new) > self._most_labels:
             raise Refused(
                 409, f"{min(new)!r:.60} would be one label more than pipeline.max_labels = {self._most_labels:,}"
             )

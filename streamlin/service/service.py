@@ -120,6 +120,8 @@ class Service(Watcher):
         if self._stop.is_set():
             self._journal.end()
         elif self._source.taken == self._journal.lines:
+            self._metrics.update(run)
+            self._metrics.take(run)  # for who asks before anything is learned
             self._server = self._serve()
             told = f"the service is at {self._listener.url}{_openness(self._listener, self._token)}"
             self._tell(told)

@@ -97,6 +97,10 @@ def test_too_many_labels(tmp_path: Path) -> None:
         assert service.post("/learn", {"text": "x", "label": "d"}).status == 409
         assert service.post("/learn", {"text": "x", "label": "b"}).status == 202
         service.learned(6)
+    with served(tmp_path / "state", "--set", "pipeline.max_labels=2") as service:  # fewer than there are by now
+        assert service.post("/learn", {"text": "x", "label": "b"}).status == 202
+        assert service.post("/learn", {"text": "x", "label": "d"}).status == 409
+        service.learned(7)
 
 
 def test_labels_by_id_where_they_are_off(tmp_path: Path) -> None:
