@@ -64,7 +64,15 @@ def make_app(
 
     answers : by path, those of `/metrics`, `/healthz` and `/readyz`.
     """
-    app = FastAPI(title="streamlin", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
+    silent: Any = {"tracing": False, "metrics": False, "logs": False}  # it would look for OpenTelemetry at each request
+    app = FastAPI(
+        title="streamlin",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry=silent,
+    )
     app.router.route_class = _Raw
     definitions: dict[str, Any] = {}
     _add_predict(app, Bodies(Text, config.serve.max_batch, config), predictor, acceptance, definitions)

@@ -19,7 +19,7 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, listener: Listener, token: str | None) -> None:
-        self._app, self._listener = app, listener
+        self._app, self._listener, self._is_local = app, listener, listener.is_local
         self._shown = None if token is None else f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -29,7 +29,7 @@ class Guard:
     def _app_for(self, scope: Scope) -> ASGIApp:
         headers = Headers(scope=scope)
         # Others may know this machine by many names: a cluster's, a proxy's.
-        if self._listener.is_local and not is_meant(headers.get("host"), self._listener):
+        if self._is_local and not is_meant(headers.get("host"), self._listener):
             return problem(400, "this host name is not that of the service")
         if self._shown is not None and scope["path"] not in OPEN:
             shown = headers.get("authorization", "").encode("latin-1")

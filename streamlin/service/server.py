@@ -35,6 +35,7 @@ class Server:
             ws="none",
             http="httptools",
             server_header=False,
+            proxy_headers=False,
             limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=_FAREWELL,
         )
