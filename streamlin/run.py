@@ -4,7 +4,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
@@ -125,6 +125,8 @@ class Run:
         self._over = threading.Event()
         self._thread = threading.get_ident()
         """Who learns."""
+        self._asking, self._asks = threading.Lock(), False
+        """Whether who learns waits for the source."""
         self._lag_watch = LagWatch()
         self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
         try:
@@ -179,7 +181,7 @@ class Run:
         """
         begin, interval, self._thread = time.perf_counter(), sys.getswitchinterval(), threading.get_ident()
         sys.setswitchinterval(_SWITCH_INTERVAL)
-        portions, ahead = iter(self._turns or self._readers[0]), None
+        portions, ahead = self._asked(iter(self._turns or self._readers[0])), None
         if self.config.pipeline.threads > 1:
             ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop, self._is_small)
             portions = iter(ahead)
@@ -382,16 +384,37 @@ class Run:
         """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""
         if threading.get_ident() == self._thread:
             self._save(wait=True)
-        else:
+        elif not self._save_while_asked():
             done = threading.Event()
             self._wanted.put(done)
-            while not done.wait(0.1):
+            while not done.wait(0.1) and not self._save_while_asked():
                 if self._over.is_set():
                     return {}
         for reader in self._readers:
             if reader.key == key:
                 reader.tell_source()
         return self._positions_now(key)
+
+    def _asked(self, portions: Iterator[Portion | None]) -> Iterator[Portion | None]:
+        """The portions; while who learns waits for one, a thread of the source's may save in his place."""
+        while True:
+            with self._asking:
+                self._asks = threading.get_ident() == self._thread
+            try:
+                portion = next(portions)
+            except StopIteration:
+                return
+            finally:
+                with self._asking:
+                    self._asks = False
+            yield portion
+
+    def _save_while_asked(self) -> bool:
+        """Save if who learns waits for the source, and so could not; everything he was given is dealt with."""
+        with self._asking:
+            if self._asks:
+                self._save(wait=True)
+            return self._asks
 
     def _save_as_wanted(self) -> None:
         """By the source, which hands over nothing while it waits: everything it gave is dealt with by now."""

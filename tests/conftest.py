@@ -58,9 +58,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return install
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; in CI its absence is a failure."""
+    """Chromium; in CI its absence is a failure. While it is open, playwright runs an event loop in this thread."""
     path = shutil.which("chromium")
     if path is None:
         message = "no chromium on this machine"

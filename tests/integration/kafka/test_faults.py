@@ -367,7 +367,7 @@ def test_a_full_disk(broker: Broker, topic: Topics, tmp_path: Path) -> None:
 
     def check(client: str) -> None:
         run = Run(broker, client, read, topic, tmp_path)
-        done = with_small_files(85_000, *run.arguments("&stop=end", *often), code=3)
+        done = with_small_files(110_000, *run.arguments("&stop=end", *often), code=3)
         assert notices(done) == [f"streamlin: can't write the checkpoint in {run.state}: File too large"]
         assert 0 < run.offset() < 3000
         run.to_the_end(*often)
