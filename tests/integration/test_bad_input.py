@@ -185,7 +185,7 @@ def test_a_file_that_vanishes(tmp_path: Path) -> None:
     for name in ("1.jsonl", "2.jsonl"):
         write_lines(tmp_path / name, [GOOD] * 20)
     places = ("--predictions", tmp_path / "out", "--checkpoint", tmp_path / "state")
-    process = start("run", f"{tmp_path}/*.jsonl?rate=40", *places, "--set", "pipeline.threads=1")
+    process = start("run", f"{tmp_path}/*.jsonl?rate=8", *places, "--set", "pipeline.threads=1")
     until(lambda: (tmp_path / "out").exists() and (tmp_path / "out").stat().st_size, process)
     (tmp_path / "2.jsonl").unlink()
     done = finish(process)
