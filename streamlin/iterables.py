@@ -5,17 +5,17 @@ They become JSON lines, and then events like all others: with the same fields, t
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from streamlin.config import RunConfig, further_fields
+from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, RecordError
-from streamlin.events import Position, Records
-from streamlin.formats import open_format
-from streamlin.formats.base import Format
+from streamlin.events import Position, Records, single_records
+from streamlin.formats.json import json_lines
 from streamlin.formats.json_fields import put
 
 _CHUNK = 1000
@@ -35,9 +35,7 @@ class IterableSource:
 
     def __init__(self, rows: Iterable[Any], config: RunConfig) -> None:
         self._rows, self._texts, self._label = iter(rows), config.fields.text, config.fields.label
-        self.format: Format = open_format("json", {}, config.fields, further_fields(config))
-        if config.feedback.by_id:
-            self.format.take_late_labels()
+        self.format = json_lines(config)
         self._count = 0
 
     def poll(self, limit: int) -> list[Records] | None:
@@ -58,10 +56,8 @@ class IterableSource:
             except (RecordError, TypeError, ValueError, RecursionError) as error:  # no UTF-8: a ValueError
                 lines.append(repr(row)[:1000].encode(errors="backslashreplace"))
                 errors[number] = f"the row can't be read: {error}"
-        lengths = np.fromiter(map(len, lines), np.int64, len(lines))
-        ends = np.cumsum(lengths + 1) - 1
-        offsets = np.arange(begin, begin + len(lines))
-        return Records(b"\n".join(lines), ends - lengths, ends, offsets, offsets + 1, "rows", errors=errors)
+        numbers = np.arange(begin, begin + len(lines))
+        return replace(single_records(lines, self.key), offsets=numbers, nexts=numbers + 1, errors=errors)
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """Nothing can be forgotten."""

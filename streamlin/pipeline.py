@@ -51,6 +51,7 @@ class Pipeline:
     def __init__(self, config: RunConfig | str | PathLike[str] | None = None, **tables: Any) -> None:
         self.config = _configured(config, tables)
         self._state = RunState(self.config)
+        self._rows = IterableSource((), self.config)
         self._run: Run | None = None
 
     @classmethod
@@ -217,8 +218,7 @@ class Pipeline:
                 shown.notice(line)
 
     def _batch(self, rows: list[Any]) -> Batch:
-        source = IterableSource((), self.config)
-        batch, dead = source.format.decode(source.records(rows))
+        batch, dead = self._rows.format.decode(self._rows.records(rows))
         if dead:
             raise RecordError(dead[0].error)
         return batch

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from streamlin.config import FieldsConfig
+from streamlin.config import FieldsConfig, RunConfig, further_fields
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
@@ -114,6 +114,14 @@ class JsonFormat(Format):
         with suppress(msgspec.DecodeError, RecursionError):
             return msgspec.convert(msgspec.json.decode(record), self._json.type)
         raise DecodeError(explained(message))
+
+
+def json_lines(config: RunConfig) -> JsonFormat:
+    """JSON lines with the fields of a configuration; labels alone are such where they come by id."""
+    lines = JsonFormat({}, config.fields, further_fields(config))
+    if config.feedback.by_id:
+        lines.take_late_labels()
+    return lines
 
 
 def _are_objects(data: bytes, starts: Indices, ends: Indices) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from streamlin.checkpoint import CURRENT, PREVIOUS, load
 from streamlin.config import RunConfig
+from streamlin.formats.json import json_lines
 from streamlin.listening import Listener, listen
 from streamlin.metrics.answers import answers
 from streamlin.metrics.watcher import Metrics
@@ -22,7 +23,7 @@ from streamlin.service.journal import Journal
 from streamlin.service.overload import Overload
 from streamlin.service.predicting import Predictor
 from streamlin.service.server import Server
-from streamlin.service.source import PART, JournalSource, line_format
+from streamlin.service.source import PART, JournalSource
 from streamlin.service.traffic import Figures, Traffic
 from streamlin.service.warming import warm_up
 from streamlin.settings import checked
@@ -94,7 +95,7 @@ class Service(Watcher):
             position = self._state.positions.get(PART, {}).get(PART)
             self._journal = Journal(Path(str(config.checkpoint.path)), position)
             self._open.callback(self._journal.close)
-            self._source = JournalSource(self._journal, position, line_format(config))
+            self._source = JournalSource(self._journal, position, json_lines(config))
             self._run = Run(
                 config, self, state=self._state, source=self._source, watchers=[self._metrics], previous=previous
             )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamlin.config import RunConfig, further_fields
 from streamlin.events import Position, Records
 from streamlin.formats.json import JsonFormat
 from streamlin.service.journal import Journal
@@ -13,14 +12,6 @@ from streamlin.service.journal import Journal
 PART = "requests"
 """What checkpoints call both the source and its one part."""
 _PAUSE = 0.1
-
-
-def line_format(config: RunConfig) -> JsonFormat:
-    """JSON lines with the fields of the configuration."""
-    lines = JsonFormat({}, config.fields, further_fields(config))
-    if config.feedback.by_id:
-        lines.take_late_labels()
-    return lines
 
 
 @dataclass

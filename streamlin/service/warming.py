@@ -2,8 +2,8 @@
 
 from streamlin.config import CheckpointConfig, FeedbackConfig, RunConfig
 from streamlin.events import Event, single_records
+from streamlin.formats.json import json_lines
 from streamlin.model import Model
-from streamlin.service.source import line_format
 
 _EVENTS = [Event("one text", "one label", "1"), Event("another text", "another label", "2")]
 
@@ -13,7 +13,7 @@ def warm_up(config: RunConfig) -> None:
     small = config.features.model_copy(update={"bits": 10})
     update = {"features": small, "feedback": FeedbackConfig(), "checkpoint": CheckpointConfig()}
     config = config.model_copy(update=update)
-    model, lines = Model(config), line_format(config)
+    model, lines = Model(config), json_lines(config)
     batch, _ = lines.decode(single_records([lines.encode(event) for event in _EVENTS]))
     model.step(batch, model.featurize(batch))
     model.predict(batch, model.featurize(batch))

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from streamlin.config import RunConfig
+from streamlin.formats.json import json_lines
 from streamlin.run_state import RunState
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Text
 from streamlin.service.journal import Journal
 from streamlin.service.problems import Refused
-from streamlin.service.source import JournalSource, line_format
+from streamlin.service.source import JournalSource
 from streamlin.settings import load_config
 
 LIMITS = {"serve.max_waiting": 10, "serve.max_batch": 5}
@@ -25,7 +26,7 @@ async def acceptance(folder: Path, **flags: Any) -> AsyncIterator[tuple[Acceptan
     """One with a journal that is read only if somebody does."""
     config = load_config(flags=LIMITS | flags, environment={})
     journal = Journal(folder, None)
-    source = JournalSource(journal, None, line_format(config))
+    source = JournalSource(journal, None, json_lines(config))
     accepting = Acceptance(config, journal, source, RunState(config))
     try:
         yield accepting, source

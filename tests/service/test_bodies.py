@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from streamlin.config import RunConfig
 from streamlin.events import Event, single_records
+from streamlin.formats.json import json_lines
 from streamlin.service.bodies import Bodies, Example, Text
 from streamlin.service.problems import Refused
-from streamlin.service.source import line_format
 from streamlin.settings import load_config
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
@@ -33,7 +33,7 @@ def test_a_line_is_read_back_as_the_same_event(body: dict[str, Any]) -> None:
     config = RunConfig()
     (example,), is_list = Bodies(Example, 1, config).read(json.dumps(body).encode())
     assert not is_list
-    lines = line_format(config)
+    lines = json_lines(config)
     batch, dead = lines.decode(single_records([lines.encode(example.event())]))
     assert dead == []
     id_ = body.get("id")
@@ -57,7 +57,7 @@ def test_any_bytes(body: bytes) -> None:
 
 
 def test_labels_alone() -> None:
-    lines = line_format(load_config(flags={"feedback.enabled": True}, environment={}))
+    lines = json_lines(load_config(flags={"feedback.enabled": True}, environment={}))
     (body,), _ = Bodies(Example, 1, RunConfig()).read(b'{"id": 7, "label": "a", "weight": 2}')
     assert body.is_label
     batch, dead = lines.decode(single_records([lines.encode_label(body.event())]))

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
 from streamlin.events import Position
+from streamlin.formats.json import json_lines
 from streamlin.service.journal import Journal
-from streamlin.service.source import PART, JournalSource, line_format
+from streamlin.service.source import PART, JournalSource
 
 LINES = [b'{"text": "%d"}\n' % number for number in range(100)]
-FORMAT = line_format(RunConfig())
+FORMAT = json_lines(RunConfig())
 
 
 def read_all(journal: Journal, position: Position | None, limit: int = 7) -> tuple[list[bytes], list[Position]]:

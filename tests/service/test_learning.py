@@ -6,11 +6,12 @@ from pathlib import Path
 
 from streamlin.checkpoint import Checkpoint
 from streamlin.config import RunConfig
+from streamlin.formats.json import json_lines
 from streamlin.model import Learned
 from streamlin.run import Run, Watcher
 from streamlin.run_state import RunState
 from streamlin.service.journal import Journal
-from streamlin.service.source import PART, JournalSource, line_format
+from streamlin.service.source import PART, JournalSource
 from streamlin.settings import load_config
 from tests.integration.streams import assert_same_state, write_lines
 from tests.silent import Silent
@@ -55,7 +56,7 @@ def _live(state: Path, lines: list[bytes], batches: int | None) -> None:
         position = kept.positions.get(PART, {}).get(PART)
         journal = Journal(state, position, segment_bytes=500)
         opened.callback(journal.close)
-        source = JournalSource(journal, position, line_format(config))
+        source = JournalSource(journal, position, json_lines(config))
         for begin in range(0, len(lines), 3):
             journal.append(b"".join(lines[begin : begin + 3]), len(lines[begin : begin + 3]))
         journal.end()
