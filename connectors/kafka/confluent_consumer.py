@@ -6,7 +6,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from connectors.kafka.client import Connection, Extent, OffsetGoneError, Part, Rebalance, UnreachableError
@@ -148,8 +148,9 @@ class ConfluentConsumer(Client):
 
     def _messages(self, found: Sequence[Any]) -> list[Messages]:
         """Pieces of the messages, by partition; errors are raised."""
-        errors = [message for message in found if message.error() is not None]
-        if errors:
+        errors = []
+        if any(map(Message.error, found)):
+            errors = [message for message in found if message.error() is not None]
             found = [message for message in found if message.error() is None]
         by_part: dict[Part, list[Any]] = {}
         if len(self._next) == 1 and self._rebalance is None and found:
@@ -178,7 +179,7 @@ class ConfluentConsumer(Client):
         first, last = messages[0].offset(), messages[-1].offset()
         dense = last - first == len(messages) - 1  # offsets only grow
         offsets = range(first, last + 1) if dense else [message.offset() for message in messages]
-        piece = from_lists(*part, offsets, [message.value() for message in messages], self._connection.longest)
+        piece = from_lists(*part, offsets, list(map(Message.value, messages)), self._connection.longest)
         piece.begin = self._next.get(part, offsets[0])
         self._next[part] = offsets[-1] + 1
         piece.keys, piece.headers = _Column(messages, _key), _Column(messages, _headers)

@@ -1,8 +1,8 @@
 """Writing with confluent-kafka."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -20,9 +20,6 @@ from streamlin.errors import ConnectorError
 _SLICE = 1.0
 """Seconds that a producer waits until it tells that it does."""
 _PAUSE = 0.05
-_WINDOW = 50_000
-"""Messages that may be on their way before more are handed over; librdkafka's queue, of twice as many, may refuse one
-and take the next, which would be out of order then."""
 _URL_SAFE = str.maketrans("+/", "-_")
 """From librdkafka's way to write a topic's id to Kafka's."""
 
@@ -40,7 +37,7 @@ class ConfluentProducer(Client):
     ) -> None:
         super().__init__(connection)
         self._contact = contact
-        self._producer = made(Producer, properties, self.note)
+        self._producer = made(Producer, {**properties, "on_delivery": self._delivered}, self.note)
         self._failure: Any = None
         self._group: Any = None
         self.reach(self._producer, seconds)
@@ -48,31 +45,12 @@ class ConfluentProducer(Client):
             self._insist(self._producer.init_transactions)
 
     def send(self, topic: str, keys: Sequence[str], lines: memoryview, bounds: NDArray[np.int64]) -> None:
-        text, ends = bytes(lines), bounds.tolist()
-        messages = [
-            {"key": key, "value": text[begin : end - 1]} for key, (begin, end) in zip(keys, pairwise(ends), strict=True)
-        ]
-        while len(self._producer) > _WINDOW:
-            self._wait(self._producer.poll, _PAUSE)
-        while messages:
-            with self.translated():
-                sent = self._producer.produce_batch(topic, messages, on_delivery=self._delivered)
-            if sent == len(messages):
-                break
-            self._wait(self._producer.poll, _PAUSE)
-            messages = [{"key": m["key"], "value": m["value"]} for m in messages if "_error" in m]
-        self._contact.made()  # there is room, so some have arrived
+        values = bytes(lines[bounds[0] : bounds[-1] - 1]).split(b"\n")
+        self._produce(self._producer.produce, topic, zip(keys, values, strict=True))
         self.serve()
 
     def send_one(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
-        while True:
-            try:
-                with self.translated():
-                    self._producer.produce(topic, value, key, headers=list(headers), on_delivery=self._delivered)
-                break
-            except BufferError:
-                self._wait(self._producer.poll, _PAUSE)
-        self._contact.made()
+        self._produce(partial(self._producer.produce, headers=list(headers)), topic, [(key, value)])
 
     def flush(self) -> None:
         while len(self._producer):
@@ -126,6 +104,21 @@ class ConfluentProducer(Client):
             return consumer.consumer_group_metadata()
         finally:
             consumer.close()
+
+    def _produce(self, produce: Callable[..., None], topic: str, messages: Iterable[tuple[Any, bytes | None]]) -> None:
+        """Hand over keys and values, one by one: `produce_batch` wants a dictionary of each, and takes longer with it.
+
+        So does a keyword, twice as long.
+        """
+        with self.translated():
+            for key, value in messages:
+                while True:
+                    try:
+                        produce(topic, value, key)
+                        break
+                    except BufferError:
+                        self._wait(self._producer.poll, _PAUSE)
+        self._contact.made()  # there is room, so some have arrived
 
     def _wait(self, wait: Callable[[float], Any], seconds: float) -> None:
         """For messages to arrive, by a method of the client."""

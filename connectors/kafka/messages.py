@@ -104,9 +104,9 @@ def from_lists(
     longest: int,
 ) -> Messages:
     """Messages of given values; a None is a tombstone, what is longer than `longest` bytes is an error and cut."""
-    payloads = [b"" if value is None else value for value in values]
+    tombstones = np.array([i for i, value in enumerate(values) if value is None] if None in values else [], np.int64)
+    payloads = [value or b"" for value in values]
     lengths = np.fromiter(map(len, payloads), np.int64, len(payloads))
-    tombstones = np.array([i for i, value in enumerate(values) if value is None], np.int64)
     errors = wrong_lengths(lengths, tombstones, longest)
     for i in errors:
         payloads[i] = payloads[i][:CUT]
