@@ -461,7 +461,7 @@ class PipelineConfig(Strict):
     max_consecutive_dead_letters : so many in a row end the run.
     """
 
-    batch_size: Annotated[Count, Field(le=100_000)] = 1000
+    batch_size: Annotated[Count, Field(le=100_000)] = 4000
     threads: Annotated[Count, Field(le=2)] = 2
     max_record_bytes: Count = 10_000_000
     max_consecutive_dead_letters: Count = 1000

@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
 
 config: Any = numba.config  # it has no types
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -19,12 +21,29 @@ _PACKAGE = Path(__file__).parent
 
 def kernel(function: Function) -> Function:
     """Compile a function on arrays and numbers; no GIL, kept on disk, IEEE arithmetic in the order written."""
+    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    if config.DISABLE_JIT:
+        return function
     before = config.CACHE_DIR
     config.CACHE_DIR = str(_folder(before))
     try:
-        return cast(Function, njit(nogil=True, cache=True, error_model="numpy")(function))
+        compiled._cache = _Cache(function)  # type: ignore[no-untyped-call]
     finally:
         config.CACHE_DIR = before
+    return cast(Function, compiled)
+
+
+class _Cache(FunctionCache):
+    """What njit(cache=True) has, but for what it does before it loads the first function.
+
+    It imports all that compiling might need, scipy among it: of a short run's start that is a third. Where a function
+    has to be compiled the compiler does that itself.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 @cache

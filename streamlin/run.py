@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from streamlin.addresses import Address, parse_address
 from streamlin.ahead import Ahead
 from streamlin.aside import Aside
-from streamlin.config import RunConfig
+from streamlin.config import PipelineConfig, RunConfig
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import falls_told
@@ -31,8 +31,12 @@ from streamlin.turns import Turns
 
 _AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
-_SMALL = 4
+_SMALL = 16
 """A batch of less than this part of a full one comes from a live source that gives what it has."""
+_TURN = 1000
+"""Records of one source that are read before it is the other's turn."""
+_GUESTS_BATCH = 250
+"""Events that a stop may have to wait for; a guest may take milliseconds for each."""
 _PATIENCE = 0.05
 """Seconds without news after which what was written is handed to readers."""
 _SWITCH_INTERVAL = 0.0005
@@ -369,16 +373,24 @@ class Run:
         positions = dict(self.state.positions.get(key, {}))
         save = partial(self._checkpoint_for_source, key)
         source, decoder, pace = open_source(address, self.config, positions, self.notice, self.stop, save, late_labels)
-        pipeline = self.config.pipeline
-        reader = Reader(source, decoder, self._featurize, pipeline, limit, pace, self.stop, key, self.stages)
+        reader = Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self.stop, key, self.stages)
         self._open.callback(reader.close)
         return reader
 
     def _reader_of(self, source: OpenSource, limit: int | None) -> Reader:
-        pipeline, key = self.config.pipeline, source.key
-        reader = Reader(source, source.format, self._featurize, pipeline, limit, None, self.stop, key, self.stages)
+        reader = Reader(
+            source, source.format, self._featurize, self._pipeline, limit, None, self.stop, source.key, self.stages
+        )
         self._open.callback(reader.close)
         return reader
+
+    @property
+    def _pipeline(self) -> PipelineConfig:
+        """As configured, but with batches small enough where more than speed depends on them."""
+        pipeline = self.config.pipeline
+        turn = _TURN if self.config.feedback.url is not None else pipeline.batch_size
+        patience = _GUESTS_BATCH if self.model.guests else pipeline.batch_size
+        return pipeline.model_copy(update={"batch_size": min(pipeline.batch_size, turn, patience)})
 
     def _checkpoint_for_source(self, key: str) -> Mapping[str, Position]:
         """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""

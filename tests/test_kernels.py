@@ -61,3 +61,17 @@ def test_compiled_they_do_what_their_source_says(tmp_path):
             assert_allclose(interpreted[name], array, rtol=1e-6 if array.itemsize == 4 else 1e-12, err_msg=name)
         else:
             assert_array_equal(interpreted[name], array, err_msg=name)
+
+
+def test_what_was_compiled_is_loaded_without_what_compiling_needs():
+    """The second process at the latest finds it on disk."""
+    program = (
+        "import sys; from streamlin.learners import Perceptron; "
+        "print(Perceptron().learn_one('a b', 'x').learn_one('b c', 'y').predict_one('b c')); "
+        "print([name for name in ('scipy', 'numba.np.linalg') if name in sys.modules])"
+    )
+    outputs = [
+        subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        for _ in range(2)
+    ]
+    assert outputs[1] == "y\n[]\n"

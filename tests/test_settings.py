@@ -32,7 +32,7 @@ def test_without_anything_the_defaults_hold() -> None:
     assert (config.evaluation.window, config.evaluation.fading, config.evaluation.lead) == (1000, 0.999, None)
     assert config.checkpoint.every_events == 50_000
     pipeline = config.pipeline
-    assert (pipeline.batch_size, pipeline.threads) == (1000, 2)
+    assert (pipeline.batch_size, pipeline.threads) == (4000, 2)
     assert (pipeline.max_record_bytes, pipeline.max_consecutive_dead_letters) == (10_000_000, 1000)
 
 

@@ -158,7 +158,7 @@ def calibrate(
     recent: NDArray[np.float64],
     confidences: NDArray[np.float64],
 ) -> None:
-    """Probabilities, then the label, then the temperature: learner by learner, event by event.
+    """Probabilities, then the label, then the temperature: event by event, learner by learner.
 
     temperatures float64[L, 4]: as `temperature` has them. sums float64[L, 2, 3]: of w, w log loss, w Brier, over all
     time and fading. bins float64[L, 2, 10, 3]: likewise of w, w c, w h; events int64[L, 10]. scales float64[L]: what
@@ -167,10 +167,11 @@ def calibrate(
     place. confidences float64[n]: set.
     """
     powers, window = np.empty(scores.shape[2]), recent.shape[1]
-    for m in range(scores.shape[0]):
-        slot = counted % window if window > 0 else 0
-        for i in range(labels.size):
-            y, s, winner = labels[i], scores[m, i], predicted[m, i]
+    slot = counted % window if window > 0 else 0
+    for i in range(labels.size):
+        y, w = labels[i], weights[i]
+        for m in range(scores.shape[0]):  # what one learner waits for, another one need not
+            s, winner = scores[m, i], predicted[m, i]
             if y < 0 and lead[i] != m:
                 continue
             known = s.size
@@ -190,7 +191,7 @@ def calibrate(
             told = confidence > 0.0
             candidate = told and y < known
             share = powers[y] * confidence if candidate else 0.0
-            w, log_loss, brier = weights[i], -np.log(max(share, _SMALLEST)), 1.0 + squares - 2.0 * share
+            log_loss, brier = -np.log(max(share, _SMALLEST)), 1.0 + squares - 2.0 * share
             add_event(w, log_loss, brier, confidence, winner == y, sums[m, 0], bins[m, 0])
             if told:
                 events[m, bin_of(confidence)] += 1
@@ -203,9 +204,10 @@ def calibrate(
                 add_event(w * scales[m], log_loss, brier, confidence, winner == y, sums[m, 1], bins[m, 1])
                 last = recent[m, slot]
                 last[0], last[1], last[2] = log_loss, brier, confidence
-                slot = slot + 1 if slot + 1 < window else 0
             if candidate and known > 1 and not calibrated[m]:
                 adjust(temperatures[m], w * (mean - factor * (s[y] - s[winner])), w, spread)
+        if y >= 0 and window > 0:
+            slot = slot + 1 if slot + 1 < window else 0
 
 
 @kernel

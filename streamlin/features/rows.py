@@ -34,6 +34,7 @@ class RowIndex:
     """Which row each of the 2^bits buckets has; rows are given in order of first sight.
 
     row_of : int32[2^bits]; -1 where a bucket has none.
+    bucket_of : int32[n_rows or more], the other way round. n_rows : how many there are.
     min_count : the sighting at which a bucket gets its row. Before, a feature is none; also where the event has no
         label and so does not count, or its label would show in its prediction.
     """
@@ -42,11 +43,11 @@ class RowIndex:
         self.bits, self.min_count = bits, min_count
         self.row_of = np.full(1 << bits, -1, np.int32)
         self._sightings = np.zeros(1 << bits if min_count > 1 else 0, np.int32)
-        self._buckets = np.empty(1024, np.int32)
-        self._n_rows = 0
+        self.bucket_of = np.empty(1024, np.int32)
+        self.n_rows = 0
 
     def __len__(self) -> int:
-        return self._n_rows
+        return self.n_rows
 
     def __getstate__(self) -> tuple[int, int, NDArray[np.int32], NDArray[np.int32]]:
         """What a copy gets: the buckets in use, not a number for each that there is."""
@@ -60,7 +61,7 @@ class RowIndex:
     @property
     def buckets(self) -> NDArray[np.int32]:
         """int32[n_rows], the bucket of each row."""
-        return self._buckets[: self._n_rows]
+        return self.bucket_of[: self.n_rows]
 
     @property
     def sightings(self) -> NDArray[np.int32]:
@@ -72,7 +73,7 @@ class RowIndex:
         """Give `buckets`, int32[n_rows], the rows 0, 1, …; for an index that has none yet."""
         if sightings is not None:
             self._sightings[sightings[0]] = sightings[1]
-        self._buckets, self._n_rows = buckets.copy(), buckets.size
+        self.bucket_of, self.n_rows = buckets.copy(), buckets.size
         self.row_of[buckets] = np.arange(buckets.size, dtype=np.int32)
 
     def examples(self, features: Buckets, learned: NDArray[np.bool_] | None = None) -> Examples:
@@ -95,20 +96,24 @@ class RowIndex:
         rows_before: NDArray[np.int64],
     ) -> None:
         """Set rows and rows_before as `assign_rows` does."""
-        if self._buckets.size < self._n_rows + buckets.size:
-            self._buckets = np.resize(self._buckets, 2 * self._buckets.size + buckets.size)
-        self._n_rows = assign_rows(
+        self.make_room(buckets.size)
+        self.n_rows = assign_rows(
             indptr,
             buckets,
             learned,
             self.min_count,
             self._sightings,
             self.row_of,
-            self._buckets,
-            self._n_rows,
+            self.bucket_of,
+            self.n_rows,
             rows,
             rows_before,
         )
+
+    def make_room(self, entries: int) -> None:
+        """For so many more rows."""
+        if self.bucket_of.size < self.n_rows + entries:
+            self.bucket_of = np.resize(self.bucket_of, 2 * self.bucket_of.size + entries)
 
 
 def _without_rare(examples: Examples) -> Examples:

@@ -127,11 +127,9 @@ class View:
         sum_repeats(indptr, buckets, values, self.bits)
         return _trimmed(indptr, buckets, values)
 
-    def text_arguments(self, text: str) -> tuple[Any, ...]:
-        """Of a text alone, what `look_up_text` begins with."""
-        if self._is_plain and text.isascii():
-            return padded(text), *self.how
-        return padded(self._prepared([text])[0]), *self.how
+    def padded(self, text: str) -> bytearray:
+        """Of a text alone, what is hashed."""
+        return padded(text if self._is_plain and text.isascii() else self._prepared([text])[0])
 
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         return _trimmed(*hash_texts(*joined(self._prepared(texts)), pieces, *joined(named), *self.how))

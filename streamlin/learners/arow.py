@@ -4,15 +4,19 @@ Crammer, Kulesza, Dredze, NIPS 2009, figure 1; multiclass against the best score
 JMLR 7 (2006) 551-585, section 5.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import Kernels, Learner, Targets
 from streamlin.learners.linear import best_other, linear_scores
+from streamlin.learners.step import aim, best_score
 
 
 @kernel
@@ -64,6 +68,14 @@ def learn_batch(
         bias_precision[()] += w / r
 
 
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
+
+
 class Arow(Learner):
     """Multiclass AROW: passive-aggressive steps, the smaller the surer a feature's weights are.
 
@@ -88,6 +100,7 @@ class Arow(Learner):
     name = "arow"
     tables = ("weights", "bias", "precisions", "bias_precision")
     shared = ("precisions",)
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(self, r: float = 10.0, features: View | None = None) -> None:
         if not 0 < r < np.inf:
@@ -97,5 +110,5 @@ class Arow(Learner):
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(*examples, *targets, self.r, self.weights, self.bias, self.precisions, self.bias_precision, scores)
+    def arguments(self) -> tuple[Any, ...]:
+        return self.r, self.weights, self.bias, self.precisions, self.bias_precision

@@ -4,15 +4,19 @@ Freund, Schapire, Machine Learning 37 (1999) 277-296; Collins, EMNLP 2002. The m
 Course in Machine Learning, section 4.6.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import ALL, Learner, Rows, Targets
+from streamlin.learners.base import ALL, Kernels, Learner, Rows, Targets
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
+from streamlin.learners.step import aim, best_score
 
 
 @kernel
@@ -68,6 +72,14 @@ def learn_batch(
             scale_down(bias_sums.reshape(1, -1))
 
 
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
+
+
 class AveragedPerceptron(Learner):
     """The perceptron that predicts by the mean of its weights over time.
 
@@ -92,6 +104,7 @@ class AveragedPerceptron(Learner):
 
     name = "averaged_perceptron"
     tables = ("weights", "bias", "sums", "bias_sums", "clock", "growth")
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(self, half_life: float | None = None, features: View | None = None) -> None:
         super().__init__(features)
@@ -100,10 +113,8 @@ class AveragedPerceptron(Learner):
         self.bias, self.bias_sums = np.zeros(0, np.float32), np.zeros(0)
         self.clock, self.growth = np.zeros(()), np.zeros(())
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(
-            *examples,
-            *targets,
+    def arguments(self) -> tuple[Any, ...]:
+        return (
             self.weights,
             self.bias,
             self.sums,
@@ -111,7 +122,6 @@ class AveragedPerceptron(Learner):
             self.clock,
             self.growth,
             growth_rate(self.half_life),
-            scores,
         )
 
     def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:

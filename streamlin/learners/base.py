@@ -1,8 +1,8 @@
 """What all learners share, in a pipeline and alone."""
 
 import inspect
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,6 +15,7 @@ from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.single import SingleEvent
 from streamlin.learners.linear import scale_to_one
+from streamlin.learners.step import Step
 from streamlin.learners.tables import Array, grown
 
 Text = str | Mapping[str, float]
@@ -57,6 +58,13 @@ def learn_labels(index: LabelIndex, labels: Sequence[str | None], weights: NDArr
     return targets(index.learn(labels), weights, n_known)
 
 
+class Kernels(NamedTuple):
+    """A learner's kernel: for a batch, which gets `*examples, *targets, *arguments, scores`, and entered by `Step`."""
+
+    learn_batch: Callable[..., None]
+    learn_event: Callable[..., int]
+
+
 class Learner:
     """An online classifier of hashed features.
 
@@ -83,6 +91,9 @@ class Learner:
     """
     shared: tuple[str, ...] = ()
     """Those of two dimensions that are [n_rows, 1]: what a feature has for all its labels."""
+    kernels: ClassVar[Kernels | None] = None
+    """What learns. Who has none, or does more, overrides `score_then_learn`."""
+    _has_step: ClassVar[bool] = False
     normalize: bool = False
     """Whether an event's values are scaled to length 1."""
 
@@ -93,6 +104,9 @@ class Learner:
         self.labels = LabelIndex()
         self._rows_in_use = 0
         self._room = (0, 0)
+
+    def __init_subclass__(cls) -> None:
+        cls._has_step = cls.kernels is not None and cls.score_then_learn is Learner.score_then_learn
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy gets: what was learned, not what is kept for speed."""
@@ -115,10 +129,13 @@ class Learner:
         """Set scores float64[n, n_labels], event by event, each before its event was learned.
 
         -inf where a label is no candidate yet. The tables must have been grown to all rows and labels of the batch.
-
-        Kernels are best given the arrays one by one, `*examples, *targets`: a tuple of arrays takes thrice the time to
-        enter compiled code, and with single events that is most of the time there is.
         """
+        if self.kernels is None:
+            raise NotImplementedError
+        self.kernels.learn_batch(*examples, *targets, *self.arguments(), scores)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What the kernel gets beside a batch and its scores; the same objects while nothing is changed."""
         raise NotImplementedError
 
     def grow(self, n_rows: int, n_labels: int) -> None:
@@ -126,6 +143,8 @@ class Learner:
         if n_rows > self._room[0] or n_labels > self._room[1]:
             for name in self.tables:
                 setattr(self, name, grown(getattr(self, name), self._shape(name, n_rows, n_labels), self._rows_in_use))
+            for single in vars(self).get("_singles", ()):
+                single.step = None  # it would keep the tables that are outgrown
             self._room = self._capacity(n_rows, n_labels)
         self._rows_in_use = max(self._rows_in_use, n_rows)
 
@@ -193,22 +212,21 @@ class Learner:
     def learn_label(self, x: Text, label: Any, w: float = 1.0) -> None:
         """`learn_one` of a label of whatever kind can be a key; None: there is none."""
         weight = w if type(w) is float and 0.0 <= w < inf else float(checked_weights([w])[0])
-        event, names = self._taken(x), self.labels.names
+        single, names = self._taken(x), self.labels.names
         n_known = len(names)
         code = self.labels.learn_one(label) if weight > 0 else -1
         if code >= 0:
-            event.bring_rows(self._rows)
-            self.grow(len(self._rows), len(names))
-        self.score_then_learn(event.examples, target(code, n_known, weight), np.empty((1, len(names))))
-        self._give_back(event)
+            single.event.bring_rows()
+            self.grow(self._rows.n_rows, len(names))
+        self._step(single, code, n_known, weight)
+        self._give_back(single)
 
     def predict_one(self, x: Text) -> str | None:
         """The best scored label; None while no label is known."""
-        scores = self.scores_one(x)
-        if not scores.size:
-            return None
-        code = int(scores.argmax())
-        return self.labels.names[code] if scores.item(code) != -inf else None
+        single, names = self._taken(x), self.labels.names
+        code = self._step(single, -1, len(names), 1.0)
+        self._give_back(single)
+        return names[code] if code >= 0 else None
 
     def predict_proba_one(self, x: Text) -> dict[str, float]:
         """Each label's probability: the softmax of the scores."""
@@ -270,10 +288,10 @@ class Learner:
 
     def scores_one(self, x: Text) -> NDArray[np.float64]:
         """Scores float64[1, n_labels] of one text or mapping; nothing is learned."""
-        event, n_labels = self._taken(x), len(self.labels.names)
-        scores = np.empty((1, n_labels))
-        self.score_then_learn(event.examples, target(-1, n_labels, 1.0), scores)
-        self._give_back(event)
+        single = self._taken(x)
+        self._step(single, -1, len(self.labels.names), 1.0)
+        scores = single.scores.copy()
+        self._give_back(single)
         return scores
 
     def best_labels(self, scores: NDArray[np.float64]) -> list[Any]:
@@ -294,25 +312,41 @@ class Learner:
         self.check_values(features.values)
         return features
 
-    def _taken(self, x: Text) -> SingleEvent:
+    def _step(self, single: "_Single", code: int, known: int, weight: float) -> int:
+        """Score, then learn, one event; the best scored label's code, -1 where there is no candidate."""
+        examples, n_labels = single.event.examples, len(self.labels.names)
+        if self.kernels is None or not self._has_step:
+            single.scores = np.empty((1, n_labels))
+            goals = Targets(np.array([code], np.int32), np.array([known]), np.array([weight]))
+            self.score_then_learn(examples, goals, single.scores)
+            return int(best(single.scores)[0])
+        arguments, step = self.arguments(), single.step
+        if step is None or not step.fits(examples, arguments, n_labels):
+            single.step = step = Step(examples, arguments, n_labels)
+            single.scores = step.scores
+        return step.take(self.kernels.learn_event, code, known, weight)
+
+    def _taken(self, x: Text) -> "_Single":
         """The features of x; who was given the event is alone with it until it is given back."""
         if not isinstance(x, _KINDS):
             raise _refused(x)
         try:
-            event = self._singles.pop()
+            single = self._singles.pop()
         except IndexError:
-            event = SingleEvent()
-        event.take(x, self.view, self._rows)
+            single = _Single(SingleEvent(self.view, self._rows))
+        if single.event.view is not self.view:
+            single = _Single(SingleEvent(self.view, self._rows))
+        single.event.take(x)
         if not isinstance(x, str):
-            self.check_values(event.values)
-        return event
+            self.check_values(single.event.values)
+        return single
 
-    def _give_back(self, event: SingleEvent) -> None:
-        if event.room <= _LARGE:
-            self._singles.append(event)
+    def _give_back(self, single: "_Single") -> None:
+        if single.event.room <= _LARGE:
+            self._singles.append(single)
 
     @cached_property
-    def _singles(self) -> list[SingleEvent]:
+    def _singles(self) -> "list[_Single]":
         """Those that no thread is using, the latest last; not part of a copy."""
         return []
 
@@ -325,6 +359,15 @@ class Learner:
     def _rows(self) -> RowIndex:
         """Made once it is used alone: in a pipeline, 4 bytes a bucket for nothing."""
         return RowIndex(self.view.bits)
+
+
+class _Single:
+    """One event, and how it was last scored."""
+
+    def __init__(self, event: SingleEvent) -> None:
+        self.event = event
+        self.step: Step | None = None
+        self.scores = np.empty((1, 0))
 
 
 def _refused(x: object) -> RecordError:
@@ -343,12 +386,6 @@ def checked_weights(ws: Any) -> NDArray[np.float64]:
 def no_targets(n: int, n_labels: int) -> Targets:
     """Targets of n events without labels."""
     return Targets(np.full(n, -1, np.int32), np.full(n, n_labels, np.int64), np.ones(n))
-
-
-@lru_cache(maxsize=1024)
-def target(code: int, n_known: int, weight: float) -> Targets:
-    """Targets of one event, not to be written to: most events have those that another one had."""
-    return Targets(np.array([code], np.int32), np.array([n_known], np.int64), np.array([weight]))
 
 
 def best(scores: NDArray[np.float64]) -> NDArray[np.int32]:

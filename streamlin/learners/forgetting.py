@@ -4,6 +4,7 @@ After i events an event counts 2^(i / half_life). All that is summed is a ratio 
 relation matters. Once they have grown by 2^64, sums are divided by that: by a power of two, which rounds nothing.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def checked_half_life(name: str, half_life: float | None) -> float | None:
     return float(half_life)
 
 
+@cache
 def growth_rate(half_life: float | None) -> float:
     """By how much the log2 of the increment grows with each event."""
     return 0.0 if half_life is None else 1.0 / half_life

@@ -3,15 +3,19 @@
 Crammer, Singer, JMLR 2 (2001) 265-292, for the loss; Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, for the steps.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import Kernels, Learner, Targets
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
+from streamlin.learners.step import aim, best_score
 
 
 @kernel
@@ -58,6 +62,14 @@ def learn_batch(
         adagrad_step(w, 0, rival, eta, epsilon, bias_row, bias_squares_row)
 
 
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
+
+
 class Hinge(Learner):
     """A linear support vector machine, its steps scaled by Adagrad.
 
@@ -81,6 +93,7 @@ class Hinge(Learner):
 
     name = "hinge"
     tables = ("weights", "bias", "squares", "bias_squares")
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(
         self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True, features: View | None = None
@@ -93,16 +106,5 @@ class Hinge(Learner):
         self.weights, self.squares = np.zeros((0, 0), np.float32), np.zeros((0, 0))
         self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(
-            *examples,
-            *targets,
-            self.eta,
-            self.epsilon,
-            self.normalize,
-            self.weights,
-            self.bias,
-            self.squares,
-            self.bias_squares,
-            scores,
-        )
+    def arguments(self) -> tuple[Any, ...]:
+        return self.eta, self.epsilon, self.normalize, self.weights, self.bias, self.squares, self.bias_squares

@@ -4,17 +4,19 @@ Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, the diagonal form of figure 1; t
 Models for Statistical NLP (2014), section 4.
 """
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import Kernels, Learner, Targets
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
+from streamlin.learners.step import aim, best_score
 
 Squares = Literal["weight", "feature"]
 
@@ -68,6 +70,14 @@ def learn_batch(
             shared_steps(errors, n_labels, squared_errors, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
         else:
             adagrad_steps(errors, n_labels, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
+
+
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
 
 
 @kernel
@@ -132,6 +142,7 @@ class LogisticRegression(Learner):
 
     name = "logistic_regression"
     tables = ("weights", "bias", "gradient_squares", "bias_squares")
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(
         self,
@@ -153,10 +164,8 @@ class LogisticRegression(Learner):
         self.weights, self.gradient_squares = np.zeros((0, 0), np.float32), np.zeros((0, int(by_feature)))
         self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(
-            *examples,
-            *targets,
+    def arguments(self) -> tuple[Any, ...]:
+        return (
             self.eta,
             self.epsilon,
             self.normalize,
@@ -165,5 +174,4 @@ class LogisticRegression(Learner):
             self.bias,
             self.gradient_squares,
             self.bias_squares,
-            scores,
         )

@@ -5,19 +5,21 @@ Cestnik, ECAI 1990, 147-149, for smoothing by the prior, his m-estimate.
 """
 
 import math
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import ALL, Learner, Rows, Targets
+from streamlin.learners.base import ALL, Kernels, Learner, Rows, Targets
 from streamlin.learners.collapse import checked_reset, collapsed
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
 from streamlin.learners.linear import best_other
+from streamlin.learners.step import aim, best_score
 
 Smoothing = Literal["uniform", "prior"]
 
@@ -90,6 +92,14 @@ def learn_batch(
             scale_down(totals.reshape(1, -1))
             scale_down(events.reshape(1, -1))
             scale_down(n.reshape(1, 1))
+
+
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
 
 
 @kernel
@@ -202,6 +212,7 @@ class NaiveBayes(Learner):
 
     name = "naive_bayes"
     tables = ("counts", "totals", "events", "n", "growth", "late_hits", "late", "long_hits", "long")
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(
         self,
@@ -222,10 +233,8 @@ class NaiveBayes(Learner):
         self.n, self.growth = np.zeros(()), np.zeros(())
         self.late_hits, self.late, self.long_hits, self.long = (np.zeros(()) for _ in range(4))
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(
-            *examples,
-            *targets,
+    def arguments(self) -> tuple[Any, ...]:
+        return (
             self.smoothing == "prior",
             self.alpha,
             growth_rate(self.half_life),
@@ -239,7 +248,6 @@ class NaiveBayes(Learner):
             self.late,
             self.long_hits,
             self.long,
-            scores,
         )
 
     def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:

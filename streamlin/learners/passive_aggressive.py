@@ -3,15 +3,20 @@
 Crammer et al., JMLR 7 (2006) 551-585, figure 1; the multiclass form of section 5.
 """
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import Kernels, Learner, Targets
 from streamlin.learners.linear import add_scaled, best_other, linear_scores, squared_length
+from streamlin.learners.step import aim, best_score
 
 
 @kernel
@@ -51,6 +56,20 @@ def learn_batch(
             add_scaled(examples, i, -step, weights, bias, rival)
 
 
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
+
+
+@cache
+def softness(C: float) -> float:
+    """What PA-II adds to 2 ||x||^2; for one C one object, see `Learner.arguments`."""
+    return 0.5 / C
+
+
 class PassiveAggressive(Learner):
     """Multiclass PA-I, or PA-II.
 
@@ -74,6 +93,7 @@ class PassiveAggressive(Learner):
 
     name = "passive_aggressive"
     tables = ("weights", "bias")
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(self, C: float = 0.1, variant: int = 1, features: View | None = None) -> None:
         if not C > 0:  # also refuses NaN
@@ -85,6 +105,6 @@ class PassiveAggressive(Learner):
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        bounds = (self.C, 0.0) if self.variant == 1 else (np.inf, 0.5 / self.C)
-        learn_batch(*examples, *targets, *bounds, self.weights, self.bias, scores)
+    def arguments(self) -> tuple[Any, ...]:
+        bounds = (self.C, 0.0) if self.variant == 1 else (np.inf, softness(self.C))
+        return *bounds, self.weights, self.bias

@@ -3,14 +3,18 @@
 Rosenblatt (1958); Eisenstein, Linear Models for Statistical NLP (2014), section 3; Collins, EMNLP 2002.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Learner, Targets
+from streamlin.learners.base import Kernels, Learner, Targets
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
+from streamlin.learners.step import aim, best_score
 
 
 @kernel
@@ -38,6 +42,14 @@ def learn_batch(
         add_scaled(examples, i, -targets.weights[i], weights, bias, guess)
 
 
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
+
+
 class Perceptron(Learner):
     """The multiclass perceptron.
 
@@ -48,11 +60,12 @@ class Perceptron(Learner):
 
     name = "perceptron"
     tables = ("weights", "bias")
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(self, features: View | None = None) -> None:
         super().__init__(features)
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(*examples, *targets, self.weights, self.bias, scores)
+    def arguments(self) -> tuple[Any, ...]:
+        return self.weights, self.bias

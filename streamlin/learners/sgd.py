@@ -5,17 +5,19 @@ Shalev-Shwartz and others, Mathematical Programming 127 (2011) 3-30, for Pegasos
 Statistical NLP (2014), sections 3 to 5, for the losses.
 """
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.bundle import Items
 from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import ALL, Learner, Rows, Targets
+from streamlin.learners.base import ALL, Kernels, Learner, Rows, Targets
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
+from streamlin.learners.step import aim, best_score
 
 Loss = Literal["perceptron", "log", "hinge"]
 Rate = Literal["constant", "inverse", "inverse_sqrt", "pegasos"]
@@ -72,6 +74,14 @@ def learn_batch(
             for j in range(examples.indptr[i], examples.indptr[i + 1]):
                 weights[examples.rows[j], k] += change * (scale * examples.values[j]) / factor
             bias[k] += change
+
+
+@kernel
+def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+    """The same of one event; see `Step`."""
+    aim(event, code, known, weight)
+    learn_batch(*event.items)
+    return best_score(event)
 
 
 @kernel
@@ -143,6 +153,7 @@ class StochasticGradientDescent(Learner):
 
     name = "sgd"
     tables = ("weights", "bias", "shrunk", "clock")
+    kernels = Kernels(learn_batch, learn_event)
 
     def __init__(
         self,
@@ -168,10 +179,8 @@ class StochasticGradientDescent(Learner):
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.shrunk, self.clock = np.zeros(()), np.zeros((), np.int64)
 
-    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        learn_batch(
-            *examples,
-            *targets,
+    def arguments(self) -> tuple[Any, ...]:
+        return (
             _LOSSES.index(self.loss),
             _RATES.index(self.rate),
             self.eta,
@@ -181,7 +190,6 @@ class StochasticGradientDescent(Learner):
             self.bias,
             self.shrunk,
             self.clock,
-            scores,
         )
 
     def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:

@@ -58,19 +58,20 @@ def check(event, x, view, index):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_text_has_the_features_that_it_has_among_others(view: View) -> None:
-    event, index = SingleEvent(), RowIndex(view.bits)
+    index = RowIndex(view.bits)
+    event = SingleEvent(view, index)
     index.examples(view.of_texts(["a three line"]), np.array([True]))
     for text in [*TEXTS, " ".join(map(str, range(500))), *TEXTS]:
-        event.take(text, view, index)
+        event.take(text)
         check(event, text, view, index)
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS, ids=repr)
 def test_a_mapping_has_the_features_that_it_has_among_others(mapping) -> None:
-    event, view = SingleEvent(), View(bits=12)
-    index = RowIndex(view.bits)
+    view, index = View(bits=12), RowIndex(12)
+    event = SingleEvent(view, index)
     index.examples(view.of_mappings([{"a": 1, "name 3": 1}]), np.array([True]))
-    event.take(mapping, view, index)
+    event.take(mapping)
     check(event, mapping, view, index)
 
 
@@ -80,16 +81,17 @@ def test_a_mapping_has_the_features_that_it_has_among_others(mapping) -> None:
 @pytest.mark.parametrize("first", [{"a": 1.0}, {"a": 0, "b": 1}, {}])
 def test_a_value_that_is_refused_among_others_is_refused_alone(first, value) -> None:
     """Also where the event was a good mapping just before; it is then none."""
-    view, index, event = View(bits=12), RowIndex(12), SingleEvent()
-    event.take(first, view, index)
+    view, index = View(bits=12), RowIndex(12)
+    event = SingleEvent(view, index)
+    event.take(first)
     bad = first | {"b": value}
     with pytest.raises(RecordError) as expected:
         many(bad, view)
     for _ in range(2):
         with pytest.raises(RecordError) as found:
-            event.take(bad, view, index)
+            event.take(bad)
         assert str(found.value) == str(expected.value)
-    event.take(first, view, index)
+    event.take(first)
     check(event, first, view, index)
 
 
@@ -98,12 +100,13 @@ def test_a_name_that_is_no_text_is_refused_alike() -> None:
         with pytest.raises((TypeError, RecordError)) as expected:
             many(mapping, View())
         with pytest.raises(expected.type, match=str(expected.value)):
-            SingleEvent().take(mapping, View(), RowIndex(20))
+            SingleEvent(View(), RowIndex(20)).take(mapping)
 
 
 def test_a_mapping_that_was_changed_is_another_one() -> None:
     """A value, a name, and the order: rows are given by that."""
-    view, index, event = View(), RowIndex(20), SingleEvent()
+    view, index = View(), RowIndex(20)
+    event = SingleEvent(view, index)
     mapping = {"a": 1.0, "b": 2.0}
     changes = [
         lambda: mapping.update(a=3.0),
@@ -114,28 +117,21 @@ def test_a_mapping_that_was_changed_is_another_one() -> None:
         lambda: mapping.clear(),
     ]
     for change in changes:
-        event.take(mapping, view, index)
+        event.take(mapping)
         change()
-        event.take(mapping, view, index)
+        event.take(mapping)
         check(event, mapping, view, index)
-    event.take({"a": 1, "b": 1}, view, index)
-    event.take({"b": 1, "a": 1}, view, index)
-    event.bring_rows(index)
+    event.take({"a": 1, "b": 1})
+    event.take({"b": 1, "a": 1})
+    event.bring_rows()
     assert index.buckets.tolist() == view.of_mappings([{"b": 1, "a": 1}]).buckets.tolist()
 
 
-def test_the_same_text_of_another_view_is_another_event() -> None:
-    event = SingleEvent()
-    for view in [*VIEWS, *VIEWS]:
-        index = RowIndex(view.bits)
-        event.take("one two 3", view, index)
-        check(event, "one two 3", view, index)
-
-
 def test_a_text_of_a_kind_of_its_own_is_taken_as_text() -> None:
-    event, view, index = SingleEvent(), View(), RowIndex(20)
+    view, index = View(), RowIndex(20)
+    event = SingleEvent(view, index)
     for text in (np.str_("a b"), np.str_("a c"), "a c", {"a c": 1}, np.str_("a c")):
-        event.take(text, view, index)
+        event.take(text)
         check(event, text, view, index)
 
 
@@ -145,12 +141,13 @@ mapping = st.dictionaries(st.sampled_from(["a", "b", "c\0", "d"]), st.sampled_fr
 
 @given(st.lists(st.tuples(text | mapping, st.booleans()), max_size=30))
 def test_any_events_in_any_order_bring_the_rows_that_they_bring_among_others(steps):
-    view, ours, theirs, event = View(bits=6), RowIndex(6), RowIndex(6), SingleEvent()
+    view, ours, theirs = View(bits=6), RowIndex(6), RowIndex(6)
+    event = SingleEvent(view, ours)
     for x, learned in steps:
         expected = theirs.examples(many(x, view), np.array([learned]))
-        event.take(x, view, ours)
+        event.take(x)
         if learned:
-            event.bring_rows(ours)
+            event.bring_rows()
         assert_array_equal(event.examples.rows[: expected.rows.size], expected.rows)
         assert_array_equal(event.examples.rows_before, expected.rows_before)
         assert_array_equal(event.values, expected.values)

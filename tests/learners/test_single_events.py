@@ -5,6 +5,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from math import inf, nan
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -202,7 +203,7 @@ def test_a_text_of_any_length(data):
         assert single.predict_one(text) == bulk.predict_many([text])[0]
         single.learn_one(text, label)
         bulk.learn_many([text], [label])
-        assert sum(event.room for event in single._singles) < 1 << 17
+        assert sum(kept.event.room for kept in single._singles) < 1 << 17
     assert_same(single, bulk)
 
 
@@ -225,3 +226,59 @@ def test_another_view_is_noticed():
     ours.learn_one("A b", "x")
     theirs.learn_many(["A b"], ["x"])
     assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"), [("passive_aggressive", "C", 0.01), ("logistic_regression", "eta", 2.0)]
+)
+def test_a_parameter_that_was_changed_is_noticed(kind, name, value):
+    single, bulk = small(KINDS[kind]), small(KINDS[kind])
+    for changed in (False, True):
+        for learner in (single, bulk):
+            if changed:
+                setattr(learner, name, value)
+        for text, label in zip(TEXTS, "xyxyxy", strict=True):
+            single.learn_one(text, label)
+            bulk.learn_many([text], [label])
+    assert_same(single, bulk)
+
+
+@EVERY
+def test_tables_that_were_taken_over_are_noticed(kind):
+    """Restored between two events, from copies of the same size."""
+    single, bulk = small(kind), small(kind)
+    for learner in (single, bulk):
+        learner.learn_many(TEXTS, list("xyxyxy"))
+    single.predict_one(TEXTS[0])
+    state = {name: np.array(table) for name, table in bulk.state(bulk.n_rows, 2).items()}
+    single.restore(state)
+    single.learn_one("a prize at lunch", "y")
+    bulk.learn_many(["a prize at lunch"], ["y"])
+    assert_same(single, bulk)
+
+
+class Doubling(Perceptron):
+    """A learner that does more than its kernels do."""
+
+    def score_then_learn(self, examples, targets, scores):
+        super().score_then_learn(examples, targets, scores)
+        super().score_then_learn(examples, targets, np.empty_like(scores))
+
+
+class Own(Doubling):
+    """A learner of others: its kernel is for batches alone."""
+
+    kernels = None
+
+    def score_then_learn(self, examples, targets, scores):
+        Perceptron.kernels.learn_batch(*examples, *targets, *self.arguments(), scores)
+
+
+@pytest.mark.parametrize("kind", [Doubling, Own])
+def test_a_learner_of_others_is_alone_what_it_is_in_bulk(kind, data):
+    single, bulk = small(kind), small(kind)
+    for event in read_events(data / "trec-6.jsonl.gz", 100):
+        assert single.predict_one(event.text) == bulk.predict_many([event.text])[0]
+        single.learn_one(event.text, event.label)
+        bulk.learn_many([event.text], [event.label])
+    assert_same(single, bulk)
