@@ -76,8 +76,10 @@ class KafkaSink:
                 ("streamlin.offset", str(records.offsets[number]).encode()),
             ]
         cut = number in records.errors and len(value or b"") == CUT  # by the source
-        if value is not None and (cut or len(value) + _size(key, headers) > _LARGEST):
-            value = value[:CUT]
+        if _size(key, headers) > _LARGEST - CUT:  # they alone leave no room
+            key, headers, cut = None if key is None else key[:CUT], (), True
+        if cut or len(value or b"") + _size(key, headers) > _LARGEST:
+            value = None if value is None else value[:CUT]
             own.append(("streamlin.truncated", b"true"))
         self._began().send_one(self._topic, key, value, [*headers, *own])
 

@@ -13,10 +13,11 @@ from streamlin.bundle import Items
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import ALL, Kernels, Learner, Rows, Targets
+from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
-from streamlin.learners.step import aim, best_score
+from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.targets import Targets
 
 
 @kernel

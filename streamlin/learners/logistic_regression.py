@@ -14,9 +14,10 @@ from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Kernels, Learner, Targets
+from streamlin.learners.base import Learner
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
-from streamlin.learners.step import aim, best_score
+from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.targets import Targets
 
 Squares = Literal["weight", "feature"]
 

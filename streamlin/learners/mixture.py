@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
-from streamlin.learners.base import Targets
 from streamlin.learners.tables import Array, grown
+from streamlin.learners.targets import Targets
 
 _START = 1.5
 _SPREAD_FADING, _FADING, _OUTPUT_FADING = 0.999, 0.998, 0.9995

@@ -12,9 +12,10 @@ from streamlin.bundle import Items
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import Kernels, Learner, Targets
+from streamlin.learners.base import Learner
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
-from streamlin.learners.step import aim, best_score
+from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.targets import Targets
 
 
 @kernel

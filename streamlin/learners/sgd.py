@@ -15,9 +15,10 @@ from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.base import ALL, Kernels, Learner, Rows, Targets
+from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
-from streamlin.learners.step import aim, best_score
+from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.targets import Targets
 
 Loss = Literal["perceptron", "log", "hinge"]
 Rate = Literal["constant", "inverse", "inverse_sqrt", "pegasos"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,13 @@ from numpy.typing import NDArray
 from streamlin.bundle import Bundle, Items
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
+
+
+class Kernels(NamedTuple):
+    """A learner's kernel: for a batch, which gets `*examples, *targets, *arguments, scores`, and entered by `Step`."""
+
+    learn_batch: Callable[..., None]
+    learn_event: Callable[..., int]
 
 
 class Step:

@@ -8,8 +8,9 @@ from river.base import MiniBatchClassifier
 
 from streamlin.features import Buckets
 from streamlin.learners import softmax
-from streamlin.learners.base import Text, checked_weights
+from streamlin.learners.alone import Text
 from streamlin.learners.parameters import Parameters
+from streamlin.learners.targets import checked_weights
 from streamlin.river.frames import features_of
 from streamlin.river.names import by_text
 

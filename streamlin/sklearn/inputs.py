@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from streamlin.errors import RecordError
-from streamlin.learners.base import checked_weights
+from streamlin.learners.targets import checked_weights
 
 
 def as_texts(X: Any) -> list[str] | None:

@@ -43,6 +43,7 @@ def test_figures_are_the_reports(reference: Reference, tmp_path: Path) -> None:
     process, url = started(
         *("run", reference.stream, "--follow", "--report", report, "--dead-letters", "null://"),
         *("--checkpoint", tmp_path / "state", "--set", "checkpoint.every_seconds=0.2"),
+        *("--set", "pipeline.batch_size=1000"),
         option="--metrics",
     )
     until(lambda: scraped(url).get(("streamlin_events_total",)) == reference.events, process)

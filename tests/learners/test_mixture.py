@@ -14,7 +14,7 @@ from streamlin.evaluation import Prequential
 from streamlin.events import single_records
 from streamlin.formats import open_format
 from streamlin.learners import Mixture, targets
-from streamlin.learners.base import no_targets
+from streamlin.learners.targets import no_targets
 from streamlin.model import Model
 from streamlin.settings import load_config
 from tests.naive_mixture import NaiveMixture

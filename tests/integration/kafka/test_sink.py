@@ -171,6 +171,25 @@ def test_a_dead_letter_larger_than_a_message_may_be(broker: Broker, topic: Topic
         assert whole or size > 980_000
 
 
+def test_a_dead_letter_whose_key_or_headers_are_too_large(broker: Broker, topic: Topics, client: str) -> None:
+    """Of the key a part is kept, of such headers none: without the letter a run could not go on."""
+    name = topic()
+    sink = opened(broker, name, client)
+    for key, headers in ((b"k" * 1_000_000, []), (b"k", [("h", b"v" * 1_000_000)]), (b"k" * 900_000, [("h", b"v")])):
+        records = from_lists("t", 0, [0], [b"no event" * 10_000], 1 << 30)
+        records.keys, records.headers = [key], [headers]
+        sink.write_dead_letter("no JSON", records, 0)
+    sink.sync()
+    sink.close()
+    cut, bare, whole = read_all(broker.address, name)
+    for found, key in ((cut, b"k" * CUT), (bare, b"k")):
+        assert (found.key, found.value) == (key, b"no event" * (CUT // 8))
+        assert "h" not in dict(found.headers)
+        assert dict(found.headers)["streamlin.truncated"] == b"true"
+    assert (whole.key, len(whole.value)) == (b"k" * 900_000, 80_000)
+    assert dict(whole.headers)["h"] == b"v"
+
+
 def test_a_dead_letter_that_the_source_has_cut(broker: Broker, topic: Topics, client: str) -> None:
     """Over `max_record_bytes` it was handed over in part."""
     name = topic()

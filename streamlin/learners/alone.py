@@ -1,0 +1,230 @@
+"""A learner that is used alone, on texts or mappings, one by one or many."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import inf
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.errors import RecordError
+from streamlin.events import LabelIndex
+from streamlin.features import Buckets, View
+from streamlin.features.rows import Examples, RowIndex
+from streamlin.features.single import SingleEvent
+from streamlin.learners.scores import best, softmax
+from streamlin.learners.step import Kernels, Step
+from streamlin.learners.targets import Targets, checked_weights, learn_labels, no_targets
+
+Text = str | Mapping[str, float]
+"""A text, or a mapping of feature to value."""
+
+_KINDS = (str, dict, Mapping)  # what is told quickly comes first
+_LARGE = 1 << 16
+"""How many entries an event's arrays may hold if they are kept."""
+
+
+class Alone(ABC):
+    """What a learner gives to who has no pipeline: it hashes, gives out rows and labels, and learns.
+
+    view : how texts become features. labels : those that it has learned.
+    """
+
+    kernels: ClassVar[Kernels | None] = None
+    """What learns. Who has none, or does more, overrides `score_then_learn`."""
+    _has_step: ClassVar[bool] = False
+    """Whether a kernel is all that learns."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.labels = view, LabelIndex()
+
+    @abstractmethod
+    def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
+        """See `Learner`."""
+
+    @abstractmethod
+    def arguments(self) -> tuple[Any, ...]:
+        """See `Learner`."""
+
+    @abstractmethod
+    def grow(self, n_rows: int, n_labels: int) -> None:
+        """See `Learner`."""
+
+    @abstractmethod
+    def check_values(self, values: NDArray[np.float32]) -> None:
+        """See `Learner`."""
+
+    def learn_one(self, x: Text, y: str, w: float = 1.0) -> Self:
+        """Learn one labelled text, or mapping of feature to value; w >= 0 is its weight. Errors as in `learn_many`."""
+        if y is not None and not isinstance(y, str):
+            raise RecordError(f"a label must be a text or None, got {y!r}")
+        self.learn_label(x, y or None, w)
+        return self
+
+    def learn_label(self, x: Text, label: Any, w: float = 1.0) -> None:
+        """`learn_one` of a label of whatever kind can be a key; None: there is none."""
+        weight = w if type(w) is float and 0.0 <= w < inf else float(checked_weights([w])[0])
+        single, names = self._taken(x), self.labels.names
+        n_known = len(names)
+        code = self.labels.learn_one(label) if weight > 0 else -1
+        if code >= 0:
+            single.event.bring_rows()
+            self.grow(self._rows.n_rows, len(names))
+        self._step(single, code, n_known, weight)
+        self._give_back(single)
+
+    def predict_one(self, x: Text) -> str | None:
+        """The best scored label; None while no label is known."""
+        single, names = self._taken(x), self.labels.names
+        code = self._step(single, -1, len(names), 1.0)
+        self._give_back(single)
+        return names[code] if code >= 0 else None
+
+    def predict_proba_one(self, x: Text) -> dict[str, float]:
+        """Each label's probability: the softmax of the scores."""
+        probabilities = softmax(self.scores_one(x))[0]
+        return dict(zip(self.labels.names, probabilities.tolist(), strict=True))
+
+    def learn_many(self, xs: Sequence[Text], ys: Sequence[str | None], ws: Sequence[float] = ()) -> list[str | None]:
+        """Predict, then learn, one after the other; the predictions that were made before each was learned.
+
+        Raises
+        ------
+        RecordError : a weight, a label, a text or a feature's value is not what it must be; then nothing was learned.
+        ValueError : xs, ys and ws differ in length.
+        """
+        odd = [y for y in ys if not isinstance(y, str | None)]
+        if odd:
+            raise RecordError(f"a label must be a text or None, got {odd[0]!r}")
+        weights = checked_weights(ws) if len(ws) else np.ones(len(ys))
+        if not len(xs) == len(ys) == len(weights):
+            raise ValueError(f"xs, ys and ws must be of one length, got {len(xs)}, {len(ys)} and {len(weights)}")
+        scores = self.learn_features(self._buckets(xs), [y or None for y in ys], weights)
+        return self.best_labels(scores)
+
+    def learn_features(
+        self, features: Buckets, labels: Sequence[Any], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """`learn_many` of hashed features, and of labels of whatever kind can be a key; None: there is none.
+
+        Returns scores float64[n, n_labels], each event's made before it was learned, -inf where a label was none yet.
+
+        Raises
+        ------
+        ValueError : features, labels and weights are of different lengths.
+        """
+        n = features.indptr.size - 1
+        if not n == len(labels) == weights.size:
+            raise ValueError(f"there are {n} events, {len(labels)} labels and {weights.size} weights")
+        batch = learn_labels(self.labels, labels, weights)
+        examples = self._rows.examples(features, batch.codes >= 0)
+        self.grow(self.n_rows, len(self.labels))
+        scores = np.empty((len(labels), len(self.labels)))
+        self.score_then_learn(examples, batch, scores)
+        return scores
+
+    def predict_many(self, xs: Sequence[Text]) -> list[str | None]:
+        """The best scored label of each; None while no label is known."""
+        return self.best_labels(self.scores_many(xs))
+
+    def scores_many(self, xs: Sequence[Text]) -> NDArray[np.float64]:
+        """Scores float64[n, n_labels]; nothing is learned."""
+        return self.score_features(self._buckets(xs))
+
+    def score_features(self, features: Buckets) -> NDArray[np.float64]:
+        """`scores_many` of hashed features."""
+        n, n_labels = features.indptr.size - 1, len(self.labels)
+        scores = np.empty((n, n_labels))
+        self.score_then_learn(self._rows.examples(features), no_targets(n, n_labels), scores)
+        return scores
+
+    def scores_one(self, x: Text) -> NDArray[np.float64]:
+        """Scores float64[1, n_labels] of one text or mapping; nothing is learned."""
+        single = self._taken(x)
+        self._step(single, -1, len(self.labels.names), 1.0)
+        scores = single.scores.copy()
+        self._give_back(single)
+        return scores
+
+    def best_labels(self, scores: NDArray[np.float64]) -> list[Any]:
+        """The best scored label of each row; None where there is no candidate."""
+        return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
+
+    def _buckets(self, xs: Sequence[Any]) -> Buckets:
+        kind: type = str if isinstance(next(iter(xs), ""), str) else Mapping
+        odd = [x for x in xs if not isinstance(x, kind)]
+        if odd:
+            raise _refused(odd[0])
+        if kind is str:
+            return self.view.of_texts(xs)
+        features = self.view.of_mappings(xs)
+        self.check_values(features.values)
+        return features
+
+    def _step(self, single: "_Single", code: int, known: int, weight: float) -> int:
+        """Score, then learn, one event; the best scored label's code, -1 where there is no candidate."""
+        examples, n_labels = single.event.examples, len(self.labels.names)
+        if self.kernels is None or not self._has_step:
+            single.scores = np.empty((1, n_labels))
+            goals = Targets(np.array([code], np.int32), np.array([known]), np.array([weight]))
+            self.score_then_learn(examples, goals, single.scores)
+            return int(best(single.scores)[0])
+        arguments, step = self.arguments(), single.step
+        if step is None or not step.fits(examples, arguments, n_labels):
+            single.step = step = Step(examples, arguments, n_labels)
+            single.scores = step.scores
+        return step.take(self.kernels.learn_event, code, known, weight)
+
+    def _taken(self, x: Text) -> "_Single":
+        """The features of x; who was given the event is alone with it until it is given back."""
+        if not isinstance(x, _KINDS):
+            raise _refused(x)
+        try:
+            single = self._singles.pop()
+        except IndexError:
+            single = _Single(SingleEvent(self.view, self._rows))
+        if single.event.view is not self.view:
+            single = _Single(SingleEvent(self.view, self._rows))
+        single.event.take(x)
+        if not isinstance(x, str):
+            self.check_values(single.event.values)
+        return single
+
+    def _give_back(self, single: "_Single") -> None:
+        if single.event.room <= _LARGE:
+            self._singles.append(single)
+
+    @cached_property
+    def _singles(self) -> "list[_Single]":
+        """Those that no thread is using, the latest last; not part of a copy."""
+        return []
+
+    @property
+    def n_rows(self) -> int:
+        """How many features it knows; used alone."""
+        return len(self._rows)
+
+    @cached_property
+    def _rows(self) -> RowIndex:
+        """Made once it is used alone: in a pipeline, 4 bytes a bucket for nothing."""
+        return RowIndex(self.view.bits)
+
+    def _outgrown(self) -> None:
+        """Let go of tables that were replaced by larger ones."""
+        for single in vars(self).get("_singles", ()):
+            single.step = None
+
+
+class _Single:
+    """One event, and how it was last scored."""
+
+    def __init__(self, event: SingleEvent) -> None:
+        self.event = event
+        self.step: Step | None = None
+        self.scores = np.empty((1, 0))
+
+
+def _refused(x: object) -> RecordError:
+    return RecordError(f"{x!r:.80} can't be learned from; all must be texts, or all mappings")
