@@ -1,33 +1,35 @@
 """The one loop: poll, decode, featurize, score, learn, measure, write, checkpoint, commit."""
 
-import queue
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
 
 from streamlin.addresses import Address, parse_address
 from streamlin.ahead import Ahead
+from streamlin.apart import check_apart
 from streamlin.aside import Aside
 from streamlin.config import PipelineConfig, RunConfig
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import falls_told
-from streamlin.events import Batch, Position, Records, Source
+from streamlin.events import Batch, Position, Source
 from streamlin.formats.base import Format
 from streamlin.lag import LagWatch, lags
 from streamlin.model import Features, Learned
-from streamlin.outputs import Outputs, one_file
+from streamlin.outputs import Outputs
 from streamlin.prediction_lines import PredictionLines
 from streamlin.reader import Portion, Reader
 from streamlin.registry import connector
 from streamlin.run_state import RunState
+from streamlin.save_requests import SaveRequests
 from streamlin.sources import open_source
 from streamlin.stages import Stages
 from streamlin.turns import Turns
+from streamlin.unsaved import Unsaved
 
 _AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
@@ -118,19 +120,9 @@ class Run:
             config = _with_references(config, connector("sources", address.scheme))
         self.config = config
         if address is not None:
-            _check_apart(address, config)
-        self._dealt_with: dict[tuple[str, str], tuple[Records, int]] = {}
-        self._since_checkpoint = 0
-        self._beginnings = False
-        """Whether the source has said where parts begin that are in no checkpoint yet. They have to be before anything
-        is learned: what a sink commits, or the source itself the next time, may tell otherwise."""
-        self._saved_at = time.monotonic()
-        self._wanted: queue.SimpleQueue[threading.Event] = queue.SimpleQueue()
-        self._over = threading.Event()
-        self._thread = threading.get_ident()
-        """Who learns."""
-        self._asking, self._asks = threading.Lock(), False
-        """Whether who learns waits for the source."""
+            check_apart(address, config)
+        self._unsaved = Unsaved(config.checkpoint)
+        self._requests = SaveRequests(partial(self._save, wait=True))
         self._lag_watch = LagWatch()
         self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
         try:
@@ -183,9 +175,9 @@ class Run:
         StreamlinError : the source or a sink failed for good, or there are too many labels. What came before is in the
             checkpoint, unless a sink failed.
         """
-        begin, interval, self._thread = time.perf_counter(), sys.getswitchinterval(), threading.get_ident()
+        begin, interval = time.perf_counter(), sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
-        portions, ahead = self._asked(iter(self._turns or self._readers[0])), None
+        portions, ahead = self._requests.watch(iter(self._turns or self._readers[0])), None
         if self.config.pipeline.threads > 1:
             ahead = Ahead(portions, _AHEAD, _PATIENCE, self.stop, self._is_small)
             portions = iter(ahead)
@@ -194,7 +186,7 @@ class Run:
             self._tell()
             while not self.stop.is_set():
                 try:
-                    wanted = not self._wanted.empty()  # before the look: what was given before that is found by it
+                    wanted = self._requests.waiting  # before the look: what was given before that is found by it
                     portion = next(portions)
                     if portion is not None:
                         self.model.admit(portion.batch)
@@ -205,7 +197,7 @@ class Run:
                     break
                 learned = self._step(portion)
                 if portion is None and wanted:
-                    self._save_as_wanted()
+                    self._requests.meet()
                 self.seconds = time.perf_counter() - begin
                 self._tell()
                 if learned is not None:
@@ -215,14 +207,14 @@ class Run:
                         break
             self.stop.set()
             while ahead is not None and not ahead.join(_PATIENCE):
-                self._save_as_wanted()  # nothing more is learned, and the source waits
+                self._requests.meet()  # nothing more is learned, and the source waits
         finally:
             self.stop.set()
-            self._over.set()
+            self._requests.end()
             if ahead is not None:
                 ahead.join()
             sys.setswitchinterval(interval)
-        if self._dealt_with:
+        if self._unsaved:
             self._save(wait=True)
         else:
             self.state.wait()
@@ -276,16 +268,13 @@ class Run:
             self._writer.do(self._outputs.flush, at_once=True)
             self._save_if_due()
             return None
-        if portion.count and self._beginnings:
+        if portion.count and self._unsaved.begins:
             self._save(wait=True)
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
             self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
         self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
-        source, part = portion.source, portion.records.key
-        self._dealt_with[source, part] = portion.records, portion.count
-        self._beginnings |= not portion.count and part not in self.state.positions.get(source, {})
-        self._since_checkpoint += len(portion.batch)
+        self._unsaved.add(portion, self.state.positions.get(portion.source, {}))
         self._save_if_due()
         return learned
 
@@ -324,9 +313,8 @@ class Run:
             watcher.update(self)
 
     def _save_if_due(self) -> None:
-        due, now = self.config.checkpoint, time.monotonic()
-        late = now - self._saved_at >= due.every_seconds
-        if self._since_checkpoint >= due.every_events or (late and self._dealt_with):
+        now = time.monotonic()
+        if self._unsaved.is_due(now):
             self._save()
         self.state.check()
         if self._lag_watch.due(now):
@@ -344,9 +332,7 @@ class Run:
         self.state.positions |= positions
         self._writer.wait()
         self.state.lengths = self._outputs.sync(positions[self._readers[0].key])
-        self._dealt_with.clear()
-        self._beginnings = False
-        self._since_checkpoint, self._saved_at = 0, time.monotonic()
+        self._unsaved.clear()
         if not self.state.is_kept:
             self._commit(positions, 0)
             return
@@ -362,9 +348,7 @@ class Run:
 
     def _positions_now(self, source: str) -> dict[str, Position]:
         """Where each part of a source goes on behind what was dealt with."""
-        dealt_with = self._dealt_with.items()
-        now = {part: records.position(count) for (key, part), (records, count) in dealt_with if key == source}
-        return self.state.positions.get(source, {}) | now
+        return self.state.positions.get(source, {}) | self._unsaved.positions(source)
 
     def _reader(self, address: Address, late_labels: bool, limit: int | None = None) -> Reader:
         """Open a source; it is closed with the run."""
@@ -394,62 +378,12 @@ class Run:
 
     def _checkpoint_for_source(self, key: str) -> Mapping[str, Position]:
         """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""
-        if threading.get_ident() == self._thread:
-            self._save(wait=True)
-        elif not self._save_while_asked():
-            done = threading.Event()
-            self._wanted.put(done)
-            while not done.wait(0.1) and not self._save_while_asked():
-                if self._over.is_set():
-                    return {}
+        if not self._requests.ask():
+            return {}
         for reader in self._readers:
             if reader.key == key:
                 reader.tell_source()
         return self._positions_now(key)
-
-    def _asked(self, portions: Iterator[Portion | None]) -> Iterator[Portion | None]:
-        """The portions; while who learns waits for one, a thread of the source's may save in his place."""
-        while True:
-            with self._asking:
-                self._asks = threading.get_ident() == self._thread
-            try:
-                portion = next(portions)
-            except StopIteration:
-                return
-            finally:
-                with self._asking:
-                    self._asks = False
-            yield portion
-
-    def _save_while_asked(self) -> bool:
-        """Save if who learns waits for the source, and so could not; everything he was given is dealt with."""
-        with self._asking:
-            if self._asks:
-                self._save(wait=True)
-            return self._asks
-
-    def _save_as_wanted(self) -> None:
-        """By the source, which hands over nothing while it waits: everything it gave is dealt with by now."""
-        while not self._wanted.empty():
-            done = self._wanted.get()
-            self._save(wait=True)
-            done.set()
-
-
-def _check_apart(source: Address, config: RunConfig) -> None:
-    """Raise ConfigError where a sink is the file or topic that is read."""
-    for name, sink in config.sinks:
-        target = None if sink is None else parse_address(sink, "stdout")
-        if target is not None and one_file(source, target):
-            raise ConfigError(f"sinks.{name}: {sink} is the file that is read; give another one")
-        if target is not None and _same_topic(source, target):
-            raise ConfigError(f"sinks.{name}: {sink} is the topic that is read; give another one")
-
-
-def _same_topic(source: Address, sink: Address) -> bool:
-    """Whether a sink's `host/topic` is among a source's `host/topic,topic`: it would read what it writes for ever."""
-    (hosts, _, topics), (host, _, topic) = source.address.partition("/"), sink.address.partition("/")
-    return source.scheme == sink.scheme != "file" and hosts == host and topic in topics.split(",") and topic != ""
 
 
 def _with_references(config: RunConfig, source_class: Any) -> RunConfig:

@@ -33,6 +33,8 @@ def test_help_names_every_command() -> None:
 def test_version() -> None:
     assert streamlin("--version").out == f"streamlin {streamlin_version}\n"
     assert streamlin("-h").out == streamlin("--help").out
+    module = [sys.executable, "-W", "error", "-m", "streamlin", "--version"]
+    assert subprocess.check_output(module, text=True) == f"streamlin {streamlin_version}\n"
 
 
 def test_help_of_every_command() -> None:

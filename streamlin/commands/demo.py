@@ -1,0 +1,28 @@
+"""The command `streamlin demo`."""
+
+from pathlib import Path
+
+from streamlin.asked import Asked
+from streamlin.commands import options
+from streamlin.commands.running import run_and_show
+
+
+def demo(
+    learner: options.Learners = None,
+    predictions: options.Predictions = None,
+    report: options.Reports = None,
+    limit: options.Limit = None,
+    preset: options.Preset = None,
+    set_: options.Set = None,
+    dashboard: options.Dashboard = None,
+    dashboard_hide_text: options.HideText = False,
+    metrics: options.Metrics = None,
+    log_format: options.LogFormat = "text",
+) -> None:
+    """Run on 32,000 headlines: clickbait or news?"""
+    from streamlin.settings import load_config
+
+    headlines = Path(__file__).parents[1] / "demo" / "clickbait.jsonl.gz"
+    flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
+    asked = Asked(dashboard, dashboard_hide_text, metrics)
+    run_and_show(load_config(None, flags, set_ or (), learner or (), {}), asked, report or (), limit, False)

@@ -1,0 +1,30 @@
+"""The command `streamlin inspect`."""
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from streamlin.commands import options
+from streamlin.printing import print_result
+
+
+def inspect(
+    folder: options.Folder,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    top: Annotated[int, typer.Option(help="Heaviest features for each label.", metavar="N", parser=options.count)] = 5,
+    previous: options.Previous = False,
+    allow_pickle: options.AllowPickle = False,
+) -> None:
+    """What a checkpoint holds: labels, weights, positions."""
+    from streamlin.inspection import inspect as inspect_folder
+
+    found = inspect_folder(folder, top, previous, allow_pickle)
+    if as_json:
+        print_result(json.dumps(found, ensure_ascii=False), sys.stdout)
+    else:
+        from streamlin.printing import rendered
+        from streamlin.summary import inspection
+
+        print_result(rendered(inspection(found), sys.stdout), sys.stdout)

@@ -1,0 +1,41 @@
+"""The command `streamlin predict`."""
+
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamlin.commands import options
+
+
+def predict(
+    folder: options.Folder,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.")] = "-",
+    stdin_options: options.StdinOptions = None,
+    predictions: Annotated[str, typer.Option(help="Where to; standard output by default.", metavar="URL")] = "-",
+    dead_letters: options.DeadLetters = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file: its table [kafka].", metavar="FILE")] = None,
+    limit: options.Limit = None,
+    previous: options.Previous = False,
+    allow_pickle: options.AllowPickle = False,
+    log_format: options.LogFormat = "text",
+) -> None:
+    """Predict with a checkpoint, learn nothing; JSON lines."""
+    from streamlin.compiling import tell_if_compiling
+    from streamlin.predictor import predict as predict_all
+    from streamlin.progress import PlainProgress
+    from streamlin.settings import load_kafka
+    from streamlin.stopping import stopping
+    from streamlin.summary import counted
+
+    url = options.given_source(source, stdin_options) or "-"
+    kafka = load_kafka(config)
+    stop, shown = threading.Event(), PlainProgress()
+    with stopping(stop.set):
+        tell_if_compiling(shown.notice)
+        dead = predict_all(
+            *(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka, allow_pickle)
+        )
+    if dead:
+        shown.notice(counted(dead, "dead letter"))

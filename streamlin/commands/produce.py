@@ -1,0 +1,34 @@
+"""The command `streamlin produce`."""
+
+import sys
+import threading
+from typing import Annotated
+
+import typer
+
+from streamlin.commands import options
+from streamlin.printing import print_result
+
+
+def produce(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.")],
+    sink: Annotated[str, typer.Argument(metavar="SINK", help="A URL, as kafka://host:port/topic, or a path.")],
+    stdin_options: options.StdinOptions = None,
+    config: options.ConfigFile = None,
+    limit: options.Limit = None,
+    set_: options.Set = None,
+    log_format: options.LogFormat = "text",
+) -> None:
+    """Put a source's events into a topic, as JSON messages."""
+    from streamlin.produce import produce as produce_all
+    from streamlin.progress import PlainProgress
+    from streamlin.settings import load_config
+    from streamlin.stopping import stopping
+    from streamlin.summary import counted
+
+    run_config = load_config(config, {"source.url": options.given_source(source, stdin_options)}, set_ or ())
+    stop = threading.Event()
+    with stopping(stop.set):
+        sent = produce_all(run_config, sink, limit, PlainProgress().notice, stop)
+    dead = f", {counted(sent.dead_letters, 'dead letter')}" if sent.dead_letters else ""
+    print_result(f"{counted(sent.messages, 'message')}{dead}", sys.stderr if sink.startswith("-") else sys.stdout)

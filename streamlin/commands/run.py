@@ -1,0 +1,48 @@
+"""The command `streamlin run`."""
+
+from streamlin.asked import Asked
+from streamlin.commands import options
+from streamlin.commands.running import run_and_show
+
+
+def run(
+    source: options.Source = None,
+    stdin_options: options.StdinOptions = None,
+    config: options.ConfigFile = None,
+    learner: options.Learners = None,
+    predictions: options.Predictions = None,
+    dead_letters: options.DeadLetters = None,
+    checkpoint: options.CheckpointDir = None,
+    report: options.Reports = None,
+    limit: options.Limit = None,
+    follow: options.Follow = False,
+    slice_by: options.SliceBy = None,
+    late_labels: options.LateLabels = False,
+    feedback: options.Feedback = None,
+    label_delay: options.LabelDelay = None,
+    preset: options.Preset = None,
+    set_: options.Set = None,
+    previous: options.Previous = False,
+    dashboard: options.Dashboard = None,
+    dashboard_hide_text: options.HideText = False,
+    metrics: options.Metrics = None,
+    log_format: options.LogFormat = "text",
+) -> None:
+    """Replay or follow a source: predict, measure, learn."""
+    from streamlin.settings import load_config
+
+    flags = {
+        "source.url": options.given_source(source, stdin_options),
+        "source.follow": follow or None,
+        "sinks.predictions": predictions,
+        "sinks.dead_letters": dead_letters,
+        "checkpoint.path": checkpoint,
+        "evaluation.slice_by": slice_by or None,
+        "feedback.enabled": late_labels or None,
+        "feedback.url": feedback,
+        "feedback.delay": label_delay,
+        "preset": preset,
+    }
+    run_config = load_config(config, flags, set_ or (), learner or ())
+    run_config.source.needed_url()  # before anything large is imported
+    run_and_show(run_config, Asked(dashboard, dashboard_hide_text, metrics), report or (), limit, previous)

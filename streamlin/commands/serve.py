@@ -1,0 +1,48 @@
+"""The command `streamlin serve`."""
+
+import threading
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+from streamlin.commands import options
+from streamlin.commands.garbage import tune_garbage
+from streamlin.errors import ConfigError
+from streamlin.printing import print_news
+
+
+def serve(
+    folder: options.Folder,
+    address: Annotated[str, typer.Argument(metavar="[HOST:]PORT", help="Where; on this machine by default.")],
+    config: options.ConfigFile = None,
+    learner: options.Learners = None,
+    late_labels: options.LateLabels = False,
+    preset: options.Preset = None,
+    set_: options.Set = None,
+    previous: options.Previous = False,
+    allow_pickle: options.AllowPickle = False,
+    log_format: options.LogFormat = "text",
+) -> None:
+    """Answer over HTTP: predict texts, learn labels, tell how it goes."""
+    from streamlin.compiling import tell_if_compiling
+    from streamlin.progress import PlainProgress, figures
+    from streamlin.settings import load_config
+    from streamlin.stopping import stopping
+    from streamlin.summary import counts_line
+
+    flags = {"feedback.enabled": late_labels or None, "preset": preset}
+    given = load_config(config, flags, set_ or (), learner or ())
+    try:
+        from streamlin.service.service import Service, configuration
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"serve needs {error.name}, which is not installed: pip install 'streamlin[serve]'") from None
+
+    stop, shown = threading.Event(), PlainProgress()
+    with stopping(stop.set):
+        tell_if_compiling(shown.notice)
+        run_config = configuration(folder, given, previous, allow_pickle)
+        with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
+            tune_garbage()
+            report = service.run()
+    print_news(f"done: {counts_line(report)}", **figures(report))

@@ -1,0 +1,42 @@
+"""The configuration of a run: frozen, strict models, checked once before anything starts.
+
+What they hold is what a TOML file holds, a table a module; `settings.py` says where the values come from.
+"""
+
+from streamlin.config.checkpoint import CheckpointConfig
+from streamlin.config.evaluation import BASELINES, EvaluationConfig
+from streamlin.config.features import Mask, Tokens, ViewConfig
+from streamlin.config.feedback import FeedbackConfig
+from streamlin.config.fields import FieldsConfig
+from streamlin.config.foreign import ForeignConfig
+from streamlin.config.guests import GuestConfig, SklearnConfig, needs_pickle
+from streamlin.config.kafka import KafkaConfig
+from streamlin.config.kinds import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS
+from streamlin.config.learners import OwnConfig
+from streamlin.config.mixture import MixtureConfig
+from streamlin.config.pipeline import PipelineConfig
+from streamlin.config.run import RunConfig, further_fields
+
+__all__ = [
+    "BASELINES",
+    "DEFAULT_KINDS",
+    "LEARNER_KINDS",
+    "LEARNER_MODELS",
+    "CheckpointConfig",
+    "EvaluationConfig",
+    "FeedbackConfig",
+    "FieldsConfig",
+    "ForeignConfig",
+    "GuestConfig",
+    "KafkaConfig",
+    "Mask",
+    "MixtureConfig",
+    "OwnConfig",
+    "PipelineConfig",
+    "RunConfig",
+    "SklearnConfig",
+    "Tokens",
+    "ViewConfig",
+    "further_fields",
+    "needs_pickle",
+]

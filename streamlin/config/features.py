@@ -1,0 +1,51 @@
+"""The table `[features]`, and those of the views in it, as `[features.words]`."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from streamlin.config.base import Count, Strict, listed
+
+Mask = Literal["uuid", "ip", "hex", "number"]
+Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb"]
+
+
+class ViewConfig(Strict):
+    """One view of the texts: how they become tokens, n-grams and values.
+
+    min_count : of a feature seen less often in labelled events nothing is learned.
+    """
+
+    tokens: Tokens = "words"
+    lowercase: bool = True
+    ngrams: tuple[Count, Count] = (1, 2)
+    values: Literal["binary", "counts", "log"] = "binary"
+    masks: Annotated[tuple[Mask, ...], BeforeValidator(listed)] = ()
+    min_count: Count = 1
+
+    @field_validator("ngrams")
+    @classmethod
+    def _in_order(cls, ngrams: tuple[int, int]) -> tuple[int, int]:
+        if not ngrams[0] <= ngrams[1] <= 32:
+            raise ValueError("needs [shortest, longest], at most 32")
+        return ngrams
+
+
+class FeaturesConfig(Strict):
+    """`bits`, `names`, and a table for each view: `[features.words]`.
+
+    names : how many n-grams of each view are kept by name, for people to read; reaches no prediction.
+    """
+
+    bits: Annotated[Count, Field(le=31)] = 20
+    names: Annotated[int, Field(strict=True, ge=0)] = 0
+    views: dict[str, ViewConfig] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_views(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "views" in data:
+            return data
+        views = {key: value for key, value in data.items() if isinstance(value, dict) or key == "words"}
+        rest = {key: value for key, value in data.items() if key not in views}
+        return rest | {"views": {"words": {}} | views}

@@ -1,0 +1,23 @@
+"""The table `[fields]`."""
+
+from pydantic import field_validator
+
+from streamlin.config.base import Names, Strict
+
+
+class FieldsConfig(Strict):
+    """The input's own names for what an event holds; dotted paths lead into nested JSON."""
+
+    text: Names = ("text",)
+    label: str = "label"
+    id: str = "id"
+    weight: str = "weight"
+    time: str = "time"
+    categories: Names = ()
+
+    @field_validator("text")
+    @classmethod
+    def _some_text(cls, text: tuple[str, ...]) -> tuple[str, ...]:
+        if not text:
+            raise ValueError("needs at least one field")
+        return text

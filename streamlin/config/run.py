@@ -1,0 +1,85 @@
+"""All the tables of a run."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from streamlin.config.base import Strict
+from streamlin.config.checkpoint import CheckpointConfig
+from streamlin.config.evaluation import EvaluationConfig
+from streamlin.config.features import FeaturesConfig
+from streamlin.config.feedback import FeedbackConfig
+from streamlin.config.fields import FieldsConfig
+from streamlin.config.guests import GuestConfig, needs_pickle
+from streamlin.config.kafka import KafkaConfig
+from streamlin.config.kinds import DEFAULT_KINDS, LearnerConfig
+from streamlin.config.mixture import MixtureConfig
+from streamlin.config.pipeline import PipelineConfig
+from streamlin.config.serve import ServeConfig
+from streamlin.config.sinks import SinksConfig
+from streamlin.config.source import SourceConfig
+
+
+class RunConfig(Strict):
+    """Everything a run needs to know."""
+
+    source: SourceConfig = SourceConfig()
+    fields: FieldsConfig = FieldsConfig()
+    features: FeaturesConfig = FeaturesConfig()
+    learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    feedback: FeedbackConfig = FeedbackConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
+    sinks: SinksConfig = SinksConfig()
+    pipeline: PipelineConfig = PipelineConfig()
+    kafka: KafkaConfig = KafkaConfig()
+    serve: ServeConfig = ServeConfig()
+
+    @field_validator("learners", mode="before")
+    @classmethod
+    def _all_by_default(cls, learners: Any) -> Any:
+        return learners or [{"kind": kind} for kind in DEFAULT_KINDS]
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        names = [learner.name for learner in self.learners]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"learners: two are named '{name}'; give each its own name")
+        if "events" in names:  # the learners of a slice stand beside its number of events
+            raise ValueError("learners: 'events' is what a slice counts; give the learner another name")
+        for number, learner in enumerate(self.learners):
+            if isinstance(learner, MixtureConfig):
+                learner.check_members(names[:number])
+            elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
+                known = ", ".join(self.features.views)
+                raise ValueError(f"learners.{learner.name}.features: no view '{learner.features}' (there is {known})")
+            if isinstance(learner, GuestConfig) and self.checkpoint.path is not None and not learner.pickle:
+                raise ValueError(needs_pickle(learner.name))
+        if self.evaluation.lead is not None and self.evaluation.lead not in names:
+            raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}' (there is {', '.join(names)})")
+        return self
+
+    def settings_of(self, scheme: str) -> dict[str, Any]:
+        """The table for the connectors of a scheme. Raises ConfigError where a secret can't be read."""
+        return self.kafka.settings() if scheme == "kafka" else {}
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What must be equal for a checkpoint to be used: everything that reaches a weight or a metric.
+
+        In the tables of a TOML file, so that a key is called what its user calls it.
+        """
+        tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
+        del tables["features"]["names"]  # they may be kept from any moment on
+        tables["features"] |= tables["features"].pop("views")
+        if self.feedback.delay or self.feedback.by_id:
+            tables["feedback"] = self.feedback.model_dump(mode="json", exclude={"url", "store"}) | {
+                "enabled": self.feedback.by_id
+            }
+        return tables
+
+
+def further_fields(config: RunConfig) -> tuple[str, ...]:
+    """The fields that events are to have beside their own, each once."""
+    evaluation = config.evaluation
+    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references)))
