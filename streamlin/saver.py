@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from streamlin.checkpoint import Checkpoint
 
+_SPARE = 1.25
+"""Memory that there is for a byte: tables grow."""
+
 
 class Saver:
     """Saves to a checkpoint on a thread of its own: learning waits for a copy of the arrays only, not for the disk.
@@ -21,6 +24,7 @@ class Saver:
         self._checkpoint = checkpoint
         self._thread = ThreadPoolExecutor(1, "streamlin-saver")
         self._running: Future[None] | None = None
+        self._copies = _Copies()
 
     def save(
         self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any], saved: Callable[[], None], wait: bool
@@ -34,7 +38,7 @@ class Saver:
             self._checkpoint.save(arrays, state)
             saved()
             return
-        copies = {name: np.array(array) for name, array in arrays.items()}
+        copies = self._copies.of(arrays)
         self._running = self._thread.submit(self._save, copies, deepcopy(state), saved)
 
     def wait(self) -> None:
@@ -55,3 +59,27 @@ class Saver:
     def _save(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any], saved: Callable[[], None]) -> None:
         self._checkpoint.save(arrays, state)
         saved()
+
+
+class _Copies:
+    """Copies of arrays, in memory that is used again.
+
+    To get new memory from the system takes many times as long as to copy something there, and learning waits for it.
+    """
+
+    def __init__(self) -> None:
+        self._memory: dict[str, NDArray[np.uint8]] = {}
+
+    def of(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Copies by name, contiguous; those of the call before mean nothing any more."""
+        for name in self._memory.keys() - arrays.keys():
+            del self._memory[name]
+        return {name: self._copy(name, array) for name, array in arrays.items()}
+
+    def _copy(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
+        memory = self._memory.get(name)
+        if memory is None or memory.size < array.nbytes:
+            memory = self._memory[name] = np.empty(int(_SPARE * array.nbytes), np.uint8)
+        copy: NDArray[Any] = memory[: array.nbytes].view(array.dtype).reshape(array.shape)
+        copy[...] = array
+        return copy

