@@ -37,7 +37,7 @@ def main() -> None:
     for name in [arguments.only] if arguments.only else PARTS:
         with tempfile.TemporaryDirectory(prefix="streamlin-peers-") as folder:
             figures[name] = PARTS[name].measure(Path(folder), repeat, arguments.quick)
-        texts.append(marked(f"peers-{name}", PARTS[name].text(figures[name])))
+        texts.append(PARTS[name].text(figures[name]))
         print(f"\n{texts[-1]}", flush=True)
         _keep(figures, texts)
 

@@ -1,7 +1,7 @@
 """Every tool on whole streams: what it got right, test-then-train, and how fast it was."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,7 +13,7 @@ from tests.benchmarks.peer_streams import prepared
 from tests.benchmarks.peer_tools import chosen
 from tests.benchmarks.peers_errors import error_table
 from tests.benchmarks.processes import log, write_synthetic
-from tests.benchmarks.tables import percent, table
+from tests.benchmarks.tables import marked, percent, table
 from tests.locations import DATA
 
 SYNTHETIC = "synthetic"
@@ -59,18 +59,29 @@ def _measured(name: str, source: Path, folder: Path, repeat: int, quick: bool) -
 
 
 def text(figures: dict[str, Any]) -> str:
-    """Each tool's best, then every configuration: right, right in the test slice, and fast."""
+    """Each tool's best; then every configuration: right, right in the test slice, and fast."""
     there = {name: stream for name, stream in figures.items() if stream}
+    missing = [name for name in figures if name not in there]
+    return f"{marked('peers-best', _best(there, missing))}\n\n{marked('peers-accuracy', _all(there))}"
+
+
+def _best(there: dict[str, Any], missing: Sequence[str]) -> str:
     real = {name: stream for name, stream in there.items() if name != SYNTHETIC}
-    missing = [f"Skipped, since it is not in {DATA}: {name}." for name, stream in figures.items() if not stream]
+    return "\n\n".join(
+        [
+            *(f"Skipped, since it is not in {DATA}: {name}." for name in missing),
+            "Per cent right, each tool's best configuration, chosen afterwards. All have the same tokens, lower-cased; "
+            f"“{RAW}” sees case, punctuation and characters too. VW has its 18 bits, or 24:",
+            _best_table(there),
+            *(["Against VW's best, chosen afterwards, on the real streams:", error_table(real)] if real else []),
+        ]
+    )
+
+
+def _all(there: dict[str, Any]) -> str:
     tested = {name: stream for name, stream in there.items() if stream["rows"][0]["score"]["test"]}
     return "\n\n".join(
         [
-            *missing,
-            "Per cent right, each tool's best configuration of those below, chosen afterwards. All have the same "
-            f"tokens, lower-cased; “{RAW}” sees case, punctuation and characters too. VW has its 18 bits, or 24:",
-            _best_table(there),
-            *(["Against VW's best, chosen afterwards, on the real streams:", error_table(real)] if real else []),
             "Per cent right, all events (scikit-learn predicts 1,000 events, then learns them: not test-then-train):",
             _matrix(there, lambda row: percent(row["score"]["right"] / row["score"]["events"])),
             *(["Per cent right, test slice:", _matrix(tested, _test_share)] if tested else []),
@@ -88,13 +99,13 @@ def rate(row: dict[str, Any]) -> float:
 
 def _best_table(streams: dict[str, Any]) -> str:
     rows = [
-        [name, f"{stream['events']:,}", str(stream["labels"]), *(_best(stream["rows"], tool) for tool in _TOOLS)]
+        [name, f"{stream['events']:,}", str(stream["labels"]), *(_best_of(stream["rows"], tool) for tool in _TOOLS)]
         for name, stream in streams.items()
     ]
     return table(["stream", "events", "labels", *_TOOLS], rows)
 
 
-def _best(rows: list[dict[str, Any]], tool: str) -> str:
+def _best_of(rows: list[dict[str, Any]], tool: str) -> str:
     best = max((row for row in rows if row["tool"] == tool), key=lambda row: row["score"]["right"])
     return f"{percent(best['score']['right'] / best['score']['events'])} ({best['name']})"
 

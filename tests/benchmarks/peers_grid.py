@@ -13,7 +13,7 @@ from tests.benchmarks.peer_streams import Stream, prepared, signed
 from tests.benchmarks.peer_tools import GRID, STREAMLIN, VW, VW_BINARY, VW_LOGISTIC
 from tests.benchmarks.peers_ratios import NOISE, without_start
 from tests.benchmarks.processes import log, write_synthetic
-from tests.benchmarks.tables import table
+from tests.benchmarks.tables import marked, table
 
 
 class Grid(NamedTuple):
@@ -68,7 +68,7 @@ def text(figures: list[dict[str, Any]]) -> str:
     """Microseconds an event, then peak memory; a row a cell of the grid."""
     times = _table(figures, _microseconds)
     peaks = _table(figures, lambda found: f"{max(run['peak_bytes'] for run in found) / 1e6:,.0f}")
-    return "\n\n".join(
+    shown = "\n\n".join(
         [
             "Microseconds an event by the tool's own clock without its start (a run of one event), median, predictions "
             "written:",
@@ -77,6 +77,7 @@ def text(figures: list[dict[str, Any]]) -> str:
             peaks,
         ]
     )
+    return marked("peers-grid", shown)
 
 
 def _microseconds(found: list[dict[str, Any]]) -> str:

@@ -9,7 +9,7 @@ from tests.benchmarks.peer_streams import Stream, prepared
 from tests.benchmarks.peer_tools import MAPPINGS, TEXTS, VW, VW_BITS, chosen
 from tests.benchmarks.peers_ratios import API, UNWRITTEN, ratio_table
 from tests.benchmarks.processes import write_synthetic
-from tests.benchmarks.tables import spread, table
+from tests.benchmarks.tables import marked, spread, table
 
 
 class Size(NamedTuple):
@@ -52,7 +52,7 @@ def _cases(ours: runs.Options, stream: Stream, folder: Path, size: Size) -> list
 def text(figures: list[dict[str, Any]]) -> str:
     """The ratios first, then the rates they come from."""
     events = figures[0]["runs"][0]["events"]
-    return "\n\n".join(
+    shown = "\n\n".join(
         [
             f"Texts of 25 words, 4 labels, {events:,} events; the slow ones on the first of them, as many as shown. "
             "Own clock: streamlin's from the first read to the last write; VW's around its driver; the others' around "
@@ -62,6 +62,7 @@ def text(figures: list[dict[str, Any]]) -> str:
             _rate_table(figures),
         ]
     )
+    return marked("peers-speed", shown)
 
 
 def _rate_table(figures: list[dict[str, Any]]) -> str:

@@ -1,7 +1,11 @@
 """Figures as Markdown."""
 
+import re
 from collections.abc import Sequence
 from statistics import median
+
+MARKED = re.compile(r"<!-- figures: (?P<name>\S+) -->\n.*?<!-- end -->", re.DOTALL)
+"""What `marked` makes, in a text."""
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
@@ -21,5 +25,5 @@ def spread(values: Sequence[float], form: str = ",.0f") -> str:
 
 
 def marked(name: str, text: str) -> str:
-    """A piece of a report, between the marks that it has in the README."""
+    """A piece of a report, between the marks that it has in the documents; `fill.py` puts it there."""
     return f"<!-- figures: {name} -->\n{text}\n<!-- end -->"
