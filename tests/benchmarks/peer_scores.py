@@ -38,7 +38,7 @@ def scored(
 
 
 def _streamlin(tool: str, name: str, options: Sequence[str], stream: Stream, long: Stream, folder: Path) -> Scored:
-    case = Case(tool, name, partial(runs.run_streamlin, long, folder, options))
+    case = Case(tool, name, partial(runs.run_streamlin, long, folder, options, True))
     return case, partial(_streamlin_score, stream, folder, options)
 
 
@@ -50,7 +50,7 @@ def _streamlin_score(stream: Stream, folder: Path, options: Sequence[str]) -> di
 
 
 def _vw(tool: str, name: str, options: str, stream: Stream, long: Stream, folder: Path) -> Scored:
-    case = Case(tool, name, partial(runs.run_vw, long, folder, options))
+    case = Case(tool, name, partial(runs.run_vw, long, folder, options, True))
     return case, partial(_vw_score, stream, options)
 
 

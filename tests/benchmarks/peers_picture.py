@@ -31,7 +31,7 @@ _COLUMNS = 3
 def main() -> None:
     source, target = sys.argv[1:]
     streams = {name: found for name, found in json.loads(Path(source).read_bytes())["accuracy"].items() if found}
-    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "streamlin"})
+    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "streamlin", "svg.fonttype": "none"})
     columns = min(_COLUMNS, len(streams))
     lines = -(-len(streams) // columns)
     figure, grid = plt.subplots(
@@ -41,7 +41,7 @@ def main() -> None:
         _panel(axes, name, stream)
     for axes in grid.flat[len(streams) :]:
         axes.set_visible(False)
-    figure.supxlabel("events a second, by the tool's own clock (→ faster)")
+    figure.supxlabel("events a second, by the tool's own clock without its start (→ faster)")
     figure.supylabel("error, % (↓ better)")
     figure.suptitle("Every configuration a point; named is each tool's best. Hollow: not test-then-train.", fontsize=9)
     figure.savefig(target, metadata={"Date": None})
