@@ -12,7 +12,7 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import LogFormatter, NullFormatter
 
 from tests.benchmarks.peer_scores import RAW, TOKENS, VW18, VW24
 from tests.benchmarks.peers_accuracy import rate
@@ -58,6 +58,7 @@ def _panel(axes: Any, name: str, stream: dict[str, Any]) -> None:
         filled = "none" if tool == "scikit-learn" else colour
         label = f"{tool}: {best.removesuffix(', batches of 1,000')}, {error:.2f} %"
         axes.scatter(xs, ys, s=22, marker=marker, facecolors=filled, edgecolors=colour, alpha=0.8, label=label)
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(LogFormatter())
     axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
     axes.tick_params(axis="y", which="both", labelsize=7)
