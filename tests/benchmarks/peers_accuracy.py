@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from math import isnan
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from tests.benchmarks import peer_runs as runs
@@ -13,7 +12,7 @@ from tests.benchmarks.peer_scores import RAW, TOKENS, VW18, VW24, scored
 from tests.benchmarks.peer_streams import prepared
 from tests.benchmarks.peer_tools import chosen
 from tests.benchmarks.peers_errors import error_table
-from tests.benchmarks.peers_ratios import NOISE, without_start
+from tests.benchmarks.peers_ratios import NOISE, typical_without_start
 from tests.benchmarks.processes import log, write_synthetic
 from tests.benchmarks.tables import marked, percent, table
 from tests.locations import DATA
@@ -96,7 +95,7 @@ def _all(there: dict[str, Any]) -> str:
 
 def rate(row: dict[str, Any]) -> float:
     """Events a second without the start, the median of the repetitions; not a number where the start took longer."""
-    return 1 / median(without_start(run) for run in row["runs"])
+    return 1 / typical_without_start(row["runs"])
 
 
 def _best_table(streams: dict[str, Any]) -> str:

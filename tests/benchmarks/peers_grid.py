@@ -5,13 +5,12 @@ from collections.abc import Callable
 from functools import partial
 from math import isnan
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 from tests.benchmarks import peer_runs as runs
 from tests.benchmarks.peer_streams import Stream, prepared, signed
 from tests.benchmarks.peer_tools import GRID, STREAMLIN, VW, VW_BINARY, VW_LOGISTIC
-from tests.benchmarks.peers_ratios import NOISE, without_start
+from tests.benchmarks.peers_ratios import NOISE, typical_without_start
 from tests.benchmarks.processes import log, write_synthetic
 from tests.benchmarks.tables import marked, table
 
@@ -81,8 +80,8 @@ def text(figures: list[dict[str, Any]]) -> str:
 
 
 def _microseconds(found: list[dict[str, Any]]) -> str:
-    seconds = [without_start(run) for run in found]
-    return NOISE if any(map(isnan, seconds)) else f"{1e6 * median(seconds):,.2f}"
+    seconds = typical_without_start(found)
+    return NOISE if isnan(seconds) else f"{1e6 * seconds:,.2f}"
 
 
 def _table(figures: list[dict[str, Any]], shown: Callable[[list[dict[str, Any]]], str]) -> str:

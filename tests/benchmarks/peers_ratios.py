@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import isnan
+from statistics import median
 from typing import Any, NamedTuple
 
 from tests.benchmarks.peer_tools import INSTEAD_OF_ALL_VW, LEARNERS, MAPPINGS, RIVER, TEXTS, VW, VW_LOGISTIC, named
@@ -68,6 +69,12 @@ def without_start(run: dict[str, Any]) -> float:
     """Seconds an event after the first; not a number where the start took longer than the run."""
     rest = run["seconds"] - run.get("start_seconds", 0)
     return rest / (run["events"] - 1) if rest > 0 else float("nan")
+
+
+def typical_without_start(runs: Sequence[dict[str, Any]]) -> float:
+    """The median of that over the repetitions; not a number where any of them is none."""
+    seconds = [without_start(run) for run in runs]
+    return float("nan") if any(map(isnan, seconds)) else median(seconds)
 
 
 def _shown(
