@@ -9,7 +9,7 @@ from typing import Any
 
 import zstandard
 
-from streamlin.checkpoint import load
+from streamlin.checkpoint import CURRENT, load
 
 BAD = [b'{"text": 1}', b"not JSON", b'{"text": "a", "weight": -1}', b"\xff\xfe", b'{"label": "ham"}']
 
@@ -77,3 +77,8 @@ def assert_same_state(folder: Path, other: Path, places: bool = True) -> None:
         assert array.tobytes() == twin.tobytes(), name
     for key in ("labels", "evaluation", "fingerprint", *(["positions"] if places else [])):
         assert state[key] == other_state[key]
+
+
+def events_kept(state: Path) -> int:
+    """How many events the checkpoint in a folder holds; 0 where there is none yet."""
+    return int(load(state)[1]["evaluation"]["events"]) if (state / CURRENT).exists() else 0

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from streamlin.checkpoint import CURRENT, load
 from tests.connectors.writer import Writer
 from tests.integration.processes import finish, kill, start, until
-from tests.integration.streams import content, json_lines
+from tests.integration.streams import content, events_kept, json_lines
 
 
 class Follower:
@@ -52,11 +51,6 @@ def lines(*numbers: int) -> str:
     return "".join(json.dumps({"id": number, "text": f"event {number}", "label": "x"}) + "\n" for number in numbers)
 
 
-def kept(state: Path, events: int) -> bool:
-    """Whether a checkpoint holds so many events."""
-    return (state / CURRENT).exists() and load(state)[1]["evaluation"]["events"] == events
-
-
 def test_what_is_written_is_predicted_and_readable(follower: Follower) -> None:
     """Also a file that is not there yet, a line that comes in pieces, rotations, a stop, a kill; once each."""
     with Writer() as writer:
@@ -83,7 +77,7 @@ def test_what_is_written_is_predicted_and_readable(follower: Follower) -> None:
         follower.until(1, 2, 3, 4, 5, 6, 7, 8)
         writer.copytruncate_and_write(follower.log, f"{follower.log}.3", lines(9))
         follower.until(1, 2, 3, 4, 5, 6, 7, 8, 9)
-        until(lambda: kept(follower.state, 9), follower.process)  # what is deleted before can't be read again
+        until(lambda: events_kept(follower.state) == 9, follower.process)  # what is deleted before can't be read again
         writer.delete(follower.log)
         writer.open(follower.log)
         writer.write(lines(10))
@@ -130,5 +124,5 @@ def test_a_quiet_run_keeps_what_it_has_learned(tmp_path: Path) -> None:
     log.write_text(lines(1, 2, 3))
     every = ("--set", "checkpoint.every_seconds=0.2")
     process = start("run", log, "--follow", "--checkpoint", state, "--learner", "perceptron", *every)
-    until(lambda: kept(state, 3), process)
+    until(lambda: events_kept(state) == 3, process)
     kill(process)

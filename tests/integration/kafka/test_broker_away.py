@@ -13,11 +13,10 @@ import pytest
 
 from connectors.kafka.sink import KafkaSink
 from deploy.kafka.broker import Broker
-from streamlin.checkpoint import CURRENT, load
 from streamlin.events import SinkContext
 from tests.integration.kafka.broker import create_topic, produce, read_all
 from tests.integration.processes import PATIENCE, start, streamlin, together, until
-from tests.integration.streams import assert_same_state, content, measured
+from tests.integration.streams import assert_same_state, content, events_kept, measured
 
 CLIENTS = ("kafka-python", "confluent")
 QUICK = (
@@ -95,10 +94,7 @@ class Run:
 
     def learned(self) -> int:
         """Events in the checkpoint."""
-        if not (self.state / CURRENT).exists():
-            return 0
-        _, state = load(self.state)
-        return int(state["evaluation"]["events"])
+        return events_kept(self.state)
 
     def assert_complete(self) -> None:
         mine, expected = measured(self.report), measured(self.mortal.report)
