@@ -30,19 +30,19 @@ docs: .venv/installed-docs
 
 # Whole processes are measured as users have them: installed, without what only tests need.
 bench: .venv/installed-test bench/venv/installed bench/peers-venv/installed
-	bench/venv/bin/python -m tests.benchmarks.bench $(PARTS)
-	$(BIN)/pytest tests/benchmarks -q -p benchmark -o python_files='bench_*.py' -o python_functions='bench_*'
+	bench/venv/bin/python -m benchmarks.bench $(PARTS)
+	$(BIN)/pytest benchmarks -q -p benchmark -o python_files='bench_*.py' -o python_functions='bench_*'
 
 # Beside Vowpal Wabbit, river and scikit-learn; OPTIONS="--quick" for a trial, OPTIONS="--only speed" for one part.
 bench-peers: bench/peers-venv/installed
-	bench/peers-venv/bin/python -m tests.benchmarks.peers $(OPTIONS)
+	bench/peers-venv/bin/python -m benchmarks.peers $(OPTIONS)
 
 # A real broker on this machine; it goes on until it is stopped, and its data with it.
 kafka: | .venv/bin/python
-	@$(BIN)/python deploy/kafka/broker.py start
+	@$(BIN)/python -m deploy.kafka.command start
 
 kafka-stop: | .venv/bin/python
-	@$(BIN)/python deploy/kafka/broker.py stop
+	@$(BIN)/python -m deploy.kafka.command stop
 
 clean:
 	rm -rf .venv build dist *.egg-info bench site

@@ -5,8 +5,8 @@ import select
 import time
 from collections.abc import Mapping
 
-from connectors.cutter import Cutter
 from connectors.failures import failing
+from connectors.files.record_cutter import Cutter
 from connectors.options import check_options
 from connectors.polling import PAUSE, PolledSource
 from connectors.records import Origin, PartRecords

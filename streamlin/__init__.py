@@ -6,8 +6,11 @@ The names below are the public ones; each is imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from streamlin.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from streamlin.config import RunConfig, ViewConfig
+    from streamlin.config.loading import load_config
     from streamlin.errors import (
         CheckpointError,
         ConfigError,
@@ -32,10 +35,7 @@ if TYPE_CHECKING:
         StochasticGradientDescent,
     )
     from streamlin.pipeline import Pipeline
-    from streamlin.results import Prediction, Results
-    from streamlin.settings import load_config
-
-__version__ = "0.1.0"
+    from streamlin.running.results import Prediction, Results
 
 __all__ = [
     "Arow",
@@ -69,6 +69,7 @@ __all__ = [
 
 _HOMES = {
     "config": ("RunConfig", "ViewConfig"),
+    "config.loading": ("load_config",),
     "errors": (*(name for name in __all__ if name.endswith("Error")), "UnknownScheme"),
     "events": ("Batch", "Event", "Records"),
     "features": ("View",),
@@ -84,8 +85,7 @@ _HOMES = {
         "Perceptron",
     ),
     "pipeline": ("Pipeline",),
-    "results": ("Prediction", "Results"),
-    "settings": ("load_config",),
+    "running.results": ("Prediction", "Results"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

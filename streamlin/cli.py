@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from streamlin import __version__
 from streamlin.commands.connectors import connectors
 from streamlin.commands.demo import demo
 from streamlin.commands.exit_codes import exit_code
@@ -22,7 +21,8 @@ from streamlin.commands.produce import produce
 from streamlin.commands.run import run
 from streamlin.commands.serve import serve
 from streamlin.errors import ConfigError
-from streamlin.printing import print_result
+from streamlin.terminal.printing import print_result
+from streamlin.version import __version__
 
 app = typer.Typer(
     help="Streaming text classification: test, then train, event by event.",

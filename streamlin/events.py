@@ -280,7 +280,7 @@ class Source(Protocol):
 
     It may have more: `shared`, whether other processes may be given its parts and go on from what was committed;
     `progress()`, how many bytes of how many are read; `extent()`, key of a part -> offsets, where reading began and
-    behind the last record there is, from which the lag is told; `reference_field`, see `connectors.synthetic`;
+    behind the last record there is, from which the lag is told; `reference_field`, see `connectors.synthetic.source`;
     `key(address)`, a static method, what a checkpoint calls the source where that is not the address.
     """
 

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import GuestConfig, MixtureConfig, RunConfig, further_fields
+from streamlin.delayed_labels import DelayedLabels, LateLabels
+from streamlin.delayed_labels.in_memory import InMemory, Store
+from streamlin.delayed_labels.plan import gathered
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex, below
+from streamlin.external_models import Guest, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
-from streamlin.guests import Guest, Inputs
-from streamlin.late import DelayedLabels, LateLabels
-from streamlin.late.in_memory import InMemory, Store
-from streamlin.late.plan import gathered
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 
 Features = dict[str, Buckets]
@@ -294,6 +294,6 @@ def _store(config: RunConfig, names: Sequence[str], learners: int) -> Store:
         return InMemory(names, learners)
     if config.checkpoint.path is None:
         raise ConfigError("feedback.store = 'disk' needs a checkpoint, to stand beside it (--checkpoint)")
-    from streamlin.late.on_disk import OnDisk
+    from streamlin.delayed_labels.on_disk import OnDisk
 
     return OnDisk(Path(config.checkpoint.path), learners)

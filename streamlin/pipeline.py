@@ -5,15 +5,16 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from streamlin.checkpoint.loading import config_of, refuse_pickled
+from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
+from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError, RecordError
+from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
-from streamlin.iterables import IterableSource, rows_of
-from streamlin.predictor import config_of, refuse_pickled
-from streamlin.results import Results
-from streamlin.run import Progress, Run
-from streamlin.run_state import RunState, save_copy
-from streamlin.settings import load_config
+from streamlin.running.loop import Progress, Run
+from streamlin.running.results import Results
+from streamlin.streams.python_objects import IterableSource, rows_of
 
 if TYPE_CHECKING:
     from streamlin.explanation import Explanation
@@ -64,7 +65,7 @@ class Pipeline:
         ------
         CheckpointError : there is none, it can't be used, or it holds guests that may not be unpickled.
         """
-        from streamlin.checkpoint import load
+        from streamlin.checkpoint.file import load
 
         arrays, state = load(Path(folder), previous)
         config = config_of(state)
@@ -86,8 +87,8 @@ class Pipeline:
         return f"<Pipeline {names}: {measured.events:,} events, {len(self.labels):,} labels>"
 
     def _repr_html_(self) -> str:
-        from streamlin.printing import as_html
-        from streamlin.summary import summary
+        from streamlin.terminal.printing import as_html
+        from streamlin.terminal.summary import summary
 
         return as_html(summary(self.metrics, self.config.evaluation.window))
 
@@ -101,7 +102,7 @@ class Pipeline:
         """The report: counts, and every learner's accuracy and other figures."""
         if self._run is not None:
             return self._run.report()
-        report = self._state.model.prequential.report(self._state.model.labels)
+        report = report_of(self._state.model.prequential, self._state.model.labels)
         return {"seconds": 0.0, "events_per_second": None} | report
 
     def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
@@ -174,7 +175,7 @@ class Pipeline:
         When a prediction is read, its whole batch has been learned; `pipeline={"batch_size": 1}` learns no further than
         is read. Raises ConfigError at once, what a run raises while it is read.
         """
-        from streamlin.notebook import progress_here
+        from streamlin.terminal.notebook import progress_here
 
         config, opened = self.config, None
         if isinstance(source, str | PathLike):
@@ -211,7 +212,7 @@ class Pipeline:
         """Show what guests have to tell."""
         lines = self._state.model.take_news()
         if lines:
-            from streamlin.notebook import progress_here
+            from streamlin.terminal.notebook import progress_here
 
             shown = progress_here()
             for line in lines:

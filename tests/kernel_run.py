@@ -8,16 +8,16 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from connectors.kafka.partitioner import partitions_of
+from connectors.kafka.python_client.partitioner import partitions_of
 from streamlin.config import EvaluationConfig, RunConfig
 from streamlin.evaluation.drift import detector_of
 from streamlin.events import Event
 from streamlin.kernel import kernel
 from streamlin.learners import KINDS
 from streamlin.model import Model
-from streamlin.prediction_lines import PredictionLines
+from streamlin.streams.prediction_lines import PredictionLines
 from tests.connectors.kafka.batches import Record, built, ours, write_records
-from tests.streams import batches
+from tests.sample_streams import batches
 
 SYLLABLES = ["ba", "ce", "di", "fo", "gu", "la", "ne", "pi", "ro", "su"]
 

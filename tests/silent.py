@@ -1,10 +1,10 @@
 """A run that nobody watches."""
 
-from streamlin.run import Run
+from streamlin.running.loop import Run
 
 
 class Silent:
-    """See `streamlin.run.Progress`."""
+    """See `streamlin.running.loop.Progress`."""
 
     def update(self, run: Run) -> None: ...
 

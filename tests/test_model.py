@@ -11,9 +11,10 @@ from numpy.testing import assert_array_equal
 
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError
+from streamlin.evaluation.report import report_of
 from streamlin.events import Event
 from streamlin.model import Model
-from tests.streams import batch_of, batches, read_events, thinned
+from tests.sample_streams import batch_of, batches, read_events, thinned
 
 STREAMS = [
     ("sms-spam.jsonl.gz", 3000, ()),
@@ -87,7 +88,7 @@ def test_the_size_of_a_batch_changes_nothing(data, name, n, extra):
     for size in (7, 1000):
         assert_same_predictions(predictions[size], predictions[1])
         assert_same_state(states[size], states[1])
-    reports = [model.prequential.report(model.labels) for model in models.values()]
+    reports = [report_of(model.prequential, model.labels) for model in models.values()]
     assert reports[0] == reports[1] == reports[2]
     assert reports[0]["learners"]["naive_bayes"]["correct"] > n / 10
     assert reports[0]["drift"]["last_alarms"]
@@ -138,7 +139,7 @@ def test_going_on_from_a_state_is_as_if_never_interrupted(data, name, n, extra):
     assert_same_predictions([np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)], predictions)
     assert_same_state(state, kept(whole))
     model = restored(config, state)
-    assert model.prequential.report(model.labels) == whole.prequential.report(whole.labels)
+    assert report_of(model.prequential, model.labels) == report_of(whole.prequential, whole.labels)
 
 
 @EVERY_STREAM

@@ -17,10 +17,10 @@ from river import datasets
 
 import streamlin
 from streamlin import Pipeline
-from streamlin.run import Run
-from streamlin.settings import load_config
+from streamlin.config.loading import load_config
+from streamlin.running.loop import Run
+from tests.sample_streams import topics
 from tests.silent import Silent
-from tests.streams import topics
 
 LEARNERS = ("naive_bayes", "perceptron")
 PACE = ("seconds", "events_per_second")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from connectors.file import FileSink, FileSource
+from connectors.files import FileSink, FileSource
 from streamlin.errors import ConfigError, UnknownScheme, nearest
 from streamlin.registry import connector, schemes
 from tests.conftest import Install

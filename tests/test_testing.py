@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import streamlin
-from connectors.file import FileSink, FileSource
+from connectors.files import FileSink, FileSource
 from streamlin import Learner, Perceptron
 from streamlin.events import SinkContext, SourceContext
 from streamlin.formats.framing import Lines

@@ -1,17 +1,14 @@
-"""What sources and sinks need of a Kafka client; two fulfil it."""
+"""What sources and sinks need of a Kafka client: two implement it, `opening.py` chooses."""
 
 import socket
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from connectors.kafka.contact import Contact
 from connectors.kafka.messages import Headers, Messages
-from connectors.kafka.options import ClientOptions, SinkOptions, SourceOptions
-from streamlin.errors import ConfigError, ConnectorError
+from streamlin.errors import ConnectorError
 
 Part = tuple[str, int]
 """Topic and partition."""
@@ -169,18 +166,6 @@ class Connection(NamedTuple):
         )
 
 
-def open_consumer(connection: Connection, options: SourceOptions, seconds: float) -> Consumer:
-    """A connected consumer. Raises UnreachableError after so many seconds, ConfigError where its package is missing."""
-    consumer: Consumer = _module(options).open_consumer(connection, options, seconds)
-    return consumer
-
-
-def open_producer(connection: Connection, options: SinkOptions, seconds: float, contact: Contact) -> Producer:
-    """A connected producer; see `open_consumer`."""
-    producer: Producer = _module(options).open_producer(connection, options, seconds, contact)
-    return producer
-
-
 def check_listening(servers: Sequence[str]) -> None:
     """Raise UnreachableError where none of the servers takes a connection; quicker than the client, and says why."""
     reason: OSError | None = None
@@ -193,31 +178,3 @@ def check_listening(servers: Sequence[str]) -> None:
             reason = error
     said = getattr(reason, "strerror", None) or reason
     raise UnreachableError(f"no broker at {', '.join(servers)}: {said}")
-
-
-def _module(options: ClientOptions) -> Any:
-    return _confluent() if options.client == "confluent" else _kafka_python()
-
-
-def _kafka_python() -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # by kafka-python itself, on Python 3.11 and 3.12
-            from connectors.kafka import kafka_python
-    except ModuleNotFoundError as error:
-        raise _missing("kafka-python", "kafka", error) from None
-    return kafka_python
-
-
-def _confluent() -> Any:
-    try:
-        from connectors.kafka import confluent
-    except ModuleNotFoundError as error:
-        raise _missing("confluent-kafka", "confluent", error) from None
-    return confluent
-
-
-def _missing(package: str, extra: str, error: ModuleNotFoundError) -> Exception:
-    if error.name is not None and error.name.startswith(("kafka", "confluent_kafka")):
-        return ConfigError(f"kafka:// needs {package}, which is not installed: pip install 'streamlin[{extra}]'")
-    return error

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from connectors.kafka.address import parse_address
-from connectors.kafka.client import Connection, Part, Producer, UnreachableError, open_producer
+from connectors.kafka.client import Connection, Part, Producer, UnreachableError
 from connectors.kafka.contact import Contact
 from connectors.kafka.messages import CUT, Headers, Messages
+from connectors.kafka.opening import open_producer
 from connectors.kafka.options import sink_options
 from streamlin.errors import ConfigError, ConnectorError
 from streamlin.events import Position, Records, SinkContext

@@ -8,17 +8,10 @@ from contextlib import suppress
 import numpy as np
 
 from connectors.kafka.address import parse_address
-from connectors.kafka.client import (
-    Connection,
-    Consumer,
-    OffsetGoneError,
-    Part,
-    RebalancingError,
-    UnreachableError,
-    open_consumer,
-)
+from connectors.kafka.client import Connection, Consumer, OffsetGoneError, Part, RebalancingError, UnreachableError
 from connectors.kafka.contact import Contact
 from connectors.kafka.messages import Messages, beginning, joined
+from connectors.kafka.opening import open_consumer
 from connectors.kafka.options import source_options
 from connectors.kafka.starting import Starting, name
 from connectors.kafka.steadiness import Steadiness

@@ -1,8 +1,6 @@
 """A real Apache Kafka broker on this machine: one node (KRaft), on loopback alone.
 
-    python deploy/kafka/broker.py start|stop|status
-
-As a class it serves tests; only the standard library is needed.
+`command.py` starts and stops it by hand, tests use the class. Only the standard library is needed.
 """
 
 import random
@@ -10,13 +8,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-if not __package__:  # run by its path: Python looked beside it, not in the checkout
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from deploy.kafka.library import HERE, BrokerError, java, library
 from deploy.kafka.listeners import PLAINTEXT, Listener
@@ -227,9 +221,3 @@ def _end_of(text: str) -> str:
     """Its last lines, without where in the code they come from."""
     lines = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t... "))]
     return "\n".join(lines[-5:])
-
-
-if __name__ == "__main__":
-    from deploy.kafka.command import main
-
-    sys.exit(main(sys.argv[1:]))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from deploy.kafka.broker import PATIENCE, Broker, is_free
 from deploy.kafka.library import HERE, BrokerError
-from deploy.kafka.turns import turn
+from deploy.kafka.locking import exclusive
 
 NOTES = HERE.parents[1] / ".kafka"
 USUAL_PORT = 9092
@@ -38,12 +38,12 @@ class Running(NamedTuple):
 
 def main(arguments: Sequence[str]) -> int:
     """The command; its exit code."""
-    parser = argparse.ArgumentParser(prog="deploy/kafka/broker.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m deploy.kafka.command", description=__doc__)
     parser.add_argument("action", choices=["start", "stop", "status"])
     parser.add_argument("--notes", type=Path, default=NOTES, help="where what runs is noted (%(default)s)")
     asked = parser.parse_args(arguments)
     try:
-        with turn(asked.notes):
+        with exclusive(asked.notes):
             return {"start": _start, "stop": _stop, "status": _status}[asked.action](asked.notes / "running.json")
     except BrokerError as error:
         print(error, file=sys.stderr)
@@ -120,3 +120,7 @@ def _command_line(pid: int) -> str:
         except OSError:
             return ""
     return subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

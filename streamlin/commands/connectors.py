@@ -2,7 +2,7 @@
 
 import sys
 
-from streamlin.printing import print_result
+from streamlin.terminal.printing import print_result
 
 
 def connectors() -> None:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from streamlin.asked import Asked
 from streamlin.commands import options
 from streamlin.commands.running import run_and_show
+from streamlin.monitoring.options import MonitoringOptions
 
 
 def demo(
@@ -20,9 +20,9 @@ def demo(
     log_format: options.LogFormat = "text",
 ) -> None:
     """Run on 32,000 headlines: clickbait or news?"""
-    from streamlin.settings import load_config
+    from streamlin.config.loading import load_config
 
     headlines = Path(__file__).parents[1] / "demo" / "clickbait.jsonl.gz"
     flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
-    asked = Asked(dashboard, dashboard_hide_text, metrics)
+    asked = MonitoringOptions(dashboard, dashboard_hide_text, metrics)
     run_and_show(load_config(None, flags, set_ or (), learner or (), {}), asked, report or (), limit, False)

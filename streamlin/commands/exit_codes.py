@@ -1,7 +1,7 @@
 """From an error to a line for people and an exit code."""
 
 from streamlin.errors import StreamlinError
-from streamlin.printing import is_read, print_news
+from streamlin.terminal.printing import is_read, print_news
 
 
 def exit_code(error: Exception) -> int:

@@ -1,11 +1,16 @@
 """The command `streamlin explain`."""
 
+import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from streamlin.commands import options
+from streamlin.errors import ConfigError
+from streamlin.terminal.printing import print_result, rendered
 
 
 def explain(
@@ -22,9 +27,66 @@ def explain(
     allow_pickle: options.AllowPickle = False,
 ) -> None:
     """Why a checkpoint labels texts as it does: what each n-gram adds to each label's score."""
-    from streamlin.compiling import tell_if_compiling
-    from streamlin.explaining import explain_all
-    from streamlin.progress import PlainProgress
+    from streamlin.terminal.compile_notice import notify_when_compiling
+    from streamlin.terminal.progress import PlainProgress
 
-    tell_if_compiling(PlainProgress().notice)
-    explain_all(folder, texts, learner, category or (), html, top, as_json, previous, allow_pickle)
+    notify_when_compiling(PlainProgress().notice)
+    _explain_all(folder, texts, learner, category or (), html, top, as_json, previous, allow_pickle)
+
+
+def _explain_all(
+    folder: str,
+    texts: Sequence[str],
+    learners: Sequence[str] | None,
+    categories: Sequence[str],
+    html: Path | None,
+    top: int,
+    as_json: bool,
+    previous: bool,
+    allow_pickle: bool = False,
+) -> None:
+    """Print, and write to `html`, why a checkpoint labels texts as it does.
+
+    texts : `-` is all that standard input holds. categories : `field=value`, those of each text.
+    allow_pickle : guests in the checkpoint may be unpickled.
+
+    Raises StreamlinError.
+    """
+    from rich.console import Group
+
+    from streamlin.checkpoint.file import load
+    from streamlin.checkpoint.loading import config_of, model_of
+    from streamlin.explanation import explain as explain_text
+    from streamlin.explanation.page import page
+    from streamlin.terminal.report_file import ReportFile
+
+    given = dict(_category(text) for text in categories)
+    file = None if html is None else ReportFile(html, "--html")
+    arrays, state = load(folder, previous)
+    model = model_of(config_of(state), arrays, state, allow_pickle)
+    explanations = [explain_text(model, _read(text), learners, given) for text in texts]
+    if file is not None:
+        file.write(page([(found.text, found.learners) for found in explanations], top))
+    if as_json:
+        for explanation in explanations:
+            print_result(json.dumps(explanation.to_dict(top), ensure_ascii=False), sys.stdout)
+        return
+    tables = [part for explanation in explanations for part in ("", explanation.table(top))][1:]
+    print_result(rendered(Group(*tables), sys.stdout), sys.stdout)
+
+
+def _category(text: str) -> tuple[str, str]:
+    field, sign, value = text.partition("=")
+    if not sign:
+        raise ConfigError(f"--category {text}: it takes FIELD=VALUE")
+    return field, value
+
+
+def _read(text: str) -> str:
+    """The text, or standard input, its last line end left out."""
+    if text != "-":
+        return text
+    try:
+        return sys.stdin.buffer.read().decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"standard input is not UTF-8 (byte {error.start})") from None

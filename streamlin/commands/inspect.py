@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streamlin.commands import options
-from streamlin.printing import print_result
+from streamlin.terminal.printing import print_result
 
 
 def inspect(
@@ -18,13 +18,13 @@ def inspect(
     allow_pickle: options.AllowPickle = False,
 ) -> None:
     """What a checkpoint holds: labels, weights, positions."""
-    from streamlin.inspection import inspect as inspect_folder
+    from streamlin.checkpoint.inspection import inspect as inspect_folder
 
     found = inspect_folder(folder, top, previous, allow_pickle)
     if as_json:
         print_result(json.dumps(found, ensure_ascii=False), sys.stdout)
     else:
-        from streamlin.printing import rendered
-        from streamlin.summary import inspection
+        from streamlin.terminal.printing import rendered
+        from streamlin.terminal.summary import inspection
 
         print_result(rendered(inspection(found), sys.stdout), sys.stdout)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from streamlin.errors import ConfigError
-from streamlin.printing import news_as
+from streamlin.terminal.printing import news_as
 
 
 def count(text: str) -> int:

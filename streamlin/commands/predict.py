@@ -22,18 +22,18 @@ def predict(
     log_format: options.LogFormat = "text",
 ) -> None:
     """Predict with a checkpoint, learn nothing; JSON lines."""
-    from streamlin.compiling import tell_if_compiling
-    from streamlin.predictor import predict as predict_all
-    from streamlin.progress import PlainProgress
-    from streamlin.settings import load_kafka
-    from streamlin.stopping import stopping
-    from streamlin.summary import counted
+    from streamlin.config.loading import load_kafka
+    from streamlin.running.predict import predict as predict_all
+    from streamlin.terminal.compile_notice import notify_when_compiling
+    from streamlin.terminal.progress import PlainProgress
+    from streamlin.terminal.signals import stop_on_signals
+    from streamlin.terminal.summary import counted
 
     url = options.given_source(source, stdin_options) or "-"
     kafka = load_kafka(config)
     stop, shown = threading.Event(), PlainProgress()
-    with stopping(stop.set):
-        tell_if_compiling(shown.notice)
+    with stop_on_signals(stop.set):
+        notify_when_compiling(shown.notice)
         dead = predict_all(
             *(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka, allow_pickle)
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streamlin.commands import options
-from streamlin.printing import print_result
+from streamlin.terminal.printing import print_result
 
 
 def produce(
@@ -20,15 +20,15 @@ def produce(
     log_format: options.LogFormat = "text",
 ) -> None:
     """Put a source's events into a topic, as JSON messages."""
-    from streamlin.produce import produce as produce_all
-    from streamlin.progress import PlainProgress
-    from streamlin.settings import load_config
-    from streamlin.stopping import stopping
-    from streamlin.summary import counted
+    from streamlin.config.loading import load_config
+    from streamlin.running.produce import produce as produce_all
+    from streamlin.terminal.progress import PlainProgress
+    from streamlin.terminal.signals import stop_on_signals
+    from streamlin.terminal.summary import counted
 
     run_config = load_config(config, {"source.url": options.given_source(source, stdin_options)}, set_ or ())
     stop = threading.Event()
-    with stopping(stop.set):
+    with stop_on_signals(stop.set):
         sent = produce_all(run_config, sink, limit, PlainProgress().notice, stop)
     dead = f", {counted(sent.dead_letters, 'dead letter')}" if sent.dead_letters else ""
     print_result(f"{counted(sent.messages, 'message')}{dead}", sys.stderr if sink.startswith("-") else sys.stdout)

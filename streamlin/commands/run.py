@@ -1,8 +1,8 @@
 """The command `streamlin run`."""
 
-from streamlin.asked import Asked
 from streamlin.commands import options
 from streamlin.commands.running import run_and_show
+from streamlin.monitoring.options import MonitoringOptions
 
 
 def run(
@@ -29,7 +29,7 @@ def run(
     log_format: options.LogFormat = "text",
 ) -> None:
     """Replay or follow a source: predict, measure, learn."""
-    from streamlin.settings import load_config
+    from streamlin.config.loading import load_config
 
     flags = {
         "source.url": options.given_source(source, stdin_options),
@@ -45,4 +45,4 @@ def run(
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
     run_config.source.needed_url()  # before anything large is imported
-    run_and_show(run_config, Asked(dashboard, dashboard_hide_text, metrics), report or (), limit, previous)
+    run_and_show(run_config, MonitoringOptions(dashboard, dashboard_hide_text, metrics), report or (), limit, previous)

@@ -8,31 +8,33 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamlin.asked import Asked
 from streamlin.commands.garbage import tune_garbage
-from streamlin.printing import are_news_json, print_news, print_result
+from streamlin.monitoring.options import MonitoringOptions
+from streamlin.terminal.printing import are_news_json, print_news, print_result
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
-    from streamlin.report_file import ReportFile
-    from streamlin.run import Run
+    from streamlin.running.loop import Run
+    from streamlin.terminal.report_file import ReportFile
 
 
-def run_and_show(config: "RunConfig", asked: Asked, reports: Sequence[Path], limit: int | None, previous: bool) -> None:
+def run_and_show(
+    config: "RunConfig", asked: MonitoringOptions, reports: Sequence[Path], limit: int | None, previous: bool
+) -> None:
     """Run as configured, show the summary, write the report."""
-    from streamlin.compiling import tell_if_compiling
-    from streamlin.progress import progress
-    from streamlin.report_file import ReportFile
-    from streamlin.run import Run
-    from streamlin.stopping import stopping
-    from streamlin.watchers import watchers
+    from streamlin.monitoring.watchers import watchers
+    from streamlin.running.loop import Run
+    from streamlin.terminal.compile_notice import notify_when_compiling
+    from streamlin.terminal.progress import progress
+    from streamlin.terminal.report_file import ReportFile
+    from streamlin.terminal.signals import stop_on_signals
 
     asked.check()
     report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
-    with stopping(stop.set):
+    with stop_on_signals(stop.set):
         with progress() as shown, watchers(asked, shown.notice) as watching:
-            tell_if_compiling(shown.notice)
+            notify_when_compiling(shown.notice)
             with closing(Run(config, shown, watchers=watching, limit=limit, previous=previous, stop=stop)) as pipeline:
                 tune_garbage()
                 _run_and_report(pipeline, report_files)
@@ -53,8 +55,8 @@ def _run_and_report(pipeline: "Run", report_files: "Sequence[ReportFile]") -> No
 
 
 def _page(pipeline: "Run", report: dict[str, Any]) -> str:
-    from streamlin.addresses import shown
-    from streamlin.html_report import html_report
+    from streamlin.monitoring.html_report import html_report
+    from streamlin.streams.addresses import shown
 
     config = pipeline.config
     return html_report(report, config.evaluation.window, shown(config.source.needed_url()))
@@ -62,9 +64,9 @@ def _page(pipeline: "Run", report: dict[str, Any]) -> str:
 
 def _show(pipeline: "Run") -> None:
     """The summary, where no events go."""
-    from streamlin.printing import rendered
-    from streamlin.progress import figures
-    from streamlin.summary import counts_line, summary
+    from streamlin.terminal.printing import rendered
+    from streamlin.terminal.progress import figures
+    from streamlin.terminal.summary import counts_line, summary
 
     report = pipeline.report()
     file = sys.stderr if pipeline.writes_to_stdout else sys.stdout

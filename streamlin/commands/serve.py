@@ -9,7 +9,7 @@ import typer
 from streamlin.commands import options
 from streamlin.commands.garbage import tune_garbage
 from streamlin.errors import ConfigError
-from streamlin.printing import print_news
+from streamlin.terminal.printing import print_news
 
 
 def serve(
@@ -25,11 +25,11 @@ def serve(
     log_format: options.LogFormat = "text",
 ) -> None:
     """Answer over HTTP: predict texts, learn labels, tell how it goes."""
-    from streamlin.compiling import tell_if_compiling
-    from streamlin.progress import PlainProgress, figures
-    from streamlin.settings import load_config
-    from streamlin.stopping import stopping
-    from streamlin.summary import counts_line
+    from streamlin.config.loading import load_config
+    from streamlin.terminal.compile_notice import notify_when_compiling
+    from streamlin.terminal.progress import PlainProgress, figures
+    from streamlin.terminal.signals import stop_on_signals
+    from streamlin.terminal.summary import counts_line
 
     flags = {"feedback.enabled": late_labels or None, "preset": preset}
     given = load_config(config, flags, set_ or (), learner or ())
@@ -39,8 +39,8 @@ def serve(
         raise ConfigError(f"serve needs {error.name}, which is not installed: pip install 'streamlin[serve]'") from None
 
     stop, shown = threading.Event(), PlainProgress()
-    with stopping(stop.set):
-        tell_if_compiling(shown.notice)
+    with stop_on_signals(stop.set):
+        notify_when_compiling(shown.notice)
         run_config = configuration(folder, given, previous, allow_pickle)
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
             tune_garbage()

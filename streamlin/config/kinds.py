@@ -6,10 +6,10 @@ from pydantic import GetCoreSchemaHandler, GetPydanticSchema
 from pydantic_core import CoreSchema, core_schema
 
 from streamlin.config.base import Strict
-from streamlin.config.foreign import ForeignConfig
-from streamlin.config.guests import GuestConfig
+from streamlin.config.external_models import GuestConfig
 from streamlin.config.learners import OwnConfig
 from streamlin.config.mixture import MixtureConfig
+from streamlin.config.plugin import ForeignConfig
 from streamlin.registry import schemes
 
 _Known = OwnConfig | MixtureConfig | GuestConfig

@@ -6,11 +6,11 @@ from pydantic import Field, field_validator, model_validator
 
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
+from streamlin.config.delayed_labels import FeedbackConfig
 from streamlin.config.evaluation import EvaluationConfig
+from streamlin.config.external_models import GuestConfig, needs_pickle
 from streamlin.config.features import FeaturesConfig
-from streamlin.config.feedback import FeedbackConfig
 from streamlin.config.fields import FieldsConfig
-from streamlin.config.guests import GuestConfig, needs_pickle
 from streamlin.config.kafka import KafkaConfig
 from streamlin.config.kinds import DEFAULT_KINDS, LearnerConfig
 from streamlin.config.mixture import MixtureConfig

@@ -18,7 +18,6 @@ from streamlin.evaluation.label_sums import LabelSums
 from streamlin.evaluation.measure import Measure
 from streamlin.evaluation.pairs import Pairs
 from streamlin.evaluation.predictions import Earlier, Predictions, predict
-from streamlin.evaluation.report import report_of
 from streamlin.evaluation.slices import Slices
 from streamlin.events import LabelIndex
 from streamlin.features.rows import Examples
@@ -157,13 +156,6 @@ class Prequential:
         predict(scores, predicted)
         each = (np.full(n, number, np.int32) for number in range(n_learners))
         return np.array([self.calibration.update(scores, predicted, one, unlabelled, np.ones(n), 0) for one in each])
-
-    def report(self, labels: LabelIndex, details: bool = True) -> dict[str, Any]:
-        """What was measured, as JSON-able values; None where nothing was labelled.
-
-        details : False leaves out what is long: figures by label, confusion, reliability, pairs, the curve.
-        """
-        return report_of(self, labels, details)
 
     def leader(self) -> int | None:
         """The learner that was right most often, weights aside; the first of several; None where there is no label."""

@@ -1,22 +1,22 @@
 """What a run's measures say, as JSON-able values."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.numbers import numbers
 from streamlin.evaluation.pairs import pair_list, to_leader
+from streamlin.evaluation.prequential import Prequential
 from streamlin.evaluation.rows import Row, accuracy_rows, agreement_rows, label_rows, rows_of
 from streamlin.events import LabelIndex
 
-if TYPE_CHECKING:
-    from streamlin.evaluation.prequential import Prequential
-
 
 @np.errstate(over="ignore", invalid="ignore")
-def report_of(measures: "Prequential", labels: LabelIndex, details: bool) -> dict[str, Any]:
-    """Everything, or what is short; None where nothing was labelled. See `Prequential.report`.
+def report_of(measures: Prequential, labels: LabelIndex, details: bool = True) -> dict[str, Any]:
+    """What was measured, as JSON-able values; None where nothing was labelled.
+
+    details : False leaves out what is long: figures by label, confusion, reliability, pairs, the curve.
 
     Where weights are so large that their sums overflow there is no number: None too.
     """
@@ -40,7 +40,7 @@ def report_of(measures: "Prequential", labels: LabelIndex, details: bool) -> dic
     return report
 
 
-def _named(rows: list[Row], measures: "Prequential") -> dict[str, dict[str, Row]]:
+def _named(rows: list[Row], measures: Prequential) -> dict[str, dict[str, Row]]:
     """What there is of each predictor, by name; learners and baselines apart."""
     n = len(measures.learners)
     return {
@@ -49,7 +49,7 @@ def _named(rows: list[Row], measures: "Prequential") -> dict[str, dict[str, Row]
     }
 
 
-def _short_rows(measures: "Prequential") -> list[Row]:
+def _short_rows(measures: Prequential) -> list[Row]:
     accuracy, n = measures.accuracy, len(measures.learners)
     parts = [accuracy_rows(accuracy)]
     if measures.all:
@@ -61,7 +61,7 @@ def _short_rows(measures: "Prequential") -> list[Row]:
     return rows
 
 
-def _add_details(rows: list[Row], measures: "Prequential", names: list[str]) -> None:
+def _add_details(rows: list[Row], measures: Prequential, names: list[str]) -> None:
     """Reliability of learners; figures by label of learners and references; confusion of learners."""
     n = len(measures.learners)
     for row, table in zip(rows[:n], measures.calibration.reliability(), strict=True):
@@ -76,7 +76,7 @@ def _add_details(rows: list[Row], measures: "Prequential", names: list[str]) -> 
             rows[number]["window_confusion"] = recent.of(number, names)
 
 
-def _label_shares(measures: "Prequential", names: list[str]) -> dict[str, Row]:
+def _label_shares(measures: Prequential, names: list[str]) -> dict[str, Row]:
     """Each label's share by weight, over all time and over the window."""
     shares = {
         "share": measures.sums.running().labels,
@@ -86,7 +86,7 @@ def _label_shares(measures: "Prequential", names: list[str]) -> dict[str, Row]:
     return dict(zip(names, rows_of(columns), strict=True)) if columns else {}
 
 
-def _curve(measures: "Prequential") -> dict[str, Any]:
+def _curve(measures: Prequential) -> dict[str, Any]:
     """Numbers of labelled events, and each predictor's accuracies behind them, to six places."""
     events, points = measures.accuracy.curve()
     rows = [

@@ -36,20 +36,20 @@ class Explanation:
         """For a terminal, by rich: a table a learner; numbers are less their mean over all labels."""
         from streamlin.explanation.table import tables
 
-        return tables(self, top)
+        return tables(self.learners, top)
 
     def to_html(self, top: int = 10) -> str:
         """A page of its own: the text shaded by what speaks for and against, and the tables."""
         from streamlin.explanation.page import page
 
-        return page([self], top)
+        return page([(self.text, self.learners)], top)
 
     def __repr__(self) -> str:
         from streamlin.explanation.table import as_text
 
-        return as_text(self)
+        return as_text(self.learners)
 
     def _repr_html_(self) -> str:
         from streamlin.explanation.page import fragment
 
-        return fragment([self], 10)
+        return fragment([(self.text, self.learners)], 10)

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -11,18 +11,20 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.explanation.explanation import Explanation
 from streamlin.explanation.reasons import Reasons
 from streamlin.explanation.rows import Rows, number_shown, rows_of
 from streamlin.explanation.shading import shades
 from streamlin.explanation.shown import shown
+
+Explained = tuple[str, Mapping[str, Reasons]]
+"""A text, and by learner what speaks for its labels."""
 
 LONGEST = 20_000
 """Characters of a text that are shown, once for each learner."""
 _NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def page(explanations: Sequence[Explanation], top: int) -> str:
+def page(explanations: Sequence[Explained], top: int) -> str:
     """A file of its own, light or dark as the reader has it."""
     styles = [_style("whole-page.css"), _style("page.css")]
     digests = [base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in styles]
@@ -36,19 +38,21 @@ def page(explanations: Sequence[Explanation], top: int) -> str:
     )
 
 
-def fragment(explanations: Sequence[Explanation], top: int) -> str:
+def fragment(explanations: Sequence[Explained], top: int) -> str:
     """The same to be put into a page that is there, a notebook for example."""
     return f"<style>{_style('page.css')}</style>\n{_body(explanations, top)}"
 
 
-def _body(explanations: Sequence[Explanation], top: int) -> str:
-    parts = ("\n".join(_learner(e, reasons, top) for reasons in e.learners.values()) for e in explanations)
+def _body(explanations: Sequence[Explained], top: int) -> str:
+    parts = (
+        "\n".join(_learner(text, reasons, top) for reasons in learners.values()) for text, learners in explanations
+    )
     return '<div class="streamlin-why">\n' + "\n<hr>\n".join(parts) + "\n</div>"
 
 
-def _learner(explanation: Explanation, reasons: Reasons, top: int) -> str:
+def _learner(text: str, reasons: Reasons, top: int) -> str:
     rows = rows_of(reasons, top)
-    return f"<h2>{_escaped(rows.title)}</h2>\n{_text(explanation.text, reasons)}\n{_table(rows)}"
+    return f"<h2>{_escaped(rows.title)}</h2>\n{_text(text, reasons)}\n{_table(rows)}"
 
 
 def _text(text: str, reasons: Reasons) -> str:

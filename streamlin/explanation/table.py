@@ -1,28 +1,29 @@
 """An explanation as tables for a terminal."""
 
+from collections.abc import Mapping
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamlin.explanation.explanation import Explanation
+from streamlin.explanation.reasons import Reasons
 from streamlin.explanation.rows import Rows, number_shown, rows_of
 
 
-def tables(explanation: Explanation, top: int) -> RenderableType:
+def tables(learners: Mapping[str, Reasons], top: int) -> RenderableType:
     """A table a learner."""
     parts: list[RenderableType] = []
-    for reasons in explanation.learners.values():
+    for reasons in learners.values():
         rows = rows_of(reasons, top)
         parts += [*([""] if parts else []), Text(rows.title, style="bold"), *_table(rows)]
     return Group(*parts)
 
 
-def as_text(explanation: Explanation, top: int = 10) -> str:
+def as_text(learners: Mapping[str, Reasons], top: int = 10) -> str:
     """The same without colours, 100 columns wide."""
     text = StringIO()
-    Console(file=text, highlight=False, width=100, soft_wrap=True, color_system=None).print(tables(explanation, top))
+    Console(file=text, highlight=False, width=100, soft_wrap=True, color_system=None).print(tables(learners, top))
     return text.getvalue().removesuffix("\n")
 
 

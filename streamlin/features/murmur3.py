@@ -14,7 +14,7 @@ _F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 
 @kernel
 def murmur3_32(data: NDArray[np.uint8], begin: np.int64, end: np.int64) -> np.int32:
-    """Hash of `data[begin:end]`; `data` goes on for `streamlin.octets.PADDING` bytes.
+    """Hash of `data[begin:end]`; `data` goes on for `streamlin.kernel.byte_buffers.PADDING` bytes.
 
     No processor foresees how long a word is. So the first two blocks are hashed always and taken where they are
     there, and the rest of up to three bytes is read with what is behind it, which is then masked away.

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.bundle import Bundle, Items
 from streamlin.features.hashing import hash_texts
 from streamlin.features.ngrams import bucket_of
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.sums import sum_repeats
 from streamlin.features.view import View
 from streamlin.kernel import kernel
-from streamlin.octets import PADDING, padded
+from streamlin.kernel.bound_arguments import BoundArguments, Items
+from streamlin.kernel.byte_buffers import PADDING, padded
 
 _Source = str | tuple[tuple[str, ...], tuple[float, ...]] | None
 _PLAIN = frozenset((int, float))
@@ -130,7 +130,7 @@ class SingleEvent:
         """Bundle what there is now."""
         self._bucket_of = self._index.bucket_of
         of_event = *self.examples[:3], self._buckets
-        self._bundle = Bundle(_Kept._make((*self.view.how, self._index.row_of, self._bucket_of, *of_event)))
+        self._bundle = BoundArguments(_Kept._make((*self.view.how, self._index.row_of, self._bucket_of, *of_event)))
 
 
 def _content(x: str | Mapping[str, float]) -> _Source:

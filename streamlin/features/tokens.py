@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from streamlin.features.characters import BLANK, IN_TOKEN
 from streamlin.kernel import kernel
-from streamlin.octets import move
+from streamlin.kernel.byte_buffers import move
 
 
 @kernel

@@ -15,7 +15,7 @@ from streamlin.features.characters import ascii_characters, token_characters
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_named, hash_texts
 from streamlin.features.masks import masked
 from streamlin.features.sums import sum_repeats
-from streamlin.octets import joined, padded
+from streamlin.kernel.byte_buffers import joined, padded
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}

@@ -15,7 +15,7 @@ from streamlin.config import Tokens
 from streamlin.features.hashing import hash_ranges
 from streamlin.features.masks import masked_with_origins
 from streamlin.features.view import View
-from streamlin.octets import PADDING, joined
+from streamlin.kernel.byte_buffers import PADDING, joined
 
 _TOKENS: dict[Tokens, re.Pattern[str]] = {
     "words": re.compile(r"\w+"),

@@ -4,13 +4,13 @@ from streamlin.config import ForeignConfig, OwnConfig
 from streamlin.learners.arow import Arow
 from streamlin.learners.averaged_perceptron import AveragedPerceptron
 from streamlin.learners.base import Learner
-from streamlin.learners.foreign import foreign
 from streamlin.learners.hinge import Hinge
 from streamlin.learners.logistic_regression import LogisticRegression
 from streamlin.learners.mixture import Mixture
 from streamlin.learners.naive_bayes import NaiveBayes
 from streamlin.learners.passive_aggressive import PassiveAggressive
 from streamlin.learners.perceptron import Perceptron
+from streamlin.learners.plugin import foreign
 from streamlin.learners.scores import best, softmax
 from streamlin.learners.sgd import StochasticGradientDescent
 from streamlin.learners.targets import Targets, learn_labels, no_targets, targets

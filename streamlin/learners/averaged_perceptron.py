@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.bundle import Items
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
+from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
 from streamlin.learners.linear import add_scaled, best_other, linear_scores

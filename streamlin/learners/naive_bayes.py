@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.bundle import Items
 from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
+from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.collapse import checked_reset, collapsed
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down

@@ -1,4 +1,4 @@
-"""A learner's kernel, entered for one event; see `streamlin.bundle`."""
+"""A learner's kernel, entered for one event; see `streamlin.kernel.bound_arguments`."""
 
 from collections.abc import Callable
 from operator import is_
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.bundle import Bundle, Items
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
+from streamlin.kernel.bound_arguments import BoundArguments, Items
 
 
 class Kernels(NamedTuple):
@@ -33,7 +33,7 @@ class Step:
         self.scores: NDArray[np.float64] = np.empty((1, n_labels))
         self._examples, self._arguments = examples, arguments
         targets = np.empty(1, np.int32), np.empty(1, np.int64), np.empty(1)
-        self._bundle = Bundle((*examples, *targets, *arguments, self.scores))
+        self._bundle = BoundArguments((*examples, *targets, *arguments, self.scores))
 
     def fits(self, examples: Examples, arguments: tuple[Any, ...], n_labels: int) -> bool:
         """Whether it still is the step of these: the very same arrays."""

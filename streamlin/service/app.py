@@ -12,13 +12,13 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from streamlin import __version__
 from streamlin.config import RunConfig
-from streamlin.metrics.answers import Answer
+from streamlin.monitoring.prometheus.answers import Answer
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Bodies, Example, Text
 from streamlin.service.predicting import Predictor
 from streamlin.service.problems import Problem, Refused, problem
+from streamlin.version import __version__
 
 POSTS = ("/predict", "/learn")
 PATHS = (*POSTS, "/metrics", "/healthz", "/readyz", "/openapi.json")

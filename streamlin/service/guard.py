@@ -5,7 +5,7 @@ import hmac
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from streamlin.listening import Listener, is_meant
+from streamlin.monitoring.listener import Listener, is_meant
 from streamlin.service.problems import problem
 
 OPEN = ("/healthz", "/readyz")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig, further_fields
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch, single_records
-from streamlin.run_state import RunState
 from streamlin.service.bodies import Text
 
 _AT_ONCE, _CHARACTERS = 4, 4096

@@ -8,7 +8,7 @@ import uvicorn
 import uvloop
 from starlette.types import ASGIApp
 
-from streamlin.listening import Listener
+from streamlin.monitoring.listener import Listener
 
 _LOOK = 0.05
 """Seconds between two looks at whether to stop."""

@@ -6,15 +6,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from streamlin.checkpoint import CURRENT, PREVIOUS, load
+from streamlin.checkpoint.file import CURRENT, PREVIOUS, load
+from streamlin.checkpoint.loading import config_of, refuse_pickled
+from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
+from streamlin.config.loading import checked
 from streamlin.formats.json import json_lines
-from streamlin.listening import Listener, listen
-from streamlin.metrics.answers import answers
-from streamlin.metrics.watcher import Metrics
-from streamlin.predictor import config_of, refuse_pickled
-from streamlin.run import Run, Watcher
-from streamlin.run_state import RunState
+from streamlin.monitoring.listener import Listener, listen
+from streamlin.monitoring.prometheus.answers import answers
+from streamlin.monitoring.prometheus.watcher import Metrics
+from streamlin.running.loop import Run, Watcher
 from streamlin.service.accepting import Acceptance
 from streamlin.service.app import PATHS, POSTS, make_app
 from streamlin.service.guard import Guard
@@ -26,7 +27,6 @@ from streamlin.service.server import Server
 from streamlin.service.source import PART, JournalSource
 from streamlin.service.traffic import Figures, Traffic
 from streamlin.service.warming import warm_up
-from streamlin.settings import checked
 
 _TOGETHER = 50
 """Events learned together: what is predicted meanwhile waits for them, about a millisecond. Changes no result."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from connectors.file import FileSource
+from connectors.files import FileSource
 from streamlin.events import Framing, Position, Records, Source, SourceContext
 from streamlin.formats.framing import Lines
 

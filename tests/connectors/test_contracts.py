@@ -6,8 +6,8 @@ import zlib
 import pytest
 import zstandard
 
-from connectors.file import FileSink, FileSource
-from connectors.synthetic import SyntheticSource
+from connectors.files import FileSink, FileSource
+from connectors.synthetic.source import SyntheticSource
 from streamlin.events import SinkContext
 from streamlin.testing import check_sink, check_source
 from tests.connectors.reading import context, polled

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.cutter import Cutter
-from connectors.oversized import SHOWN
+from connectors.files.oversized import SHOWN
+from connectors.files.record_cutter import Cutter
 from connectors.records import Origin
 from streamlin.events import Framing
 from streamlin.formats.csv_framing import CsvFraming

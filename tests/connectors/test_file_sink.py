@@ -8,7 +8,7 @@ import sys
 import pytest
 import zstandard
 
-from connectors.file import FileSink
+from connectors.files import FileSink
 from streamlin.errors import ConfigError, ConnectorError
 from streamlin.events import SinkContext
 from tests.connectors.reading import errors, payloads, read_file
@@ -154,7 +154,7 @@ def test_a_path_that_can_not_be_opened(tmp_path, name, said):
 def test_a_folder_without_permission(tmp_path):
     script = (
         "import os, sys\n"
-        "from connectors.file import FileSink\n"
+        "from connectors.files.source import FileSink\n"
         "from streamlin.errors import ConnectorError\n"
         "from streamlin.events import SinkContext\n"
         "if os.getuid() == 0: os.setuid(65534)\n"
@@ -179,7 +179,7 @@ def test_a_disk_that_becomes_full_takes_what_fits(tmp_path, suffix):
     """A limit of 100,000 bytes a file: the write that crosses it is cut short, and the rest of it fails."""
     script = (
         "import os, resource, sys\n"
-        "from connectors.file import FileSink\n"
+        "from connectors.files.source import FileSink\n"
         "from streamlin.errors import ConnectorError\n"
         "from streamlin.events import SinkContext\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import connectors.part
-from connectors.file import FileSource
+import connectors.files.part
+from connectors.files import FileSource
 from streamlin.errors import ConfigError, ConnectorError
 from tests.connectors.reading import (
     HeaderLines,
@@ -81,7 +81,7 @@ def test_a_pipe_is_no_file(tmp_path):
 def test_a_file_without_permission():
     """As a user without rights: whoever runs the tests may be root."""
     script = (
-        "import os, sys, connectors.file, tests.connectors.reading as reading\n"
+        "import os, sys, connectors.files.source, tests.connectors.reading as reading\n"
         "from streamlin.errors import ConnectorError\n"
         "if os.getuid() == 0: os.setuid(65534)\n"
         "try: reading.read_file(sys.argv[1])\n"
@@ -122,7 +122,7 @@ lines = st.lists(st.sampled_from([b"", b"a", b"bc\r", b"\xc3\xa9", b"\x00", b"lo
 @given(lines, st.integers(1, 50), st.integers(1, 9), st.integers(1, 9), st.data())
 def test_stopped_anywhere_it_goes_on_with_exactly_the_rest(content, block, limit, other_limit, draw):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connectors.part, "BLOCK", block)
+        patch.setattr(connectors.files.part, "BLOCK", block)
         for name in ("1", "2"):
             Path(folder, name).write_bytes(content)
         found = read_file(folder, limit)
@@ -184,7 +184,7 @@ def test_every_file_has_its_own_header(tmp_path):
 
 
 def test_a_file_that_is_deleted_is_read_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(connectors.part, "BLOCK", 10)
+    monkeypatch.setattr(connectors.files.part, "BLOCK", 10)
     path = tmp_path / "a.log"
     path.write_bytes(b"123456789\n" * 100)
     source = FileSource(str(path), context())
@@ -204,7 +204,7 @@ def test_a_file_that_vanishes_before_its_turn(folder):
 
 
 def test_a_file_overwritten_while_it_is_read_is_begun_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(connectors.part, "BLOCK", 6)
+    monkeypatch.setattr(connectors.files.part, "BLOCK", 6)
     path, notices = tmp_path / "a.log", []
     path.write_bytes(b"one\ntwo\nthree\n")
     source = FileSource(str(path), context(notice=notices.append))
@@ -216,7 +216,7 @@ def test_a_file_overwritten_while_it_is_read_is_begun_again(tmp_path, monkeypatc
 
 
 def test_progress_counts_bytes_on_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(connectors.part, "BLOCK", 10)
+    monkeypatch.setattr(connectors.files.part, "BLOCK", 10)
     for name in ("1", "2"):
         (tmp_path / name).write_bytes(b"123456789\n" * 3)
     source, seen = FileSource(str(tmp_path), context()), []

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from connectors.generative_story import Categories, Drift, Story, shifted_orders, zipf_shares
-from connectors.synthetic import SyntheticSource, SyntheticStream, write_jsonl
-from connectors.synthetic_options import SyntheticOptions, parse_options
+from connectors.synthetic.generative_story import Categories, Drift, Story, shifted_orders, zipf_shares
+from connectors.synthetic.options import SyntheticOptions, parse_options
+from connectors.synthetic.source import SyntheticSource, SyntheticStream, write_jsonl
 from streamlin.errors import ConfigError
 from streamlin.events import Records, SourceContext
 from streamlin.formats.framing import Lines

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import connectors.part
-from connectors.file import FileSource
+import connectors.files.part
+from connectors.files import FileSource
 from streamlin.errors import ConfigError, ConnectorError
 from tests.connectors.reading import HeaderLines, await_notice, await_payloads, context, payloads, positions_after
 from tests.connectors.writer import Writer
@@ -291,7 +291,7 @@ def test_after_a_stop_a_file_that_is_gone_is_told(writer, log, follow, notices, 
 
 
 def test_a_long_line_that_grows_slowly_is_not_held(writer, log, follow, monkeypatch):
-    monkeypatch.setattr(connectors.part, "BLOCK", 1000)
+    monkeypatch.setattr(connectors.files.part, "BLOCK", 1000)
     writer.open(log)
     source = follow(longest=5000)
     for _ in range(4):

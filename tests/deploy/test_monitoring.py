@@ -14,9 +14,9 @@ import pytest
 import yaml
 from prometheus_client.core import Metric
 
-from streamlin.metrics.families import families
-from streamlin.run import Run
-from streamlin.settings import load_config
+from streamlin.config.loading import load_config
+from streamlin.monitoring.prometheus.families import families
+from streamlin.running.loop import Run
 from tests.silent import Silent
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"

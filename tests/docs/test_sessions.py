@@ -12,8 +12,8 @@ import typer.main
 
 from streamlin import Pipeline
 from streamlin.cli import app
-from streamlin.presets import with_preset
-from streamlin.settings import checked
+from streamlin.config.loading import checked
+from streamlin.config.presets import with_preset
 from tests.docs.live import SERVICE, is_live
 from tests.docs.pages import PAGES, Block, Page
 from tests.docs.session import follow, session

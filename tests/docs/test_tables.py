@@ -12,15 +12,15 @@ import typer.main
 
 import streamlin
 from connectors.kafka.options import SINK, SOURCE
-from connectors.synthetic_options import SyntheticOptions
+from connectors.synthetic.options import SyntheticOptions
 from streamlin import Pipeline, testing
 from streamlin.cli import app
+from streamlin.config.loading import load_config
 from streamlin.formats import FORMATS, format_of, option_names
 from streamlin.formats.log_presets import PRESETS
 from streamlin.learners import KINDS
-from streamlin.metrics.families import families
-from streamlin.run import Run
-from streamlin.settings import load_config
+from streamlin.monitoring.prometheus.families import families
+from streamlin.running.loop import Run
 from tests.docs.keys import keys
 from tests.docs.pages import DOCS, PAGES, README, ROOT, Page, quoted, table_rows
 from tests.silent import Silent

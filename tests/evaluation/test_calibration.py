@@ -26,7 +26,7 @@ from streamlin.features.rows import RowIndex
 from streamlin.learners import KINDS, learn_labels
 from tests.evaluation.scored import assert_same_calibration, cuts, named
 from tests.naive_metrics import NaiveCalibration, best
-from tests.streams import read_events
+from tests.sample_streams import read_events
 
 Event = tuple[list[float], int | None, float]
 """Scores of the candidates, label, weight."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.evaluation.intervals import Z_95
+from streamlin.evaluation.report import report_of
 from streamlin.events import LabelIndex
 from tests import naive_agreement, naive_metrics
 from tests.evaluation.scored import REAL, assert_same_calibration, cuts, real_stream
@@ -64,7 +65,7 @@ class Run:
         return self.measure.measure(shown, codes, weights, self.labels, extra)
 
     def report(self) -> dict[str, Any]:
-        return self.measure.report(self.labels)
+        return report_of(self.measure, self.labels)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]:
         arrays, rest = self.measure.state()
@@ -313,7 +314,7 @@ def test_nothing_labelled_is_null_everywhere() -> None:
         assert [row[f"{span}{key}"] for span in SPANS for key in ("log_loss", "brier", "ece")] == [None] * 9
         assert row["reliability"] == [{"events": 0, "confidence": None, "accuracy": None}] * 10
     assert report["slices"] == {"field": {}}
-    assert Prequential(LEARNERS, CONFIG).report(LabelIndex())["learners"]["first"]["accuracy"] is None
+    assert report_of(Prequential(LEARNERS, CONFIG), LabelIndex())["learners"]["first"]["accuracy"] is None
 
 
 def test_the_first_event_is_an_abstention_and_wrong() -> None:
@@ -360,7 +361,7 @@ def test_accuracy_alone_is_the_same_accuracy() -> None:
     stream: list[Row] = [("ab"[i % 3 % 2], 1.0, [[0.5, i % 2, 0, 0], [1.0, 0, 0, 0]], "x", "a") for i in range(20)]
     whole, lean = Run(), Run(CONFIG.model_copy(update={"metrics": "accuracy"}))
     np.testing.assert_equal(lean.step(stream), whole.step(stream))
-    report, short, alone = whole.report(), whole.measure.report(whole.labels, details=False), lean.report()
+    report, short, alone = whole.report(), report_of(whole.measure, whole.labels, details=False), lean.report()
     long = {"pairs", "curve", "label_shares"}
     assert report.keys() - short.keys() == long
     assert report.keys() - alone.keys() == long | {"leader", "drift", "inputs"}
@@ -408,7 +409,7 @@ def test_a_long_stream_needs_no_more_room() -> None:
         measure.measure(scores, codes, np.ones(4000), labels, {})
         if number in (9, 149):
             sizes.append(sum(array.nbytes for array in measure.state()[0].values()))
-            reports.append(measure.report(labels))
+            reports.append(report_of(measure, labels))
     assert sizes[0] == sizes[1]
     assert reports[1]["drift"]["falls"] >= 2 * 74, "each learner at each fall"
     without_alarms = [report | {"drift": None} for report in reports]

@@ -10,7 +10,7 @@ from streamlin.events import Event
 from streamlin.explanation import Explanation, explain
 from streamlin.learners import KINDS
 from streamlin.model import Model
-from tests.streams import batch_of, batches
+from tests.sample_streams import batch_of, batches
 
 VARIANTS = [
     *({"kind": kind} for kind in KINDS),

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Event
 from streamlin.explanation import explain
-from streamlin.settings import load_config
 from tests import naive_features as naive
 from tests.explanation.models import EVERY, VIEWS, checked, events_of, taught
 from tests.features.batches import texts
-from tests.streams import batch_of, batches, read_events, thinned
+from tests.sample_streams import batch_of, batches, read_events, thinned
 
 words = st.lists(st.sampled_from(["win", "a", "Prize", "now", "lunch", "12", "é"]), max_size=6).map(" ".join)
 streams = st.lists(

@@ -6,7 +6,7 @@ import pytest
 
 from streamlin.events import Event
 from streamlin.explanation import explain
-from streamlin.printing import rendered
+from streamlin.terminal.printing import rendered
 from tests import naive_features as naive
 from tests.explanation.models import events_of, taught
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.utils import murmurhash3_32 as reference
 
 from streamlin.features.murmur3 import murmur3_32
-from streamlin.octets import PADDING
+from streamlin.kernel.byte_buffers import PADDING
 from tests import naive_features
 
 

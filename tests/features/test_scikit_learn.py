@@ -19,13 +19,17 @@ ANY_TEXT = r"(?u)\S+"
 
 @cache
 def streams(data: Path) -> dict[str, list[str]]:
-    """The texts of every file; those of the tagging files are their tokens joined by blanks."""
+    """The texts of every file; those of the tagging files are their tokens, those of the trees the brackets."""
     found = {}
     for path in sorted(data.glob("*.jsonl.gz")):
         with gzip.open(path) as lines:
             events = [json.loads(line) for line in lines]
-        found[path.name] = [event["text"] if "text" in event else " ".join(event["tokens"]) for event in events]
+        found[path.name] = [_text(event) for event in events]
     return found
+
+
+def _text(event: dict[str, Any]) -> str:
+    return event["text"] if "text" in event else event["tree"] if "tree" in event else " ".join(event["tokens"])
 
 
 def assert_equal(texts: list[str], config: ViewConfig, bits: int, options: dict[str, Any]) -> None:

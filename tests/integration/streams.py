@@ -9,7 +9,7 @@ from typing import Any
 
 import zstandard
 
-from streamlin.checkpoint import CURRENT, load
+from streamlin.checkpoint.file import CURRENT, load
 
 BAD = [b'{"text": 1}', b"not JSON", b'{"text": "a", "weight": -1}', b"\xff\xfe", b'{"label": "ham"}']
 

@@ -52,7 +52,7 @@ def test_help_imports_nothing_heavy() -> None:
         command = [sys.executable, "-X", "importtime", "-m", "streamlin.cli", "run", option]
         lines = subprocess.run(command, capture_output=True, text=True).stderr.splitlines()
         modules = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
-        assert "streamlin.printing" in modules
+        assert "streamlin.terminal.printing" in modules
         assert not {"numba", "numpy", "msgspec", "zstandard", "rich.console", "streamlin.config"} & set(modules)
 
 

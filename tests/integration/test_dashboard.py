@@ -121,7 +121,7 @@ def test_who_does_not_ask_imports_nothing(sms: Path) -> None:
     command = [*MODULE, "run", str(sms), "--limit", "1", "--learner", "perceptron"]
     done = subprocess.run([command[0], "-X", "importtime", *command[1:]], capture_output=True, check=True)
     modules = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
-    assert b"streamlin.run" in modules
+    assert b"streamlin.running.loop" in modules
     assert not {b"starlette", b"uvicorn", b"prometheus_client", b"http.server", b"asyncio"} & modules
 
 

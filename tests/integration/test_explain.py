@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from streamlin.checkpoint import load
+from streamlin.checkpoint.file import load
 from tests.integration.conftest import Reference
 from tests.integration.processes import refused, streamlin, together
 from tests.integration.streams import assert_same_state, content, measured, write_lines

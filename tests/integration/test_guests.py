@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamlin import Pipeline
-from streamlin.checkpoint import load
+from streamlin.checkpoint.file import load
 from streamlin.errors import CheckpointError, ConfigError
 from tests.integration.processes import refused, streamlin, together
 from tests.integration.streams import content, json_lines, measured, real_events, write_lines
@@ -19,12 +19,12 @@ kind = "perceptron"
 [[learners]]
 kind = "river"
 name = "bayes"
-object = "tests.guests.models:bayes"
+object = "tests.external_models.models:bayes"
 pickle = true
 
 [[learners]]
 kind = "sklearn"
-object = "tests.guests.models:Texts"
+object = "tests.external_models.models:Texts"
 input = "text"
 classes = ["ham", "spam"]
 pickle = true
@@ -38,7 +38,7 @@ kind = "perceptron"
 
 [[learners]]
 kind = "river"
-object = "tests.guests.plain:Failing"
+object = "tests.external_models.plain:Failing"
 arguments = { after = 99, how = "learn" }
 pickle = true
 """
@@ -113,10 +113,10 @@ def test_a_checkpoint_with_guests_is_opened_by_those_who_allow_it(stream: Path, 
     lines = predicted.lines
     assert [list(line["learners"]) for line in lines] == [["perceptron", "bayes", "sklearn", "mixture"]] * 3
     (found,) = inspected.lines
-    assert found["learners"]["bayes"]["object"] == "tests.guests.models:bayes"
+    assert found["learners"]["bayes"]["object"] == "tests.external_models.models:bayes"
     assert list(found["heaviest"]) == ["perceptron"]
     shown = streamlin("inspect", state, "--allow-pickle").out
-    assert "object=tests.guests.models:bayes" in shown
+    assert "object=tests.external_models.models:bayes" in shown
     with Pipeline.load(state, allow_pickle=True) as pipeline:
         events = json_lines(stream)[:3]
         assert pipeline.predict_many([event["text"] for event in events]) == [line["predicted"] for line in lines]
@@ -128,7 +128,7 @@ def test_a_checkpoint_with_guests_is_opened_by_those_who_allow_it(stream: Path, 
 
 def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tmp_path: Path) -> None:
     """Neither is what the checkpoint names imported: the module would leave a file."""
-    (tmp_path / "trap.py").write_text("open('sprung', 'w').close()\nfrom tests.guests.plain import Counting\n")
+    (tmp_path / "trap.py").write_text("open('sprung', 'w').close()\nfrom tests.external_models.plain import Counting\n")
     setting = "learners=[{kind = 'river', object = 'trap:Counting', pickle = true}]"
     env = {"PYTHONPATH": str(ROOT)}
     stream = stream.resolve()
@@ -149,7 +149,7 @@ def test_a_guest_that_may_not_be_pickled_has_no_checkpoint(stream: Path, config:
     assert not (tmp_path / "state").exists()
     done = streamlin("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
     assert done.out.startswith("20 events")
-    with Pipeline(learners=[{"kind": "river", "object": "tests.guests.models:bayes"}]) as pipeline:
+    with Pipeline(learners=[{"kind": "river", "object": "tests.external_models.models:bayes"}]) as pipeline:
         pipeline.learn_one("a", "x").learn_one("b", "y")
         with pytest.raises(ConfigError, match=r"learners\.river\.pickle"):
             pipeline.save(tmp_path / "copy")
@@ -196,7 +196,7 @@ def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> N
 
     With each label one text late a guest learns the same events in the same order.
     """
-    setting = "learners=[{kind = 'river', object = 'tests.guests.plain:Stateful', pickle = true}]"
+    setting = "learners=[{kind = 'river', object = 'tests.external_models.plain:Stateful', pickle = true}]"
     more = ("--set", setting, "--checkpoint", tmp_path / "state", "--set", "pipeline.batch_size=7")
     streamlin("run", stream, *more, "--label-delay", 10, "--limit", 100)
     with Pipeline.load(tmp_path / "state", allow_pickle=True) as pipeline:

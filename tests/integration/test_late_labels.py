@@ -120,7 +120,7 @@ def test_labels_that_follow_while_the_texts_wait(streams: dict[str, Path], tmp_p
 
 def waiting(folder: Path) -> int:
     """Texts that wait, by the last checkpoint."""
-    from streamlin.checkpoint import load
+    from streamlin.checkpoint.file import load
 
     _, state = load(folder / "state")
     return int(state["evaluation"]["events"] - state["late"]["counts"]["joined"])

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from streamlin.metrics.families import collision_share
+from streamlin.monitoring.prometheus.families import collision_share
 from tests.integration.conftest import Reference
 from tests.integration.pages import asked, started
 from tests.integration.processes import PATIENCE, finish, refused, start, until

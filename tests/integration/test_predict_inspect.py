@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamlin.checkpoint import CURRENT
+from streamlin.checkpoint.file import CURRENT
 from tests.integration.conftest import Reference
 from tests.integration.processes import refused, streamlin, together
 from tests.integration.streams import content, json_lines, measured, real_events, write_lines

@@ -10,7 +10,7 @@ from streamlin.events import LabelIndex
 from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner, best, learn_labels
 from tests import naive
-from tests.streams import BITS, Example, buckets_of
+from tests.sample_streams import BITS, Example, buckets_of
 
 REAL_STREAMS = [
     ("sms-spam.jsonl.gz", 2000),

@@ -10,7 +10,7 @@ from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, RunConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.learners import KINDS, LogisticRegression, NaiveBayes, Perceptron, from_config
 from tests.learners.running import Run
-from tests.streams import Example, read_events, real_examples, thinned
+from tests.sample_streams import Example, read_events, real_examples, thinned
 
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 EVERY_LINEAR = pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind is not NaiveBayes])

@@ -11,7 +11,7 @@ from streamlin.errors import ConfigError
 from streamlin.learners import Hinge
 from tests.learners.running import REAL_STREAMS, check_against_twin
 from tests.naive import NaiveHinge
-from tests.streams import real_examples, streams
+from tests.sample_streams import real_examples, streams
 
 
 def test_three_events_by_hand():

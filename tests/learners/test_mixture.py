@@ -8,17 +8,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from connectors.synthetic import SyntheticStream
-from connectors.synthetic_options import parse_options
+from connectors.synthetic.options import parse_options
+from connectors.synthetic.source import SyntheticStream
+from streamlin.config.loading import load_config
 from streamlin.evaluation import Prequential
 from streamlin.events import single_records
 from streamlin.formats import open_format
 from streamlin.learners import Mixture, targets
 from streamlin.learners.targets import no_targets
 from streamlin.model import Model
-from streamlin.settings import load_config
 from tests.naive_mixture import NaiveMixture
-from tests.streams import batches, read_events, thinned
+from tests.sample_streams import batches, read_events, thinned
 
 
 def mixed(mixture, scores, codes, n_known=0, weights=None):

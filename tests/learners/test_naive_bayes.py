@@ -13,7 +13,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.learners import NaiveBayes, best, softmax
 from tests.learners.running import REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaiveNaiveBayes
-from tests.streams import Example, real_examples, streams
+from tests.sample_streams import Example, real_examples, streams
 
 
 def test_two_events_by_hand():

@@ -12,7 +12,7 @@ from streamlin.errors import ConfigError
 from streamlin.learners import PassiveAggressive
 from tests.learners.running import REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaivePassiveAggressive
-from tests.streams import Example, real_examples, streams
+from tests.sample_streams import Example, real_examples, streams
 
 
 def test_three_events_by_hand():

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from streamlin.learners import Perceptron
 from tests.learners.running import REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaivePerceptron
-from tests.streams import Example, real_examples, streams
+from tests.sample_streams import Example, real_examples, streams
 
 
 def test_three_events_by_hand():

@@ -14,7 +14,7 @@ from streamlin.learners import Perceptron, StochasticGradientDescent
 from streamlin.learners.sgd import Loss, Rate
 from tests.learners.running import REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaiveSGD
-from tests.streams import real_examples, streams
+from tests.sample_streams import real_examples, streams
 
 LOSSES, RATES = get_args(Loss), get_args(Rate)
 

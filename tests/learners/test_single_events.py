@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from streamlin import View, ViewConfig
 from streamlin.errors import RecordError
 from streamlin.learners import KINDS, PassiveAggressive, Perceptron, softmax
-from tests.streams import read_events, thinned
+from tests.sample_streams import read_events, thinned
 
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 

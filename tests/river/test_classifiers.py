@@ -10,7 +10,7 @@ import pytest
 from river import base, compose, ensemble, evaluate, feature_extraction, metrics, model_selection, preprocessing, utils
 
 from streamlin import ConfigError, RecordError, View, ViewConfig, learners, river
-from tests.streams import read_events, thinned
+from tests.sample_streams import read_events, thinned
 
 EVERY = pytest.mark.parametrize("name", river.__all__)
 WORDS = partial(View, ViewConfig(ngrams=(1, 1), values="counts"), bits=16)

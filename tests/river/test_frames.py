@@ -6,7 +6,7 @@ import pytest
 from river import feature_extraction
 
 from streamlin import RecordError, View, ViewConfig, river
-from tests.streams import read_events
+from tests.sample_streams import read_events
 
 EVERY = pytest.mark.parametrize("name", river.__all__)
 

@@ -4,15 +4,15 @@ import random
 from contextlib import ExitStack
 from pathlib import Path
 
-from streamlin.checkpoint import Checkpoint
+from streamlin.checkpoint.file import Checkpoint
+from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
+from streamlin.config.loading import load_config
 from streamlin.formats.json import json_lines
 from streamlin.model import Learned
-from streamlin.run import Run, Watcher
-from streamlin.run_state import RunState
+from streamlin.running.loop import Run, Watcher
 from streamlin.service.journal import Journal
 from streamlin.service.source import PART, JournalSource
-from streamlin.settings import load_config
 from tests.integration.streams import assert_same_state, write_lines
 from tests.silent import Silent
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from streamlin import View, ViewConfig, learners, sklearn
-from tests.streams import read_events
+from tests.sample_streams import read_events
 
 EVERY = pytest.mark.parametrize("name", sklearn.__all__)
 BITS = 12

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from streamlin import View, ViewConfig, learners, sklearn
-from tests.streams import read_events
+from tests.sample_streams import read_events
 
 EVERY = pytest.mark.parametrize("name", sklearn.__all__)
 TEXTS = ["win a prize now", "see you at lunch", "a prize for you", "lunch now", "", "win win win"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from connectors.kafka.messages import Messages
-from connectors.kafka.record_batches import batch_of, messages_of
+from connectors.kafka.python_client.record_batches import batch_of, messages_of
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "(open|read)_text is deprecated", DeprecationWarning)  # by kafka-python itself
@@ -17,7 +17,7 @@ with warnings.catch_warnings():
     from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
     from kafka.structs import TopicPartition
 
-    from connectors.kafka.produced_batches import BatchedProducer, Column, write_records
+    from connectors.kafka.python_client.produced_batches import BatchedProducer, Column, write_records
 
 __all__ = [
     "BatchedProducer",

@@ -4,8 +4,8 @@ import pytest
 
 from connectors.kafka.address import KafkaAddress, parse_address
 from connectors.kafka.source import KafkaSource
-from streamlin.addresses import parse_address as parse_url
 from streamlin.errors import ConfigError
+from streamlin.streams.addresses import parse_address as parse_url
 
 
 @pytest.mark.parametrize(

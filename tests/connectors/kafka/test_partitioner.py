@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kafka.partitioner import murmur2, partitions_of
+from connectors.kafka.python_client.partitioner import murmur2, partitions_of
 
 
 @pytest.mark.parametrize(

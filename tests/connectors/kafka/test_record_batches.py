@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from connectors.kafka.messages import CUT
-from connectors.kafka.record_batches import Batch, find_records, messages_of
+from connectors.kafka.python_client.record_batches import Batch, find_records, messages_of
 from streamlin.errors import ConnectorError
 from tests.connectors.kafka.batches import BORDERS, Record, built, ours, record_lists, theirs
 

@@ -19,16 +19,17 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import connectors.kafka.confluent
+import connectors.kafka.confluent_client.client
 from connectors.kafka import KafkaSink, KafkaSource
-from streamlin import checkpoint, cli
-from streamlin.checkpoint import Checkpoint
+from streamlin import cli
+from streamlin.checkpoint import file as checkpoint_file
+from streamlin.checkpoint.file import Checkpoint
 from streamlin.model import Model
-from streamlin.outputs import Outputs
+from streamlin.streams.sinks import Outputs
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # as the connector does
-    import connectors.kafka.kafka_python  # noqa: F401
+    import connectors.kafka.python_client.client  # noqa: F401
 
 POINTS: dict[str, tuple[Any, str]] = {
     "learn": (Model, "step"),
@@ -87,8 +88,8 @@ class Torn:
 
 def tear(reached: Callable[[], None]) -> None:
     """Have `reached` called in the middle of every write to a checkpoint's file."""
-    write = checkpoint.write
-    checkpoint.write = lambda file, *what: write(Torn(file, reached), *what)
+    write = checkpoint_file.write
+    checkpoint_file.write = lambda file, *what: write(Torn(file, reached), *what)
 
 
 def run(point: str, when: str, n: int, action: str, file: str, *arguments: str) -> None:

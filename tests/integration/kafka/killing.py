@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from streamlin.checkpoint import CURRENT, PREVIOUS, load
+from streamlin.checkpoint.file import CURRENT, PREVIOUS, load
 from tests.integration.kafka import faults
 from tests.integration.processes import PATIENCE
 

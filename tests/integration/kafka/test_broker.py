@@ -12,18 +12,19 @@ from pathlib import Path
 import pytest
 
 from deploy.kafka.broker import Broker, is_free
-from deploy.kafka.library import HERE, BrokerError
+from deploy.kafka.library import BrokerError
 from tests.integration.kafka.broker import PATIENCE, create_topic, delete_records, produce, read_all
 from tests.integration.kafka.conftest import Topics
+from tests.locations import ROOT
 
 RECORDS = [(b"k", b"%d" % number, [("h", b"x")], number % 3) for number in range(9)]
-PROGRAM = HERE / "broker.py"
 
 
 def command(*arguments: object, code: int = 0, **env: str) -> str:
     """Run the script; what it prints. `env` replaces variables of the environment."""
     done = subprocess.run(
-        [sys.executable, PROGRAM, *map(str, arguments)],
+        [sys.executable, "-m", "deploy.kafka.command", *map(str, arguments)],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         env=os.environ | env,
@@ -139,7 +140,7 @@ print(broker.pid, flush=True)
 input()
 """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], cwd=HERE.parents[1], **pipes) as starter:
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, **pipes) as starter:
         pid = int(starter.stdout.readline())
         assert runs(pid)
         starter.send_signal(signal.SIGKILL)

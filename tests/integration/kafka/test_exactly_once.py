@@ -17,7 +17,7 @@ import pytest
 
 from connectors.kafka import KafkaSink
 from deploy.kafka.broker import Broker
-from streamlin.checkpoint import load
+from streamlin.checkpoint.file import load
 from streamlin.events import SinkContext
 from tests.integration.kafka.broker import committed, create_topic, produce, read_all
 from tests.integration.kafka.conftest import Topics

@@ -13,7 +13,7 @@ from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient
 
 from deploy.kafka.broker import Broker
-from streamlin.checkpoint import load
+from streamlin.checkpoint.file import load
 from tests.integration.kafka.broker import (
     PATIENCE,
     committed,

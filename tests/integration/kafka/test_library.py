@@ -24,8 +24,8 @@ def checkout(tmp_path: Path, kafka_library: Path) -> Path:
 
 def start(checkout: Path, path: str, code: int) -> str:
     """Start a broker with other programs at hand; it must say so with this exit code."""
-    command = [sys.executable, checkout / "deploy" / "kafka" / "broker.py", "start"]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": path})
+    command = [sys.executable, "-m", "deploy.kafka.command", "start"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=checkout, env=os.environ | {"PATH": path})
     assert (done.returncode, done.stdout) == (code, "")
     return done.stderr
 

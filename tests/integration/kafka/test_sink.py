@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from connectors.kafka.messages import CUT, from_lists
-from connectors.kafka.partitioner import partitions_of
+from connectors.kafka.python_client.partitioner import partitions_of
 from connectors.kafka.sink import KafkaSink
 from deploy.kafka.broker import Broker
 from streamlin.errors import ConfigError, ConnectorError

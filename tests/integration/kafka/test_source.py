@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 import connectors.kafka.source
 from connectors.kafka.source import KafkaSource
 from deploy.kafka.broker import Broker
-from streamlin.checkpoint import load
+from streamlin.checkpoint.file import load
 from streamlin.errors import ConfigError, ConnectorError
 from streamlin.testing import check_source
 from tests.connectors.kafka.batches import KafkaConsumer, KafkaProducer, TopicPartition

@@ -1,0 +1,43 @@
+"""Prepared streams: how the peers' processes read them and count what was right.
+
+`python -m benchmarks.peer_events STREAM PREDICTIONS` counts streamlin's prediction lines.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+
+class Event(NamedTuple):
+    text: str
+    label: str
+    split: str | None
+
+
+def main() -> None:
+    stream, predictions = sys.argv[1:]
+    with open(predictions, encoding="utf-8") as file:
+        predicted = [json.loads(line)["predicted"] for line in file]
+    events = read(stream)
+    print(json.dumps(counted(events, [p == event.label for p, event in zip(predicted, events, strict=True)])))
+
+
+def read(path: str, limit: int | None = None) -> list[Event]:
+    """The first `limit` events, or all."""
+    with open(path, encoding="utf-8") as file:
+        found = map(json.loads, islice(file, limit))
+        return [Event(event["text"], event["label"], event.get("split")) for event in found]
+
+
+def counted(events: Sequence[Event], right: Iterable[bool]) -> dict[str, Any]:
+    """Of all events, and of the test slice where there is one: how many there are, and how many were right."""
+    hits = list(right)
+    tested = [hit for hit, event in zip(hits, events, strict=True) if event.split == "test"]
+    test = {"events": len(tested), "right": sum(tested)} if tested else None
+    return {"events": len(hits), "right": sum(hits), "test": test}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Measure streamlin beside Vowpal Wabbit, river and scikit-learn: `make bench-peers`.
+
+With OPTIONS="--quick" a trial of a minute or two whose figures mean nothing; with OPTIONS="--only speed" one part.
+Prints figures and asserts none. `bench/peers.md`, `peers.json` and `peers.svg` hold the last run's. This process
+imports nothing large: what a child takes in memory is never counted as less than its parent had.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks import peers_accuracy, peers_grid, peers_speed
+from benchmarks.machine import machine, sentence
+from benchmarks.peer_runs import warm_up
+from benchmarks.peer_tools import chosen
+from benchmarks.processes import run
+from benchmarks.tables import marked
+
+REPORT = Path(__file__).resolve().parents[1] / "bench"
+PACKAGES = ("vowpalwabbit", "river", "scikit-learn")
+PARTS = {"speed": peers_speed, "accuracy": peers_accuracy, "grid": peers_grid}
+
+
+def main() -> None:
+    """Measure the parts asked for, show each as it is done, and keep the report."""
+    arguments = _arguments()
+    repeat = arguments.repeat or (1 if arguments.quick else 5)
+    figures: dict[str, Any] = {"machine": machine(*PACKAGES), "quick": arguments.quick, "repeat": repeat}
+    trial = " A quick trial: these figures mean nothing." if arguments.quick else ""
+    texts = [marked("peers-machine", f"Machine: {sentence(figures['machine'], *PACKAGES)}.{trial}")]
+    print(texts[0], flush=True)
+    with tempfile.TemporaryDirectory(prefix="streamlin-peers-") as folder:
+        warm_up(chosen(arguments.quick), Path(folder))
+    for name in [arguments.only] if arguments.only else PARTS:
+        with tempfile.TemporaryDirectory(prefix="streamlin-peers-") as folder:
+            figures[name] = PARTS[name].measure(Path(folder), repeat, arguments.quick)
+        texts.append(PARTS[name].text(figures[name]))
+        print(f"\n{texts[-1]}", flush=True)
+        _keep(figures, texts)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small streams, one repetition")
+    parser.add_argument("--only", choices=PARTS, metavar="PART", help=f"one of {', '.join(PARTS)}")
+    parser.add_argument("--repeat", type=int, metavar="N", help="repetitions of what takes no minutes; 5")
+    return parser.parse_args()
+
+
+def _keep(figures: dict[str, Any], texts: list[str]) -> None:
+    """After each part, so that a long run's figures are not lost with its end."""
+    REPORT.mkdir(exist_ok=True)
+    source = REPORT / "peers.json"
+    source.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    (REPORT / "peers.md").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    if any(figures.get("accuracy", {}).values()):
+        run(sys.executable, "-m", "benchmarks.peers_picture", str(source), str(REPORT / "peers.svg"))
+    print(f"\nkept in {REPORT}/peers.md and peers.json", flush=True)
+
+
+if __name__ == "__main__":
+    main()

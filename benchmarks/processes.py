@@ -1,0 +1,72 @@
+"""Running streamlin as a real process, and what that takes."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+STREAMLIN = str(Path(sys.executable).parent / "streamlin")
+
+
+class Finished(NamedTuple):
+    """seconds : from start to exit. user_seconds : CPU time outside the kernel. peak_bytes : most memory resident."""
+
+    seconds: float
+    user_seconds: float
+    peak_bytes: int
+    stderr: str
+    stdout: str
+
+
+def streamlin(*arguments: str, environment: Mapping[str, str] | None = None) -> Finished:
+    """Run a command to its end; RuntimeError if it fails, since its figures would mean nothing."""
+    return run(STREAMLIN, *arguments, environment=environment)
+
+
+def reported(folder: Path, *arguments: str) -> tuple[Finished, dict[str, Any]]:
+    """`streamlin run` and its report."""
+    path = folder / "report.json"
+    finished = streamlin("run", *arguments, "--report", str(path))
+    return finished, json.loads(path.read_bytes())
+
+
+def asked(module: str, *arguments: str) -> tuple[Finished, Any]:
+    """Run one of these modules, which prints JSON, in a process of its own."""
+    finished = run(sys.executable, "-m", f"benchmarks.{module}", *arguments)
+    return finished, json.loads(finished.stdout)
+
+
+def run(*command: str, environment: Mapping[str, str] | None = None) -> Finished:
+    """Run any command; see `streamlin`."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        begin = time.perf_counter()
+        process = subprocess.Popen(command, stdout=stdout, stderr=stderr, env=plain | dict(environment or {}))
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        answer, said = _text(stdout), _text(stderr)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {said}")
+    return Finished(seconds, usage.ru_utime, usage.ru_maxrss * 1024, said, answer)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def write_synthetic(path: Path, **options: int) -> None:
+    """A synthetic stream as a JSONL file, written by a process of its own."""
+    program = f"from connectors.synthetic.source import write_jsonl; write_jsonl({str(path)!r}, **{options})"
+    run(sys.executable, "-c", program)
+
+
+def log(line: str) -> None:
+    """Show how far it is."""
+    print(f"  {line}", file=sys.stderr, flush=True)

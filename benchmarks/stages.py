@@ -1,0 +1,41 @@
+"""Where an event's time goes, stage by stage, and how much each stage has to move."""
+
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.processes import asked, log, write_synthetic
+from benchmarks.tables import table
+
+EVENTS = 100_000
+
+
+def measure(folder: Path, repeat: int) -> dict[str, list[dict[str, Any]]]:
+    """Longest n-gram -> a run each."""
+    source = folder / "synthetic.jsonl"
+    write_synthetic(source, events=EVENTS, words=25, labels=4)
+    found: dict[str, list[dict[str, Any]]] = {"1": [], "2": []}
+    for number in range(repeat):
+        log(f"stages: repetition {number + 1} of {repeat}")
+        for longest, runs in found.items():
+            runs.append(asked("stage_times", str(source), longest)[1])
+    return found
+
+
+def text(figures: dict[str, list[dict[str, Any]]]) -> str:
+    """A row a stage; the last one is all of them."""
+    titles = ["stage, on one thread"]
+    columns: list[dict[str, str]] = []
+    for longest, runs in figures.items():
+        titles += [f"n-grams [1, {longest}], ns an event", "bytes an event", "GB/s"]
+        stages = {name: median(run["stages"][name]["ns"] for run in runs) for name in runs[0]["stages"]}
+        column = {}
+        for name, ns in stages.items():
+            moved = runs[0]["stages"][name]["bytes"]
+            column[name] = f"{ns:,.0f} | {moved:,.0f} | {moved / ns:.2f}" if moved else f"{ns:,.0f} | – | –"
+        rest = sum(ns for name, ns in stages.items() if name != "copying the input")
+        column["all but the copy"] = f"{rest:,.0f} | – | –"
+        columns.append(column)
+    rows = [[name.replace("_", " "), *(column[name] for column in columns)] for name in columns[0]]
+    entries = " and ".join(f"{runs[0]['entries']:.1f}" for runs in figures.values())
+    return f"{table(titles, rows)}\n\n{EVENTS:,} events, 4 labels, {entries} features an event, batches of 1,000."

@@ -1,0 +1,150 @@
+"""One file on its way into records."""
+
+import os
+import stat
+from pathlib import Path
+
+from connectors.files.compression import compression
+from connectors.files.decompression import CompressedBytes, DamagedError
+from connectors.files.plain import ChangedError, PlainBytes
+from connectors.files.record_cutter import Cutter
+from connectors.records import FINGERPRINT, Origin, PartRecords
+from streamlin.errors import ConnectorError
+from streamlin.events import Position, SourceContext
+
+BLOCK = 512 * 1024
+
+
+def key_of(path: str) -> str:
+    """What a checkpoint calls a path: absolute, its folder resolved, a link at its end kept (it may be switched)."""
+    whole = Path(path)
+    return str(whole.parent.resolve() / whole.name)
+
+
+class Part:
+    """An open file, read from its beginning unless `resume` or `go_to_end` says otherwise.
+
+    It stays what it is when its path is renamed, deleted or given to another file.
+
+    Parameters
+    ----------
+    path : the file.
+    name : the path that its records go by, where another file was there before.
+
+    Raises
+    ------
+    OSError : it can't be opened.
+    ConnectorError : it is no regular file.
+    """
+
+    def __init__(self, path: str, context: SourceContext, name: str | None = None) -> None:
+        self._context = context
+        self._descriptor = _opened(path)
+        status = os.fstat(self._descriptor)
+        self._compression = compression(path)
+        self._origin = Origin(name or path, key_of(name or path), {"device": status.st_dev, "inode": status.st_ino})
+        self._known_damage: int | None = None
+        self._begin()
+
+    def read(self) -> list[PartRecords] | None:
+        """The records that the next block completes, maybe none; None at the end of the file as it is now.
+
+        A file that turns out to be truncated or overwritten is begun again. Raises OSError.
+        """
+        try:
+            block = self._bytes.read(max(BLOCK, self._cutter.pending))
+        except ChangedError:
+            return self._begin_again()
+        except DamagedError as damage:
+            return self._break_off(str(damage))
+        return self._cutter.feed(block) if block else None
+
+    def finish(self) -> list[PartRecords]:
+        """The file ends here: its unfinished last line, if there is one, is a record."""
+        return self._cutter.finish()
+
+    def resume(self, position: Position) -> bool:
+        """Go to a position; False, and nothing is moved, where it is another file's."""
+        if any(position[name] != number for name, number in self._origin.identity.items()):
+            return False
+        before = bytes.fromhex(position["before"])
+        if not self._seek(position["offset"], before):
+            self._begin()
+            return False
+        self._known_damage = position.get("damaged")
+        return True
+
+    def go_to_end(self) -> None:
+        """Go to the end of a plain file, but not into the middle of its last line."""
+        size = os.fstat(self._descriptor).st_size
+        at = max(0, size - self._context.max_record_bytes)
+        offset = at + os.pread(self._descriptor, size - at, at).rfind(b"\n") + 1
+        known = min(FINGERPRINT, offset)
+        self._seek(offset, os.pread(self._descriptor, known, offset - known))
+
+    def is_at(self, path: str) -> bool:
+        """Whether `path` is still this file. Raises OSError where there is none."""
+        status = os.stat(path)
+        return self._origin.identity == {"device": status.st_dev, "inode": status.st_ino}
+
+    @property
+    def disk_offset(self) -> int:
+        """Bytes of the file on disk that are read."""
+        return self._bytes.disk_offset
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    def _begin(self) -> None:
+        self._bytes = self._open_bytes()
+        self._cutter = self._open_cutter()
+
+    def _open_bytes(self) -> PlainBytes | CompressedBytes:
+        if self._compression is None:
+            return PlainBytes(self._descriptor)
+        return CompressedBytes(self._descriptor, self._compression)
+
+    def _open_cutter(self, offset: int = 0, before: bytes = b"", header: bytes | None = None) -> Cutter:
+        context = self._context
+        return Cutter(self._origin, context.framing, context.max_record_bytes, offset, before, header)
+
+    def _seek(self, offset: int, before: bytes) -> bool:
+        header = self._header() if offset else None
+        self._bytes = self._open_bytes()
+        self._cutter = self._open_cutter(offset, before, header)
+        return self._bytes.seek(offset, before)
+
+    def _header(self) -> bytes | None:
+        """The header at the file's beginning, where its format has one."""
+        source, cutter = self._open_bytes(), self._open_cutter()
+        while cutter.header_due:
+            try:
+                block = source.read(BLOCK)
+            except DamagedError:
+                break
+            if not block:
+                break
+            cutter.feed(block)
+        return cutter.header
+
+    def _begin_again(self) -> list[PartRecords]:
+        self._context.notice(f"{self._origin.part} was truncated or overwritten; it is read from its beginning again")
+        unfinished = self._cutter.finish()
+        self._begin()
+        return unfinished
+
+    def _break_off(self, damage: str) -> list[PartRecords]:
+        """The unfinished rest as a record with an error; not again where a run before did so at the same place."""
+        good = self._bytes.offset
+        records = self._cutter.break_off(f"{damage}, behind {good} bytes decompressed", good)
+        return records if self._known_damage != good else []
+
+
+def _opened(path: str) -> int:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer must not block
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return descriptor
+    os.close(descriptor)
+    kind = "folder" if stat.S_ISDIR(mode) else "pipe or device, which can be read as '-' (standard input)"
+    raise ConnectorError(f"{path} is a {kind}, no regular file")

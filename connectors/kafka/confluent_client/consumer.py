@@ -1,0 +1,272 @@
+"""Reading with confluent-kafka."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from threading import Thread
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from connectors.kafka.client import Connection, Extent, OffsetGoneError, Part, Rebalance, UnreachableError
+from connectors.kafka.confluent_client.librdkafka import (
+    AWAY,
+    GONE,
+    SECONDS,
+    Client,
+    common,
+    made,
+    names_of,
+    translation,
+)
+from connectors.kafka.messages import Messages, from_lists
+
+_URL_SAFE = str.maketrans("+/", "-_")
+"""From librdkafka's way to write a topic's id to Kafka's."""
+
+
+class ConfluentConsumer(Client):
+    """See `connectors.kafka.client.Consumer`."""
+
+    def __init__(self, connection: Connection, properties: Mapping[str, Any], seconds: float) -> None:
+        super().__init__(connection)
+        self._consumer = made(Consumer, {**properties, "on_commit": self._on_commit}, self.note)
+        self.common = common(connection)
+        self._ends: dict[Part, int] = {}
+        self._admin: AdminClient | None = None
+        self._rebalance: Rebalance | None = None
+        self._unplaced: set[Part] = set()
+        self._unanswered = 0
+        self._refused: Any = None
+        self._raised: Exception | None = None
+        self._next: dict[Part, int] = {}
+        try:
+            self.reach(self._consumer, seconds)
+        except BaseException:
+            self._consumer.close()
+            raise
+
+    def partitions(self, topic: str) -> list[int]:
+        with self.translated():
+            found = self._consumer.list_topics(topic, timeout=SECONDS).topics.get(topic)
+        return [] if found is None or found.error is not None else sorted(found.partitions)
+
+    def topic_id(self, topic: str) -> str | None:
+        if self._admin is None:
+            self._admin = made(AdminClient, self.common, self.note)
+        with self.translated():
+            described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=SECONDS)[topic].result()
+        return str(described.topic_id).translate(_URL_SAFE)
+
+    def extents(self, parts: Sequence[Part]) -> dict[Part, Extent]:
+        with self.translated():
+            return {
+                part: Extent(*self._consumer.get_watermark_offsets(TopicPartition(*part), timeout=SECONDS))
+                for part in parts
+            }
+
+    def offsets_at(self, parts: Sequence[Part], time_ms: int) -> dict[Part, int]:
+        with self.translated():
+            found = self._consumer.offsets_for_times([TopicPartition(*part, time_ms) for part in parts], SECONDS)
+        ends = self.extents(parts)
+        return {
+            (one.topic, one.partition): one.offset if one.offset >= 0 else ends[one.topic, one.partition].high
+            for one in found
+        }
+
+    def committed(self, parts: Sequence[Part]) -> dict[Part, int]:
+        with self.translated():
+            found = self._consumer.committed([TopicPartition(*part) for part in parts], SECONDS)
+        return {(one.topic, one.partition): one.offset for one in found if one.offset >= 0}
+
+    def assign(self, offsets: Mapping[Part, int]) -> None:
+        with self.translated():
+            if self._rebalance is not None:
+                self._consumer.incremental_unassign([TopicPartition(*part) for part in offsets])
+                self._begin(offsets)
+                return
+            self._next = dict(offsets)
+            self._consumer.assign([TopicPartition(*part, offset) for part, offset in offsets.items()])
+
+    def subscribe(self, topics: Sequence[str], rebalance: Rebalance) -> None:
+        self._rebalance = rebalance
+        with self.translated():
+            self._consumer.subscribe(
+                list(topics), on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
+            )
+
+    def poll(self, limit: int, seconds: float) -> list[Messages]:
+        self._check_callbacks()
+        if self._unplaced and self._rebalance is not None:
+            self.assign(self._rebalance.assigned(sorted(self._unplaced)))
+        with self.translated():
+            first = self._consumer.poll(seconds)
+            found = [] if first is None else [first]
+            if found and limit > 1:
+                found += self._consumer.consume(limit - 1, 0)
+        pieces = self._messages(found)
+        if not pieces:
+            self._check_callbacks()
+        self.check()
+        return pieces
+
+    def tend(self) -> None:
+        """There is nothing to do: `poll` never gives much more than was asked for, so it is called again soon."""
+
+    def positions(self, parts: Sequence[Part]) -> dict[Part, int]:
+        return {part: self._next.get(part, 0) for part in parts}
+
+    def highs(self) -> dict[Part, int]:
+        for part in self._next:
+            with suppress(KafkaException):
+                high = self._consumer.get_watermark_offsets(TopicPartition(*part), cached=True)[1]
+                if high >= 0:  # else it has not heard of one yet
+                    self._ends[part] = max(high, self._next[part])
+        return self._ends
+
+    def commit_soon(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
+        offsets = [
+            TopicPartition(*part, position["offset"], metadata=metadata, leader_epoch=position.get("leader_epoch", -1))
+            for part, position in positions.items()
+        ]
+        with self.translated():
+            self._consumer.commit(offsets=offsets, asynchronous=True)
+        self._unanswered += 1
+
+    def commit(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
+        self.commit_soon(positions, metadata)
+        deadline = time.monotonic() + SECONDS  # with asynchronous=False librdkafka would wait for a broker for minutes
+        with self.translated():
+            while self._unanswered:
+                self._consumer.poll(0.05)  # gives nothing that is needed any more, but calls back
+                if time.monotonic() > deadline:
+                    raise UnreachableError(f"the brokers at {self._connection.name} don't answer")
+        if self._refused is not None:
+            raise translation(self._refused, self._connection.name)
+
+    def close(self, seconds: float) -> None:
+        self._rebalance = None
+        closing = Thread(target=self._close, name="streamlin-closing", daemon=True)
+        closing.start()
+        closing.join(seconds)  # without a broker librdkafka waits for minutes for an answer to its last commit
+
+    def _close(self) -> None:
+        with suppress(KafkaException, RuntimeError):
+            self._consumer.close()
+
+    def _messages(self, found: Sequence[Any]) -> list[Messages]:
+        """Pieces of the messages, by partition; errors are raised."""
+        errors = []
+        if any(map(Message.error, found)):
+            errors = [message for message in found if message.error() is not None]
+            found = [message for message in found if message.error() is None]
+        by_part: dict[Part, list[Any]] = {}
+        if len(self._next) == 1 and self._rebalance is None and found:
+            by_part = {part: list(found) for part in self._next}
+        else:
+            for message in found:
+                by_part.setdefault((message.topic(), message.partition()), []).append(message)
+        # One may have come just before its partition was given away.
+        pieces = [self._piece(part, messages) for part, messages in by_part.items() if part in self._next]
+        for message in errors:
+            self._said(message)
+        return pieces
+
+    def _said(self, message: Any) -> None:
+        """What stands where a message could: the end of a partition, or an error."""
+        error, part = message.error(), (message.topic(), message.partition())
+        if error.code() == KafkaError._PARTITION_EOF:
+            if part in self._next:
+                self._next[part] = message.offset()
+        elif error.code() in GONE:
+            self._raised = OffsetGoneError(error.str())
+        elif not error.retriable() and error.code() not in AWAY:
+            self._raised = translation(error, self._connection.name)
+
+    def _piece(self, part: Part, messages: Sequence[Any]) -> Messages:
+        first, last = messages[0].offset(), messages[-1].offset()
+        dense = last - first == len(messages) - 1  # offsets only grow
+        offsets = range(first, last + 1) if dense else [message.offset() for message in messages]
+        piece = from_lists(*part, offsets, list(map(Message.value, messages)), self._connection.longest)
+        piece.begin = self._next.get(part, offsets[0])
+        self._next[part] = offsets[-1] + 1
+        piece.keys, piece.headers = _Column(messages, _key), _Column(messages, _headers)
+        piece.times = _Column(messages, _time)
+        epoch = messages[-1].leader_epoch()
+        piece.leader_epoch = -1 if epoch is None else epoch
+        return piece
+
+    def _on_commit(self, error: Any, parts: Sequence[Any]) -> None:
+        self._unanswered -= 1
+        self._refused = error or next((part.error for part in parts if part.error is not None), None)
+
+    def _on_assign(self, consumer: Any, parts: Sequence[Any]) -> None:
+        named = names_of(parts)
+        self._unplaced.update(named)  # and are, if it can't be said where to begin: they are assigned then all the same
+        self._guarded(lambda rebalance: self._begin(rebalance.assigned(named)))
+
+    def _on_revoke(self, consumer: Any, parts: Sequence[Any]) -> None:
+        self._guarded(lambda rebalance: rebalance.revoked(names_of(parts)))
+        self._unassigned(parts)
+
+    def _on_lost(self, consumer: Any, parts: Sequence[Any]) -> None:
+        self._guarded(lambda rebalance: rebalance.lost(names_of(parts)))
+        self._unassigned(parts)
+
+    def _begin(self, offsets: Mapping[Part, int]) -> None:
+        """Read these partitions, which the group has assigned, too."""
+        self._next |= offsets
+        self._unplaced -= offsets.keys()
+        self._consumer.incremental_assign([TopicPartition(*part, offset) for part, offset in offsets.items()])
+
+    def _unassigned(self, parts: Sequence[Any]) -> None:
+        for part in names_of(parts):
+            self._unplaced.discard(part)
+            self._next.pop(part, None)
+            self._ends.pop(part, None)
+        with suppress(KafkaException):
+            self._consumer.incremental_unassign([TopicPartition(part.topic, part.partition) for part in parts])
+
+    def _guarded(self, tell: Callable[[Rebalance], None]) -> None:
+        """What is raised in librdkafka's callbacks is raised again by `poll`."""
+        if self._rebalance is None:
+            return
+        try:
+            tell(self._rebalance)
+        except Exception as error:
+            self._raised = error
+
+    def _check_callbacks(self) -> None:
+        if self._raised is not None:
+            raised, self._raised = self._raised, None
+            raise raised
+
+
+def _key(message: Any) -> Any:
+    return message.key()
+
+
+def _headers(message: Any) -> Any:
+    """None where a name is no UTF-8: confluent-kafka gives none of them then."""
+    try:
+        return message.headers() or []
+    except (SystemError, UnicodeDecodeError):
+        return []
+
+
+def _time(message: Any) -> Any:
+    return message.timestamp()[1]
+
+
+class _Column(Sequence[Any]):
+    """Something of each message, taken when it is asked for."""
+
+    def __init__(self, messages: Sequence[Any], take: Callable[[Any], Any]) -> None:
+        self._messages, self._take = messages, take
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._take(self._messages[i])

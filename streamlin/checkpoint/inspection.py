@@ -1,0 +1,76 @@
+"""What a checkpoint holds, as JSON-able values."""
+
+from typing import Any
+
+import numpy as np
+
+from streamlin.checkpoint.file import load
+from streamlin.checkpoint.loading import config_of, model_of
+from streamlin.evaluation.report import report_of
+from streamlin.model import Model
+
+
+def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
+    """Learners, labels, positions, and the heaviest features.
+
+    For each learner and each of the first labels the `top` buckets of the largest weight for that label against the
+    mean of all labels are given; and the n-grams that were seen in these, by view and bucket, as far as names are kept.
+
+    allow_pickle : guests in it may be unpickled.
+
+    Raises
+    ------
+    CheckpointError : it can't be used, or holds guests that may not be unpickled.
+    """
+    arrays, state = load(folder, previous)
+    config = config_of(state)
+    model = model_of(config, arrays, state, allow_pickle)
+    report = report_of(model.prequential, model.labels, details=False)
+    heaviest = {name: _heaviest(model, name, top) for name in model.learners}
+    return {
+        "checkpoint": state["number"],
+        "events": report["events"],
+        "labelled": report["labelled"],
+        "dead_letters": report["dead_letters"],
+        "labels": {
+            name: float(weight)
+            for name, weight in zip(model.labels.names, model.prequential.baselines.label_weights, strict=True)
+        },
+        "rows": {view: len(rows) for view, rows in model.rows.items()},
+        "bytes": sum(array.nbytes for array in arrays.values()),
+        "learners": {
+            learner.name: {"kind": learner.kind, "features": model.view_of.get(learner.name, "–")}
+            | learner.parameters()
+            | {"accuracy": report["learners"][learner.name]["accuracy"]}
+            for learner in config.learners
+        },
+        "positions": state["positions"],
+        "sinks": state["sinks"],
+        "heaviest": heaviest,
+        "names": {view: _names(model, view, heaviest) for view in model.views},
+        "names_kept": {view: len(names) for view, names in model.feature_names.items()},
+    }
+
+
+def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int, float]]]]) -> dict[str, list[str]]:
+    """Bucket, as text, -> n-grams; of a view's heaviest features."""
+    own = [labels for learner, labels in heaviest.items() if model.view_of[learner] == view]
+    buckets = {bucket for labels in own for features in labels.values() for bucket, _ in features}
+    named = model.feature_names[view].of_buckets(buckets, model.rows[view].bits)
+    return {str(bucket): names for bucket, names in named.items()}
+
+
+def _heaviest(model: Model, name: str, top: int) -> dict[str, list[tuple[int, float]]]:
+    """Label -> (bucket, weight) of its heaviest features."""
+    rows = model.rows[model.view_of[name]]
+    if not model.learners[name].tells_weights:
+        return {}
+    weights = model.learners[name].effective_weights(len(rows), len(model.labels))
+    if weights.size == 0:
+        return {}
+    weights = weights - weights.mean(axis=1, keepdims=True)
+    heaviest = {}
+    for code, label in enumerate(model.labels.names[:20]):
+        order = np.argsort(-weights[:, code], kind="stable")[:top]
+        heaviest[label] = [(int(rows.buckets[row]), float(weights[row, code])) for row in order]
+    return heaviest

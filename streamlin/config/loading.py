@@ -1,0 +1,253 @@
+"""Where configuration values come from: flags over environment over file over defaults.
+
+Every place is brought into the tables of a TOML file, so that one set of rules checks them all.
+"""
+
+import os
+import tomllib
+from collections.abc import Container, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS, KafkaConfig, RunConfig, ViewConfig
+from streamlin.config.presets import with_preset
+from streamlin.errors import ConfigError, nearest
+from streamlin.registry import schemes
+
+PREFIX = "STREAMLIN_"
+SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password", "serve.token")
+"""Keys that only the environment may give: files are shown around, command lines are seen by everyone."""
+Tables = dict[str, Any]
+
+
+def load_config(
+    file: Path | str | None = None,
+    flags: Mapping[str, Any] | None = None,
+    sets: Sequence[str] = (),
+    learners: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> RunConfig:
+    """The checked configuration.
+
+    Parameters
+    ----------
+    file : a TOML file.
+    flags : dotted key -> value; None: not given.
+    sets : `key=value` texts; they win over `flags`.
+    learners : names of configured learners, or kinds, to use instead of all.
+    environment : `STREAMLIN_FEATURES__BITS=22`; that of the process unless given.
+
+    Raises
+    ------
+    ConfigError : names the key, the value, and what would be right.
+    """
+    tables = read_toml(Path(file)) if file is not None else {}
+    _refuse_secrets(tables)
+    environment = os.environ if environment is None else environment
+    for key, value in from_environment(environment):
+        put(tables, key, value)
+    for key, value in (flags or {}).items():
+        if value is not None:
+            put(tables, key, value)
+    for text in sets:  # before the others: they may address what it brings
+        key, sign, value = text.partition("=")
+        if key.strip() == "preset" and sign:
+            tables["preset"] = parse_value(value.strip())
+    tables = with_preset(tables)
+    if learners:
+        tables["learners"] = [_learner(name, tables.get("learners", [])) for name in learners]
+    for text in sets:
+        key, sign, value = text.partition("=")
+        if not sign or not key.strip():
+            raise ConfigError(f"--set {text}: it takes KEY=VALUE, as in features.bits=22")
+        if key.strip() == "preset":
+            continue
+        parsed, alone = parse_value(value.strip()), Tables()
+        put(alone, key.strip(), parsed)
+        _refuse_secrets(alone)
+        _set(tables, key.strip(), parsed)
+    try:
+        return checked(tables)
+    except ConfigError as error:
+        said = {key for key, value in (flags or {}).items() if value is not None}
+        said |= {text.partition("=")[0].strip() for text in sets}
+        raise ConfigError(_traced(str(error), said, environment)) from None
+
+
+def load_kafka(file: Path | str | None = None, environment: Mapping[str, str] | None = None) -> KafkaConfig:
+    """The table `[kafka]` alone: that of a file, which may have others, and of the environment. Raises ConfigError."""
+    tables = read_toml(Path(file)) if file is not None else {}
+    _refuse_secrets(tables)
+    alone = {key: table for key, table in tables.items() if key == "kafka"}
+    own = f"{PREFIX}KAFKA"
+    environment = {k: v for k, v in (os.environ if environment is None else environment).items() if k.startswith(own)}
+    for key, value in from_environment(environment):
+        put(alone, key, value)
+    try:
+        return checked(alone).kafka
+    except ConfigError as error:
+        raise ConfigError(_traced(str(error), (), environment)) from None
+
+
+def _refuse_secrets(tables: Tables) -> None:
+    """Raise ConfigError, which does not show it, for a secret in tables that come from elsewhere."""
+    for secret in SECRETS:
+        name, _, key = secret.partition(".")
+        if isinstance(tables.get(name), dict) and key in tables[name]:
+            variable = PREFIX + secret.upper().replace(".", "__")
+            raise ConfigError(f"{secret}: a secret comes from {variable} in the environment, or from {secret}_file")
+
+
+def read_toml(path: Path) -> Tables:
+    """The tables of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"--config {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--config {path}: not TOML: {error}") from None
+
+
+def from_environment(environment: Mapping[str, str]) -> Iterable[tuple[str, Any]]:
+    """Dotted keys and values; `__` leads into a table."""
+    for name, value in sorted(environment.items()):
+        if name.startswith(PREFIX):
+            key = name.removeprefix(PREFIX).lower().replace("__", ".")
+            if key.split(".")[0] == "learners":
+                raise ConfigError(f"{name}: learners come from the file or from flags")
+            yield key, value if key in SECRETS else parse_value(value)
+
+
+def _traced(message: str, said: Container[str], environment: Mapping[str, str]) -> str:
+    """The message, with the name of the variable that its key comes from, if it was not said on the command line."""
+    key = message.partition(":")[0]
+    if key in said:
+        return message
+    variable = PREFIX + key.upper().replace(".", "__")
+    names = [name for name in environment if name == variable or name.startswith(f"{variable}__")]
+    return f"{message} (from {names[0]})" if names else message
+
+
+def parse_value(text: str) -> Any:
+    """A TOML value; what is none is a text, so that bare words need no quotes."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def put(tables: Tables, key: str, value: Any) -> None:
+    """Set a dotted key, making the tables on the way."""
+    *path, last = key.split(".")
+    table = tables
+    for i, name in enumerate(path):
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            raise ConfigError(f"{key}: '{'.'.join(path[: i + 1])}' is no table")
+    table[last] = value
+
+
+def checked(tables: Tables) -> RunConfig:
+    """The configuration that the tables hold; the first thing wrong with them as one line."""
+    try:
+        return RunConfig.model_validate(tables)
+    except ValidationError as error:
+        raise ConfigError(_explained(error.errors(include_url=False)[0], tables)) from None
+
+
+def _learner(name: str, configured: Any) -> Tables:
+    """The configured learner of that name, or a new one of that kind."""
+    listed = _tables_of(configured)
+    for key in ("name", "kind"):
+        for learner in listed:
+            if learner.get(key) == name:
+                return learner
+    if name not in LEARNER_KINDS and name not in schemes("learners"):
+        names = [learner["name"] for learner in listed if learner.get("name")]
+        raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*_kinds(), *names])}")
+    return {"kind": name}
+
+
+def _kinds() -> list[str]:
+    """Every kind of learner there is, those of other packages last."""
+    return [*LEARNER_KINDS, *schemes("learners")]
+
+
+def _tables_of(learners: Any) -> list[Tables]:
+    """The learners' tables; what is none is left for `checked` to refuse."""
+    return [learner for learner in learners if isinstance(learner, dict)] if isinstance(learners, list) else []
+
+
+def _set(tables: Tables, key: str, value: Any) -> None:
+    """`put`, but a learner is addressed by its name, which may have dots."""
+    if not key.startswith("learners."):
+        put(tables, key, value)
+        return
+    name, _, parameter = key.removeprefix("learners.").rpartition(".")
+    learners = tables["learners"] = tables.get("learners") or [{"kind": kind} for kind in DEFAULT_KINDS]
+    names = {str(learner.get("name") or learner.get("kind")): learner for learner in _tables_of(learners)}
+    if not names:
+        checked(tables)
+    if not name:
+        raise ConfigError(f"--set {key}: a key follows the name, as in learners.passive_aggressive.C")
+    if name not in names:
+        raise ConfigError(f"--set {key}: no learner '{name}'; {nearest(name, names)}")
+    names[name][parameter] = value
+
+
+def _explained(error: Mapping[str, Any], tables: Tables) -> str:
+    """One of pydantic's findings as a line: the key, what was found, what would be right."""
+    loc, found = list(error["loc"]), error["input"]
+    key = _dotted(loc, tables)
+    if key in SECRETS or (key in ("kafka", "serve") and not isinstance(found, Mapping)):
+        found = "…"  # there may be a secret in it
+    if error["type"] == "value_error":
+        text = str(error["ctx"]["error"])
+        return text if not key or isinstance(found, Mapping) else f"{key}: {text}, got {found!r}"
+    if error["type"] == "extra_forbidden":
+        return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1]))}"
+    if error["type"] == "union_tag_invalid":
+        return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], _kinds())}"
+    if error["type"] == "union_tag_not_found" and isinstance(found, Mapping):
+        return f"{key}: needs a kind; {nearest('', _kinds())}"
+    if error["type"] in ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found"):
+        return f"{key}: needs a table, got {_short(found)}"
+    if error["type"] == "missing":
+        return f"{key}: needs a value"
+    if error["type"] == "tuple_type":
+        return f"{key}: needs {'[[learners]] tables' if key == 'learners' else 'a list'}, got {_short(found)}"
+    message = error["msg"]
+    return f"{key}: {message[0].lower()}{message[1:]}, got {_short(found)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def _dotted(loc: Sequence[Any], tables: Tables) -> str:
+    """The key as a person writes it: a learner by its name, a view below `features`."""
+    parts = list(loc)
+    if parts[:1] == ["learners"] and len(parts) > 1 and isinstance(parts[1], int):
+        learner = tables["learners"][parts[1]]
+        named = isinstance(learner, dict) and (learner.get("name") or learner.get("kind"))
+        parts = ["learners", named or str(parts[1]), *parts[3:]]
+    if parts[:2] == ["features", "views"]:
+        del parts[1]
+    return ".".join(str(part) for part in parts)
+
+
+def _keys(loc: Sequence[Any]) -> list[str]:
+    """The keys there are at a place in the configuration."""
+    model: type[BaseModel]
+    if not loc:
+        model = RunConfig
+    elif loc[0] == "learners":
+        model = LEARNER_MODELS[loc[2]]
+    elif loc[0] == "features" and len(loc) > 1:
+        model = ViewConfig
+    else:
+        model = type(getattr(RunConfig(), loc[0]))
+    return [key for key in model.model_fields if key != "views"]

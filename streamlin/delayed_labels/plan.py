@@ -1,0 +1,173 @@
+"""What a batch comes to once labels may come later: rows, each predicted and learned in turn."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.delayed_labels.waiting import Waiting
+from streamlin.evaluation.predictions import Earlier
+from streamlin.events import Batch
+
+_WAITS = -1
+
+
+class Plan:
+    """The rows of a batch, in stream order: its texts as they come, and texts that learn their label.
+
+    What is told of them below is asked for only once all of the batch is planned.
+
+    batch : the rows as events; a text that waits for its label has none.
+    sources : int64[R], the event of the batch, or of `batch and old`, that each row is.
+    given, events : int64[g], the rows that are texts as they come, and which events of the batch they are.
+    old : the texts from before this batch that learn their label in it.
+    """
+
+    def __init__(self, batch: Batch, names: Sequence[str]) -> None:
+        self._batch, self._names = batch, names
+        self.old: list[Waiting] = []
+        self._new: list[tuple[Waiting, int]] = []
+        self._sources: list[int] = []
+        self._labels: list[str | None] = []
+        self._weights: list[float] = []
+        self._given: list[int] = []
+        self._at: list[int] = []
+        self._answers: list[int] = []
+        self._asked: list[Waiting] = []
+
+    def arrive(self, event: int, label: str | None) -> None:
+        """A text of the batch comes, to be predicted; and to be learned, if its label is given."""
+        self._given.append(len(self._sources))
+        self._row(event, event, label, float(self._batch.weights[event]))
+
+    def waiting(self, event: int, number: int, time: float, label: str | None = None) -> Waiting:
+        """The text that came last will wait: what is kept of it."""
+        batch = self._batch
+        first, last = (event, event + 1) if batch.pieces is None else batch.pieces[event : event + 2].tolist()
+        kept = Waiting(
+            batch.ids[event],
+            tuple(batch.texts[first:last]),
+            tuple(batch.extra[name][event] for name in self._names),
+            float(batch.weights[event]),
+            time,
+            number,
+            label,
+        )
+        kept.row, kept.source = self._given[-1], event
+        self._new.append((kept, kept.row))
+        return kept
+
+    def learn(self, event: int, text: Waiting, label: str, weight: float = 1.0) -> None:
+        """The label of a text has come, with an event of the batch."""
+        if text.source < 0:
+            text.source = len(self._batch) + len(self.old)
+            self.old.append(text)
+        self._answers.append(len(self._sources))
+        self._asked.append(text)
+        self._row(event, text.source, label, text.weight * weight)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the rows are the batch's events and nothing else."""
+        return not self._answers and len(self._sources) == len(self._batch)
+
+    @cached_property
+    def given(self) -> NDArray[np.int64]:
+        return np.array(self._given, np.int64)
+
+    @property
+    def events(self) -> NDArray[np.int64]:
+        return self.sources[self.given]
+
+    @cached_property
+    def sources(self) -> NDArray[np.int64]:
+        return np.array(self._sources, np.int64)
+
+    @property
+    def first_weights(self) -> NDArray[np.float64]:
+        """float64[R], 0 for texts that come for the second time, to learn their label."""
+        weights = np.array(self._weights)
+        weights[self._answers] = 0.0
+        return weights
+
+    @property
+    def rows(self) -> Batch:
+        """The rows as a batch of their own, without ids, texts and times."""
+        sources = self._sources
+        extra: dict[str, list[str | None]] = {}
+        for number, name in enumerate(self._names):
+            column = [*self._batch.extra[name], *(text.extra[number] for text in self.old)]
+            extra[name] = [column[source] for source in sources]
+        return Batch(
+            [None] * len(sources),
+            [],
+            self._labels,
+            np.array(self._weights),
+            np.empty(0),
+            extra,
+            self._batch.records,
+            self._batch.kept[self._at],
+        )
+
+    def old_batch(self) -> Batch:
+        """The old texts."""
+        old = self.old
+        extra = {name: [text.extra[i] for text in old] for i, name in enumerate(self._names)}
+        return Batch(
+            ids=[text.id for text in old],
+            texts=[piece for text in old for piece in text.texts],
+            labels=[None] * len(old),
+            weights=np.array([text.weight for text in old]),
+            times=np.array([text.time for text in old]),
+            extra=extra,
+            records=self._batch.records,
+            kept=np.zeros(len(old), np.int64),
+            pieces=np.cumsum([0, *(len(text.texts) for text in old)]),
+        )
+
+    def recall(self, scores: NDArray[np.float64]) -> Earlier:
+        """Put scores float64[L, R, n_labels] of texts that learned their label back to what they were when they came.
+
+        Returns where what else was predicted then is to be found.
+        """
+        rows = np.array(self._answers, np.int64)
+        asked = np.array([text.row for text in self._asked], np.int64)
+        here = asked >= 0
+        scores[:, rows[here]] = scores[:, asked[here]]
+        baselines = np.array([text.baselines for text in self._asked if text.row < 0], np.int32)
+        for row, text in zip(self._answers, self._asked, strict=True):
+            if text.row < 0:
+                known = text.scores.shape[1]
+                scores[:, row, :known] = text.scores
+                scores[:, row, known:] = -np.inf
+        return Earlier(rows[here], asked[here], rows[~here], baselines.T)
+
+    def keep(self, scores: NDArray[np.float64], known: NDArray[np.int64], baselines: NDArray[np.int32]) -> None:
+        """Note what was predicted of the texts that still wait.
+
+        scores float64[L, R, n_labels]; known int64[R], candidates there were; baselines int32[2, R], see `Predictions`.
+        """
+        for text, row in self._new:
+            text.scores = scores[:, row, : known[row]].copy()
+            text.baselines = baselines[:, row].copy()
+            text.row = text.source = _WAITS
+        self._new.clear()
+
+    def _row(self, event: int, source: int, label: str | None, weight: float) -> None:
+        self._at.append(event)
+        self._sources.append(source)
+        self._labels.append(label)
+        self._weights.append(weight)
+
+
+def gathered(features: Mapping[str, Any], old: Mapping[str, Any], sources: NDArray[np.int64]) -> dict[str, Any]:
+    """The features of rows, from those of the batch and of old texts, by view; see `streamlin.features.Buckets`."""
+    return {view: _gathered(features[view], old[view], sources) for view in features}
+
+
+def _gathered(first: Any, second: Any, sources: NDArray[np.int64]) -> Any:
+    indptr = np.concatenate([first.indptr, second.indptr[1:] + first.indptr[-1]])
+    buckets, values = np.concatenate([first.buckets, second.buckets]), np.concatenate([first.values, second.values])
+    return first._replace(indptr=indptr, buckets=buckets, values=values).take(sources)

@@ -1,0 +1,89 @@
+"""A text that waits for its label, and many of them as arrays."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.delayed_labels.packing import packed, unpacked
+
+
+class Waiting:
+    """What is kept of a text until its label comes.
+
+    id : None only where labels are delayed, and so known. texts : its pieces. extra : its further fields.
+    weight, time : as it came; seconds, NaN for none.
+    number : how many texts came before it.
+    label : the one that it will have, where that is known.
+    scores : float64[L, known], each learner's for the labels that were known. baselines : int32[2], see `Predictions`.
+    row, source : where it is in the batch that it came in, while that is dealt with; else -1.
+    """
+
+    __slots__ = ("baselines", "extra", "id", "label", "number", "row", "scores", "source", "texts", "time", "weight")
+
+    scores: NDArray[np.float64]
+    baselines: NDArray[np.int32]
+
+    def __init__(
+        self,
+        id_: str | None,
+        texts: tuple[str, ...],
+        extra: tuple[str | None, ...],
+        weight: float,
+        time: float,
+        number: int,
+        label: str | None = None,
+    ) -> None:
+        self.id, self.texts, self.extra = id_, texts, extra
+        self.weight, self.time, self.number, self.label = weight, time, number, label
+        self.row = self.source = -1
+
+    @property
+    def size(self) -> int:
+        """Characters."""
+        return sum(map(len, self.texts))
+
+
+def to_arrays(waiting: Sequence[Waiting], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """All of them, for a checkpoint; `names` are those of the further fields."""
+    arrays = packed("ids", [text.id for text in waiting])
+    arrays |= packed("labels", [text.label for text in waiting])
+    arrays |= packed("texts", [piece for text in waiting for piece in text.texts])
+    for number, name in enumerate(names):
+        arrays |= packed(f"extra/{name}", [text.extra[number] for text in waiting])
+    arrays["pieces"] = np.array([len(text.texts) for text in waiting], np.int64)
+    arrays["known"] = np.array([text.scores.shape[1] for text in waiting], np.int64)
+    arrays["scores"] = np.concatenate([np.empty(0), *(text.scores.ravel() for text in waiting)])
+    arrays["baselines"] = np.array([text.baselines for text in waiting], np.int32)
+    arrays["weights"] = np.array([text.weight for text in waiting])
+    arrays["times"] = np.array([text.time for text in waiting])
+    arrays["numbers"] = np.array([text.number for text in waiting], np.int64)
+    return arrays
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learners: int) -> list[Waiting]:
+    """What `to_arrays` gave them from."""
+    pieces = unpacked("texts", arrays)
+    ends = np.cumsum(arrays["pieces"]).tolist()
+    extras = [unpacked(f"extra/{name}", arrays) for name in names]
+    columns = zip(
+        unpacked("ids", arrays),
+        unpacked("labels", arrays),
+        ends,
+        arrays["pieces"].tolist(),
+        arrays["weights"].tolist(),
+        arrays["times"].tolist(),
+        arrays["numbers"].tolist(),
+        strict=True,
+    )
+    found = []
+    score_end = np.cumsum(arrays["known"] * learners)
+    for i, (id_, label, end, count, weight, time, number) in enumerate(columns):
+        texts: Any = tuple(pieces[end - count : end])
+        text = Waiting(id_, texts, tuple(column[i] for column in extras), weight, time, number, label)
+        known = int(arrays["known"][i])
+        text.scores = arrays["scores"][score_end[i] - known * learners : score_end[i]].reshape(learners, known)
+        text.baselines = arrays["baselines"][i]
+        found.append(text)
+    return found

@@ -1,0 +1,97 @@
+"""The one decorator that all compiled code goes through."""
+
+import os
+import shutil
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
+
+config: Any = numba.config  # it has no types
+Function = TypeVar("Function", bound=Callable[..., object])
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on arrays and numbers; no GIL, kept on disk, IEEE arithmetic in the order written."""
+    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    if config.DISABLE_JIT:
+        return function
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(_folder(before, _package_of(function)))
+    try:
+        compiled._cache = _Cache(function)  # type: ignore[no-untyped-call]
+    finally:
+        config.CACHE_DIR = before
+    return cast(Function, compiled)
+
+
+class _Cache(FunctionCache):
+    """What njit(cache=True) has, without the imports that numba makes before it loads the first function.
+
+    It imports all that compiling might need, scipy among it: of a short run's start that is a third. Where a function
+    has to be compiled the compiler does that itself.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+
+@cache
+def _folder(wanted: str, package: Path) -> Path:
+    """Where compiled kernels of a package are kept: a folder for this state of all kernels' sources.
+
+    numba itself looks only at the file of the outermost kernel: after a change in one that it calls, it would go on
+    with the old one. Other packages' kernels may call ours, so ours count for them too.
+    """
+    folder = Path(wanted) if wanted else _writable()
+    owner = "" if package == _PACKAGE else f"-{package.name}"
+    kind = f"checked-kernels{owner}" if config.BOUNDSCHECK else f"kernels{owner}"
+    own = folder / f"{kind}-{_fingerprint(package):08x}"
+    if not own.exists():
+        for older in folder.glob(f"{kind}-" + "[0-9a-f]" * 8):
+            shutil.rmtree(older, ignore_errors=True)
+    return own
+
+
+def _writable() -> Path:
+    beside = _PACKAGE / "__pycache__"
+    if os.access(beside if beside.exists() else _PACKAGE, os.W_OK):
+        return beside
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streamlin"
+
+
+def _package_of(function: Callable[..., object]) -> Path:
+    """The folder of the top-level package that a function is from; its file where it is from no package."""
+    top = sys.modules.get(function.__module__.partition(".")[0])
+    paths = list(getattr(top, "__path__", ()))
+    return Path(paths[0] if paths else function.__code__.co_filename)
+
+
+@cache
+def _fingerprint(package: Path) -> int:
+    """CRC-32 of every source that holds a kernel, in this package and in streamlin."""
+    checksum = 0
+    for path in _sources(package):
+        source = path.read_bytes()
+        if b"@kernel" in source:
+            checksum = zlib.crc32(source, zlib.crc32(path.name.encode(), checksum))
+    return checksum
+
+
+def _sources(package: Path) -> Iterator[Path]:
+    yield from sorted(_PACKAGE.rglob("*.py"))
+    if package.suffix == ".py":
+        yield package
+    elif package != _PACKAGE:
+        yield from sorted(package.rglob("*.py"))

@@ -1,0 +1,1 @@
+"""Watching a run from outside: page, metrics, health, HTML report."""

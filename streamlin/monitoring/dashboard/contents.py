@@ -1,0 +1,188 @@
+"""What the page shows of a report: in the page's order, short, and every text of others made fit to be looked at.
+
+What a report lacks is left out, and the page shows nothing of it.
+"""
+
+from collections.abc import Mapping
+from heapq import nlargest
+from typing import Any
+
+from streamlin.evaluation.confusion import ABSTAINED
+from streamlin.monitoring.dashboard.texts import LONG, shortened
+
+_LABELS = 12
+"""Labels of the confusion matrix, the commonest; the others are one."""
+_PAIRS = 8
+_SHARES = 20
+_VALUES = 20
+"""Values of a field that are shown, those with the most events."""
+_ALARMS = 50
+_FIGURES = (
+    *("accuracy", "interval", "window_accuracy", "fading_accuracy"),
+    *(f"{span}{figure}" for span in ("", "window_", "fading_") for figure in ("kappa", "macro_f1", "log_loss", "ece")),
+    *("abstained", "leader_p"),
+)
+_BY_LABEL = ("precision", "recall", "f1")
+_COUNTS = ("events", "labelled", "unlabelled", "dead_letters", "tombstones", "lost")
+_PARTS = 20
+"""Partitions whose lag is shown, those that are furthest behind."""
+
+
+def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
+    """A report as the page takes it, JSON-able; the curve is under `curve`, its series in the order of `rows`.
+
+    window : labelled events of the windowed figures.
+    """
+    shown: dict[str, Any] = {
+        "window": window,
+        "counts": {key: report[key] for key in _COUNTS},
+        "seconds": report["seconds"],
+        "events_per_second": report["events_per_second"],
+        "n_labels": len(report["labels"]),
+        "leader": report.get("leader"),
+        "rows": _rows(report),
+        "slices": {shortened(field): _slices(values, report) for field, values in report["slices"].items()},
+    }
+    if "lag" in report:
+        shown["lag"] = sorted(([shortened(part), lag] for part, lag in report["lag"].items()), key=_less)[:_PARTS]
+        shown["total_lag"] = sum(report["lag"].values())
+    if "curve" in report:
+        shown["curve"] = _curve(report)
+    if any("confusion" in row for row in report["learners"].values()):
+        shown["confusion"] = _confusion(report)
+    if "label_shares" in report:
+        shown["shares"] = _shares(report["label_shares"])
+        shown["by_label"] = _by_label(report)
+    if "inputs" in report:
+        shown["inputs"] = {shortened(view): dict(figures) for view, figures in report["inputs"].items()}
+    if "drift" in report:
+        shown["drift"] = _drift(report["drift"])
+    if isinstance(report.get("late_labels"), Mapping):
+        shown["late_labels"] = _numbers(report["late_labels"])
+    return shown
+
+
+def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "learner": group == "learners"} | {key: row[key] for key in _FIGURES if key in row}
+        for group in ("learners", "baselines")
+        for name, row in report[group].items()
+    ]
+
+
+def _curve(report: Mapping[str, Any]) -> dict[str, Any]:
+    curve = report["curve"]
+    rows = [row for group in ("learners", "baselines") for row in curve.get(group, {}).values()]
+    kinds = [key for key in ("window_accuracy", "accuracy", "fading_accuracy") if rows and key in rows[0]]
+    return {"labelled": curve["labelled"]} | {kind: [row[kind] for row in rows] for kind in kinds}
+
+
+def _slices(values: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
+    largest = sorted(values.items(), key=lambda item: -item[1]["events"])
+    names = list(report["learners"])
+    return {
+        "values": [
+            [shortened(value), row["events"], [row[name]["accuracy"] for name in names]]
+            for value, row in largest[:_VALUES]
+        ],
+        "more": max(0, len(largest) - _VALUES),
+    }
+
+
+def _confusion(report: Mapping[str, Any]) -> dict[str, Any]:
+    """For each learner a matrix, true label by predicted one, of the commonest labels; and what it mixes up most.
+
+    Over all time, and as `window_learners` and `window_mixups` over the window.
+    """
+    rows = report["learners"]
+    totals = {label: sum(cells.values()) for label, cells in next(iter(rows.values()))["confusion"].items()}
+    commonest = sorted(totals, key=lambda label: -totals[label])[:_LABELS]
+    places = {label: place for place, label in enumerate(commonest)}
+    found: dict[str, Any] = {"labels": [*map(shortened, commonest)]}
+    for span in ("", "window_"):
+        found[f"{span}learners"] = {name: _matrix(row[f"{span}confusion"], places) for name, row in rows.items()}
+        found[f"{span}mixups"] = {name: _mixups(row[f"{span}confusion"]) for name, row in rows.items()}
+    return found
+
+
+def _shares(shares: Mapping[str, Mapping[str, float | None]]) -> list[list[Any]]:
+    """Label, its share of all labelled events and of the window's; the commonest first, the last line for the rest."""
+    rows: list[list[Any]] = [
+        [shortened(label), shares[label]["share"], shares[label]["window_share"]] for label in _by_share(shares)
+    ]
+    if len(rows) <= _SHARES:
+        return rows
+    rest = [sum(row[column] or 0.0 for row in rows[_SHARES:]) for column in (1, 2)]
+    return [*rows[:_SHARES], ["others", *rest]]
+
+
+def _by_label(report: Mapping[str, Any]) -> dict[str, dict[str, list[list[float | None]]]]:
+    """For each learner precision, recall and F1 of the labels whose shares are shown; over all time and the window."""
+    labels = _by_share(report["label_shares"])[:_SHARES]
+    return {
+        f"{span}learners": {
+            name: [[_rounded(row["by_label"][label][span + key]) for key in _BY_LABEL] for label in labels]
+            for name, row in report["learners"].items()
+        }
+        for span in ("", "window_")
+    }
+
+
+def _by_share(shares: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """Labels, the commonest first."""
+    return sorted(shares, key=lambda label: -(shares[label]["share"] or 0.0))
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
+
+
+def _matrix(table: Mapping[str, Mapping[str, int]], places: Mapping[str, int]) -> list[list[int]]:
+    """Counts by place; the last row and column are for labels without a place, the column for abstentions too."""
+    rest = len(places)
+    matrix = [[0] * (rest + 1) for _ in range(rest + 1)]
+    for true, cells in table.items():
+        row = matrix[places.get(true, rest)]
+        for guess, count in cells.items():
+            row[places.get(guess, rest)] += count
+    return matrix
+
+
+def _mixups(table: Mapping[str, Mapping[str, int]]) -> list[list[Any]]:
+    """True label, predicted one, events: of the pairs that were mixed up most often."""
+    pairs = [
+        (count, true, guess)
+        for true, cells in table.items()
+        for guess, count in cells.items()
+        if guess not in (true, ABSTAINED)
+    ]
+    return [[shortened(true), shortened(guess), count] for count, true, guess in nlargest(_PAIRS, pairs)]
+
+
+def _drift(drift: Mapping[str, Any]) -> dict[str, Any]:
+    last = drift.get("last_alarms", [])[-_ALARMS:]
+    return {key: value for key, value in drift.items() if _is_number(value)} | {
+        "last_alarms": [
+            {key: shortened(value, LONG) if isinstance(value, str) else value for key, value in alarm.items()}
+            for alarm in reversed(last)
+        ]
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _less(item: list[Any]) -> int:
+    return -int(item[1])
+
+
+def _numbers(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """The numbers among values, and in mappings among them, `delay_events median`."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if _is_number(value):
+            found[before + key] = value
+        elif isinstance(value, Mapping):
+            found |= _numbers(value, f"{before}{key} ")
+    return found

@@ -1,0 +1,117 @@
+"""The events that the lead got wrong last."""
+
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.events import Batch
+from streamlin.kernel import kernel
+from streamlin.model import Learned
+from streamlin.monitoring.dashboard.texts import LONG, shortened
+
+KEPT = 20
+_FEW = 4
+"""Mistakes of a batch, below which they are read from it at once."""
+
+
+class _Wrong(NamedTuple):
+    """Rows that were predicted wrong, by number."""
+
+    learned: Learned
+    rows: NDArray[np.int64]
+
+
+class _Mistake(NamedTuple):
+    name: str
+    text: list[str]
+    label: int
+    predicted: int
+    confidence: float
+
+
+class Mistakes:
+    """The last twenty labelled events of which the prediction that was given out was wrong.
+
+    hide_text : keep no text.
+    """
+
+    def __init__(self, hide_text: bool) -> None:
+        self._hide_text = hide_text
+        self._last: deque[_Mistake] = deque(maxlen=KEPT)
+        self._unread: deque[_Wrong] = deque(maxlen=KEPT // _FEW)
+
+    def learned(self, learned: Learned) -> None:
+        """Look through what was learned.
+
+        The mistakes of a batch are read from it when somebody looks: mostly those of later ones have replaced them by
+        then. Batches that wait for that have 20 together, so that there are few.
+        """
+        rows = np.empty(KEPT, np.int64)
+        found = last_wrong(learned.predictions.predicted, learned.predictions.lead, learned.codes, rows)
+        if found == KEPT:  # let go at once of what nobody will ask for
+            self._unread.clear()
+            self._last.clear()
+        if found:
+            self._unread.append(_Wrong(learned, rows[KEPT - found :]))
+        if found < _FEW:
+            self._read()
+
+    def listed(self, labels: list[str]) -> list[dict[str, Any]]:
+        """The newest first, JSON-able; `labels` are the names by code."""
+        self._read()
+        return [
+            {
+                "event": shortened(mistake.name, LONG),
+                "text": None if self._hide_text else shortened("\n".join(mistake.text), LONG),
+                "label": shortened(labels[mistake.label]),
+                "predicted": None if mistake.predicted < 0 else shortened(labels[mistake.predicted]),
+                "confidence": None if np.isnan(mistake.confidence) else round(mistake.confidence, 3),
+            }
+            for mistake in reversed(self._last)
+        ]
+
+    def _read(self) -> None:
+        while self._unread:
+            learned, rows = self._unread.popleft()
+            predictions = learned.predictions
+            for row in rows.tolist():
+                batch, i = learned.text(row)
+                name = batch.ids[i]
+                self._last.append(
+                    _Mistake(
+                        learned.rows.records.name(learned.rows.kept[row]) if name is None else name,
+                        [] if self._hide_text else _pieces(batch, i),
+                        int(learned.codes[row]),
+                        int(predictions.predicted[predictions.lead[row], row]),
+                        float(predictions.confidences[row]),
+                    )
+                )
+
+
+@kernel
+def last_wrong(
+    predicted: NDArray[np.int32],
+    lead: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+) -> int:
+    """Set the end of `rows` to the last rows that the lead got wrong, in order; returns how many there are.
+
+    predicted int32[L, n], lead int32[n] and codes int32[n], -1: no label; see `streamlin.model.Learned`.
+    """
+    found = 0
+    for i in range(codes.size - 1, -1, -1):
+        if codes[i] >= 0 and predicted[lead[i], i] != codes[i]:
+            found += 1
+            rows[rows.size - found] = i
+            if found == rows.size:
+                break
+    return found
+
+
+def _pieces(batch: Batch, i: int) -> list[str]:
+    """The texts of an event, each no longer than what is shown of it: a long one is not to be kept."""
+    bounds = (i, i + 1) if batch.pieces is None else batch.pieces[i : i + 2]
+    return [text[: LONG + 1] for text in batch.texts[bounds[0] : bounds[1]]]

@@ -1,0 +1,95 @@
+"""What of a run is handed to the page, by the thread that learns and at little cost to it."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from streamlin.model import Learned
+from streamlin.monitoring.dashboard.contents import contents
+from streamlin.monitoring.dashboard.history import History
+from streamlin.monitoring.dashboard.mistakes import Mistakes
+from streamlin.monitoring.dashboard.texts import LONG, shortened
+from streamlin.running.loop import Run, Watcher
+from streamlin.streams.addresses import shown
+from streamlin.terminal.printing import discreet
+
+_PERIOD, _LONGEST, _SHARE = 1.0, 5.0, 0.015
+"""Seconds between two snapshots, at least and at most, and the share of its time that learning shall spend on them:
+with many labels a report is long, and snapshots are rarer."""
+_INTEREST = 5.0
+"""Seconds after which nobody looks any more."""
+_NOTICES = 20
+
+
+class Dashboard(Watcher):
+    """Takes a snapshot of the run about once a second, while somebody looks.
+
+    The server's thread says `ask`, and calls `latest` for what is shown; all else happens on the thread that learns. A
+    snapshot is never changed once it is there.
+
+    Parameters
+    ----------
+    hide_text : keep no text of events.
+    """
+
+    def __init__(self, hide_text: bool = False) -> None:
+        self.latest: Callable[[], dict[str, Any]] | None = None
+        self._asked = -_INTEREST
+        self._next = 0.0
+        self._history = History()
+        self._begun = False
+        self._hide_text, self._mistakes = hide_text, Mistakes(hide_text)
+        self._notices: deque[str] = deque(maxlen=_NOTICES)
+        self._lock = threading.Lock()
+
+    def ask(self) -> None:
+        """Somebody looks; from any thread."""
+        self._asked = time.monotonic()
+
+    def update(self, run: Run) -> None:
+        """Note the pace once a second; take a snapshot where one is due and wanted."""
+        if not self._begun:
+            self._begun = True
+            self._history.begin(run.seconds, run.model.prequential.events)
+        if self._history.is_due(run.seconds):
+            lag = run.lag()
+            waiting = None if lag is None else sum(lag.values())
+            self._history.add(run.seconds, run.model.prequential.events, waiting)
+        now = time.monotonic()
+        if now >= self._next and now - self._asked < _INTEREST:
+            begin = time.thread_time()
+            self.latest = self._snapshot(run, run.report(), False)
+            cost = time.thread_time() - begin
+            self._next = now + min(max(_PERIOD, cost / _SHARE), _LONGEST)
+
+    def learned(self, learned: Learned) -> None:
+        """Keep what was predicted wrong."""
+        self._mistakes.learned(learned)
+
+    def notice(self, line: str) -> None:
+        """Keep a line; from any thread."""
+        with self._lock:
+            self._notices.append(shortened(discreet(line) if self._hide_text else line, LONG))
+
+    def finish(self, run: Run, report: dict[str, Any]) -> None:
+        """The last snapshot; `report` is the run's."""
+        self.latest = self._snapshot(run, report, True)
+
+    def _snapshot(self, run: Run, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:
+        points = self._history.points
+        with self._lock:
+            notices = list(self._notices)
+        more = {
+            "done": done,
+            "source": shortened(shown(run.config.source.needed_url()), LONG),
+            "history": {
+                "second": [point.second for point in points],
+                "events_per_second": [point.events_per_second for point in points],
+                "lag": [point.lag for point in points],
+            },
+            "mistakes": self._mistakes.listed(run.model.labels.names),
+            "notices": notices[::-1],
+        }
+        return lambda: contents(report, run.config.evaluation.window) | more

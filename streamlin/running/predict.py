@@ -1,0 +1,64 @@
+"""Predicting with a checkpoint, learning nothing."""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+
+from streamlin.checkpoint.file import load
+from streamlin.checkpoint.loading import config_of, model_of
+from streamlin.config import KafkaConfig
+from streamlin.model import Model
+from streamlin.streams.addresses import parse_address
+from streamlin.streams.opening import open_source
+from streamlin.streams.prediction_lines import PredictionLines
+from streamlin.streams.reader import Reader
+from streamlin.streams.sinks import Outputs
+
+
+def predict(
+    folder: str,
+    url: str,
+    predictions: str,
+    dead_letters: str | None,
+    limit: int | None,
+    notice: Callable[[str], None],
+    stop: threading.Event,
+    previous: bool = False,
+    kafka: KafkaConfig | None = None,
+    allow_pickle: bool = False,
+) -> int:
+    """Write a prediction line for each event of a source, from what the checkpoint in `folder` has learned.
+
+    kafka : how brokers are reached, of which a checkpoint knows nothing.
+    allow_pickle : as of `model_of`.
+
+    Returns the number of dead letters. Raises StreamlinError as a run does.
+    """
+    arrays, state = load(folder, previous)
+    config = config_of(state).model_copy(update={"kafka": kafka or KafkaConfig()})
+    model = model_of(config, arrays, state, allow_pickle)
+    source, decoder, pace = open_source(
+        parse_address(url, "stdin"), config, {}, notice, stop, late_labels=config.feedback.enabled
+    )
+    with (
+        closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
+        closing(Outputs(predictions, dead_letters, {}, notice, config.settings_of)) as outputs,
+    ):
+        return _predict_all(reader, model, outputs, notice)
+
+
+def _predict_all(reader: Reader, model: Model, outputs: Outputs, notice: Callable[[str], None]) -> int:
+    lines, dead = PredictionLines(model.names, model.labels), 0
+    for portion in reader:
+        if portion is None:
+            outputs.flush()
+            continue
+        if len(portion.batch):
+            given, predictions = model.predict(portion.batch, portion.features)
+            for line in model.take_news():
+                notice(line)
+            outputs.write(lines.encode(given, predictions), given)
+        outputs.write_dead(portion.dead, portion.records)
+        dead += len(portion.dead)
+    outputs.sync({})
+    return dead

@@ -1,0 +1,74 @@
+"""Putting a source's events into a sink as they are, above all a file into a topic."""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from typing import NamedTuple
+
+import numpy as np
+
+from streamlin.config import RunConfig
+from streamlin.events import SinkContext
+from streamlin.formats import open_format
+from streamlin.formats.base import Format
+from streamlin.registry import connector
+from streamlin.streams.addresses import parse_address
+from streamlin.streams.opening import open_source
+from streamlin.streams.reader import Portion, Reader
+
+
+class Produced(NamedTuple):
+    """Messages sent, and records that are no events: sent as they are where they are JSON, else left out."""
+
+    messages: int
+    dead_letters: int
+
+
+def produce(
+    config: RunConfig, sink: str, limit: int | None, notice: Callable[[str], None], stop: threading.Event
+) -> Produced:
+    """Send every event of `config.source.url` as JSON, its id the key; at the pace that the source is asked for.
+
+    Records of a JSON source are sent as they are. Raises StreamlinError as a run does.
+    """
+    address, late_labels = parse_address(config.source.needed_url(), "stdin"), config.feedback.enabled
+    source, decoder, pace = open_source(address, config, {}, notice, stop, late_labels=late_labels)
+    encode = None if decoder.name == "json" else open_format("json", {}, config.fields, ())
+    with closing(Reader(source, decoder, lambda _: None, config.pipeline, limit, pace, stop)) as reader:
+        target = parse_address(sink, "stdout")
+        opened = connector("sinks", target.scheme)(
+            target.address,
+            SinkContext(target.options, settings=config.settings_of(target.scheme), notice=notice),
+        )
+        with closing(opened):
+            messages = dead = 0
+            for portion in reader:
+                if portion is None:
+                    opened.flush()
+                    continue
+                messages += _send(portion, encode, opened)
+                dead += len(portion.dead)
+            opened.sync()
+    return Produced(messages, dead)
+
+
+def _send(portion: Portion, encode: Format | None, sink: object) -> int:
+    """Send a portion; how many messages that were."""
+    records, batch = portion.records, portion.batch
+    names = [records.name(i) if key is None else key for i, key in zip(batch.kept, batch.ids, strict=True)]
+    if encode is not None:
+        lines, keys = [encode.encode(event) for event in batch.events()], names
+    else:
+        own = dict(zip(batch.kept.tolist(), names, strict=True))
+        numbers = [i for i in range(portion.begin, portion.count) if i not in records.tombstones]
+        lines, keys = [records[i] for i in numbers], [own.get(i) or records.name(i) for i in numbers]
+    if not lines:
+        return 0
+    bounds = np.zeros(len(lines) + 1, np.int64)
+    np.cumsum([len(line) + 1 for line in lines], out=bounds[1:])
+    text = b"\n".join([*lines, b""])
+    if hasattr(sink, "write_messages"):
+        sink.write_messages(memoryview(text), bounds, keys)
+    else:
+        sink.write(text)  # type: ignore[attr-defined]
+    return len(lines)

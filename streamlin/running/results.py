@@ -1,0 +1,129 @@
+"""What a run in Python gives: predictions, one by one or as a frame."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+from streamlin.errors import ConfigError
+from streamlin.running.loop import Run
+
+
+class Prediction(NamedTuple):
+    """What was predicted of one event before its label was seen.
+
+    id : the event's, else its place in the source.
+    predicted : by the learner that leads; None: it knew no label.
+    confidence : 0 to 1; None where it can't be told.
+    learners : what each predicted.
+    label : None where there is none.
+    """
+
+    id: str
+    predicted: str | None
+    confidence: float | None
+    learners: Mapping[str, str | None]
+    label: str | None
+
+
+class Results(Iterator[Prediction]):
+    """An iterator of predictions. Learning goes on as it is read, a batch at a time.
+
+    Where it is left early, `close` it, or use it in a `with`: what was learned is saved, if there is a checkpoint.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run, self._steps, self._learners = run, run.steps(), run.model.names
+        self._rows: Iterator[Prediction] = iter(())
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Prediction:
+        while True:
+            for row in self._rows:
+                return row
+            columns = self._next_columns()
+            if columns is None:
+                raise StopIteration
+            names = self._learners
+            learners = [dict(zip(names, row, strict=True)) for row in zip(*(columns[n] for n in names), strict=True)]
+            shared = (columns[name] for name in ("id", "predicted", "confidence"))
+            self._rows = map(Prediction, *shared, learners, columns["label"])
+
+    def finish(self) -> dict[str, Any]:
+        """Run to the end without a look at the predictions; the report."""
+        for _ in self._steps:
+            pass
+        self.close()
+        return self._run.report()
+
+    def columns(self) -> dict[str, list[Any]]:
+        """What is left, as columns: id, predicted, confidence, one for each learner, label."""
+        whole: dict[str, list[Any]] = {name: [] for name in ("id", "predicted", "confidence", *self._learners, "label")}
+        for row in self._rows:
+            for name, value in {**row._asdict(), **row.learners}.items():
+                if name != "learners":
+                    whole[name].append(value)
+        while (columns := self._next_columns()) is not None:
+            for name, values in columns.items():
+                whole[name] += values
+        return whole
+
+    def to_pandas(self) -> Any:
+        """What is left, as a pandas DataFrame."""
+        return _library("pandas").DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """What is left, as a polars DataFrame."""
+        return _library("polars").DataFrame(self.columns(), infer_schema_length=None)
+
+    def to_arrow(self) -> Any:
+        """What is left, as a pyarrow Table."""
+        return _library("pyarrow").table(self.columns())
+
+    def close(self) -> None:
+        """End the run in good order; whatever has been learned is kept."""
+        if not self._closed:
+            self._closed = True
+            self._steps.close()
+            self._run.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _next_columns(self) -> dict[str, list[Any]] | None:
+        """The next batch; None at the end, when all is closed."""
+        try:
+            batch, predictions = next(self._steps)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, StopIteration):
+                return None
+            raise
+        names = [*self._run.model.labels.names, None]  # code -1 is the last
+        given_out = predictions.predicted[predictions.lead, range(len(batch))]
+        return {
+            "id": [batch.records.name(int(batch.kept[i])) if key is None else key for i, key in enumerate(batch.ids)],
+            "predicted": [names[code] for code in given_out.tolist()],
+            "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
+            **{
+                learner: [names[code] for code in codes]
+                for learner, codes in zip(self._learners, predictions.predicted.tolist(), strict=True)
+            },
+            "label": batch.labels,
+        }
+
+
+def _library(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ConfigError(f"{name} is not installed: pip install {name}") from None

@@ -1,0 +1,1 @@
+"""Streams: from an address to events, from predictions to lines."""

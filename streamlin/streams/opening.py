@@ -1,0 +1,78 @@
+"""From an address to a source, the format of its records, and their pace."""
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from itertools import chain
+
+from streamlin.config import RunConfig, further_fields
+from streamlin.errors import ConfigError
+from streamlin.events import Position, Source, SourceContext
+from streamlin.formats import FORMATS, format_of, open_format, option_names
+from streamlin.formats.base import Format
+from streamlin.registry import connector
+from streamlin.streams.addresses import Address
+from streamlin.streams.replay_pace import Pace, parse_pace
+
+_PACE = ("rate", "speed")
+_OURS = ("format", *_PACE)
+
+
+def open_source(
+    address: Address,
+    config: RunConfig,
+    positions: Mapping[str, Position],
+    notice: Callable[[str], None],
+    stop: threading.Event,
+    checkpoint: Callable[[], Mapping[str, Position]] = dict,
+    late_labels: bool = False,
+) -> tuple[Source, Format, Pace | None]:
+    """Open a source. Of the URL's options `format`, `rate`, `speed` and those of the format are not the source's.
+
+    late_labels : whether records may be but the label of an earlier text.
+
+    Raises
+    ------
+    ConfigError : an option is wrong. ConnectorError : it can't be read.
+    """
+    options = dict(address.options)
+    name = options.pop("format", None) or _format_at(address.address)
+    pace = parse_pace({key: options.pop(key) for key in _PACE if key in options}, stop)
+    own = {key: options.pop(key) for key in option_names(name) if key in options}
+    decoder = open_format(name, own, config.fields, further_fields(config))
+    if late_labels:
+        decoder.take_late_labels()
+    context = SourceContext(
+        options=options,
+        framing=decoder.framing,
+        positions=positions,
+        follow=config.source.follow,
+        max_record_bytes=config.pipeline.max_record_bytes,
+        notice=notice,
+        settings=config.settings_of(address.scheme),
+        checkpoint=checkpoint,
+    )
+    opens: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
+    try:
+        return opens(address.address, context), decoder, pace
+    except ConfigError as error:
+        raise ConfigError(f"{error}{_meant(options)}") from None
+
+
+def _format_at(path: str) -> str:
+    """The format by suffix; of a folder, that of its files where they agree."""
+    if not os.path.isdir(path):
+        return format_of(path)
+    names = {format_of(entry.name) for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")}
+    return names.pop() if len(names) == 1 else format_of(path)
+
+
+def _meant(options: Mapping[str, str]) -> str:
+    """The option of another format that one of these is, or that of every source or format that it nearly is."""
+    for key in options:
+        if formats := [name for name in FORMATS if key in option_names(name)]:
+            return f"; '{key}' is an option of format={' and format='.join(formats)}"
+    known = {*_OURS, *chain.from_iterable(map(option_names, FORMATS))}
+    close = [match for key in options for match in get_close_matches(key, known, n=1, cutoff=0.7)]
+    return f"; or did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,157 @@
+"""The source's side of the loop: poll, decode, pace, featurize.
+
+What happens here reads no state of any learner, so it may run ahead on a thread of its own.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from streamlin.config import PipelineConfig
+from streamlin.errors import ConnectorError
+from streamlin.events import Batch, DeadLetter, Position, Records, Source
+from streamlin.formats.base import Format
+from streamlin.streams.replay_pace import Pace
+from streamlin.streams.stage_times import StageTimes
+
+
+@dataclass
+class Portion:
+    """Consecutive records, decoded and featurized.
+
+    batch, features : their events.
+    dead : those that are none.
+    records, begin, count : what they were read from; `records` is dealt with from record `begin` up to record `count`
+        once this portion is.
+    source : what a checkpoint calls the source.
+    """
+
+    batch: Batch
+    features: Any
+    dead: list[DeadLetter]
+    records: Records
+    begin: int
+    count: int
+    source: str
+
+    @property
+    def tombstones(self) -> int:
+        """How many of the records are tombstones."""
+        return sum(1 for record in self.records.tombstones if self.begin <= record < self.count)
+
+    @property
+    def lost(self) -> int:
+        """How many records before the first one are gone."""
+        return self.records.lost if self.begin == 0 else 0
+
+
+class Reader:
+    """The source's side of the loop.
+
+    Iterating gives portions in stream order, and None whenever there is nothing to be had yet.
+
+    Parameters
+    ----------
+    featurize : Batch -> features; must not read what learning changes.
+    config : the batch size, and how many dead letters in a row are too many.
+    limit : events after which to stop; None: never.
+    pace : when events are due; None: at once.
+    stop : when set, iteration ends soon.
+    key : what a checkpoint calls the source.
+    stages : where the time is counted.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        decoder: Format,
+        featurize: Callable[[Batch], Any],
+        config: PipelineConfig,
+        limit: int | None,
+        pace: Pace | None,
+        stop: threading.Event,
+        key: str = "",
+        stages: StageTimes | None = None,
+    ) -> None:
+        self._stages = StageTimes() if stages is None else stages
+        self.source, self.key = source, key
+        self._decoder, self._featurize = decoder, featurize
+        self._batch_size, self._most_dead = config.batch_size, config.max_consecutive_dead_letters
+        self._left, self._pace, self._stop = limit, pace, stop
+        self._dead_in_a_row = 0
+        self._commits: deque[tuple[Mapping[str, Position], int]] = deque()
+
+    def __iter__(self) -> Iterator[Portion | None]:
+        while not self._stop.is_set() and self._left != 0:
+            self.tell_source()
+            size = self._batch_size if self._left is None else min(self._batch_size, self._left)
+            begin = perf_counter()
+            polled = self.source.poll(size)
+            self._stages.add("read", begin)
+            if polled is None:
+                break
+            if not polled:
+                yield None
+            for records in polled:
+                yield from self._portions(records)
+
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
+        """Have the source told, on its own thread, that everything before `positions` is in checkpoint `number`."""
+        self._commits.append((positions, number))
+
+    def close(self) -> None:
+        """Hand over the last commits and close the source; once iteration has ended."""
+        self.tell_source()
+        self.source.close()
+
+    def tell_source(self) -> None:
+        """Pass on the commits; on the thread that polls."""
+        while self._commits:
+            self.source.commit(*self._commits.popleft())
+
+    def _portions(self, records: Records) -> Iterator[Portion]:
+        begin = perf_counter()
+        batch, dead = self._decoder.decode(records)
+        self._stages.add("decode", begin)
+        count = self._tolerable(len(records), dead)
+        if count < len(records):
+            batch, dead = batch[: int((batch.kept < count).sum())], [d for d in dead if d.record < count]
+        if self._left is not None:
+            self._left -= batch.n_texts
+        yield from self._paced(batch, dead, records, count)
+        if self._dead_in_a_row >= self._most_dead and not self._stop.is_set():
+            raise ConnectorError(
+                f"{self._most_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
+                f"{dead[-1].error}; are the format and the fields right?"
+            )
+
+    def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
+        if self._pace is None:
+            yield Portion(batch, self._featurize(batch), dead, records, 0, count, self.key)
+            return
+        done, sent = 0, 0
+        for part in self._pace.release(batch):
+            done += len(part)
+            upto = count if done == len(batch) else int(part.kept[-1]) + 1
+            letters = [letter for letter in dead if sent <= letter.record < upto]
+            yield Portion(part, self._featurize(part), letters, records, sent, upto, self.key)
+            sent = upto
+        if done == len(batch) and (sent < count or not len(records)):
+            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key)
+
+    def _tolerable(self, n: int, dead: list[DeadLetter]) -> int:
+        """How many of n records come before too many dead letters in a row; counts on from the records before."""
+        expected = 0
+        for letter in dead:
+            if letter.record != expected:
+                self._dead_in_a_row = 0
+            expected = letter.record + 1
+            self._dead_in_a_row += 1
+            if self._dead_in_a_row >= self._most_dead:
+                return expected
+        if expected != n:
+            self._dead_in_a_row = 0
+        return n

@@ -1,0 +1,108 @@
+"""How far a run is, on standard error: a live table on a terminal, a line every few seconds elsewhere."""
+
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from streamlin.terminal.printing import are_news_json, print_news
+from streamlin.terminal.summary import counts_line, percent, standing
+
+if TYPE_CHECKING:
+    from streamlin.running.loop import Run
+
+_LIVE_SECONDS = 0.25
+_PLAIN_SECONDS = 5.0
+
+
+class PlainProgress:
+    """A line every few seconds."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _PLAIN_SECONDS
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "PlainProgress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, run: "Run") -> None:
+        """Show a line if the last one is some seconds old."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PLAIN_SECONDS
+        report = run.report(details=False)
+        best = max(report["learners"].items(), key=lambda item: item[1]["accuracy"] or 0.0)
+        done = progress_of(run)
+        share = f"{100 * done[0] / done[1]:.0f} % · " if done else ""
+        accuracy = f"best {best[0]} {percent(best[1]['accuracy'])}, last {percent(best[1]['window_accuracy'])}"
+        with self._lock:
+            print_news(f"{share}{counts_line(report)} · {accuracy}", **figures(report))
+
+    def notice(self, line: str) -> None:
+        """Show one line."""
+        with self._lock:
+            print_news(line)
+
+
+class LiveProgress:
+    """A table that is drawn anew some times a second, and a bar with the time left where the source has a size."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+        self._live = Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True)
+        self._bar = Progress(BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), auto_refresh=False)
+        self._task = self._bar.add_task("", total=None)
+        self._next = 0.0
+
+    def __enter__(self) -> "LiveProgress":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def update(self, run: "Run") -> None:
+        """Draw, if the last drawing is old enough."""
+        if time.monotonic() < self._next:
+            return
+        from rich.console import Group
+
+        self._next = time.monotonic() + _LIVE_SECONDS
+        report = run.report(details=False)
+        parts: list[Any] = [counts_line(report), "", *standing(report, run.config.evaluation.window)]
+        done = progress_of(run)
+        if done is not None:
+            self._bar.update(self._task, completed=done[0], total=done[1])
+            parts += ["", self._bar.get_renderable()]
+        self._live.update(Group(*parts), refresh=True)
+
+    def notice(self, line: str) -> None:
+        """Show one line above the table."""
+        self._live.console.print(f"streamlin: {line}", markup=False, soft_wrap=True)
+
+
+def progress_of(run: "Run") -> tuple[int, int] | None:
+    """How much the source has read, of how much; None where it can't know."""
+    measure = getattr(run.source, "progress", None)
+    done: tuple[int, int] | None = measure() if measure is not None else None
+    return done
+
+
+def figures(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program wants to know of a run that goes on: counts, pace, accuracies."""
+    counts = ("events", "labelled", "dead_letters", "events_per_second", "lag")
+    accuracies = {name: row["window_accuracy"] for name, row in report["learners"].items()}
+    return {key: report[key] for key in counts if key in report} | {"window_accuracy": accuracies}
+
+
+def progress() -> PlainProgress | LiveProgress:
+    """The one that fits standard error."""
+    on_terminal = sys.stderr is not None and sys.stderr.isatty() and not are_news_json()
+    return LiveProgress() if on_terminal else PlainProgress()

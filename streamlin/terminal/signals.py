@@ -1,0 +1,39 @@
+"""SIGINT and SIGTERM end a run in good order."""
+
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """While entered, SIGINT and SIGTERM call `stop`; a second SIGINT interrupts at once.
+
+    `stop` runs on a thread of its own: a handler interrupts the main thread anywhere, also where that holds the lock
+    which `stop` needs.
+    """
+    caught: queue.SimpleQueue[bool] = queue.SimpleQueue()  # its `put` may interrupt itself
+
+    def handle(number: int, _: object) -> None:
+        caught.put(True)
+        if number == signal.SIGINT:
+            signal.signal(number, signal.default_int_handler)
+
+    def call() -> None:
+        while caught.get():
+            stop()
+
+    caller = threading.Thread(target=call, name="streamlin-stop", daemon=True)
+    caller.start()
+    old = {number: signal.signal(number, handle) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+        caught.put(False)
+        caller.join()

@@ -1,0 +1,409 @@
+"""Where configuration values come from, and what is said when they are wrong."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, RunConfig
+from streamlin.config.loading import load_config
+from streamlin.errors import ConfigError
+
+
+def configured(toml: str = "", folder: Path | None = None, **places: Any) -> RunConfig:
+    """The configuration of a TOML text and other places, without this process' environment."""
+    if toml:
+        assert folder is not None
+        places["file"] = folder / "run.toml"
+        places["file"].write_text(toml)
+    return load_config(**{"environment": {}, **places})
+
+
+def names(config: RunConfig) -> list[str]:
+    return [learner.name for learner in config.learners]
+
+
+def test_without_anything_the_defaults_hold() -> None:
+    config = configured()
+    assert config == RunConfig()
+    assert names(config) == list(DEFAULT_KINDS)
+    assert (config.features.bits, list(config.features.views)) == (20, ["words"])
+    assert (config.evaluation.window, config.evaluation.fading, config.evaluation.lead) == (1000, 0.999, None)
+    assert config.checkpoint.every_events == 50_000
+    pipeline = config.pipeline
+    assert (pipeline.batch_size, pipeline.threads) == (4000, 2)
+    assert (pipeline.max_record_bytes, pipeline.max_consecutive_dead_letters) == (10_000_000, 1000)
+
+
+def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+    config = configured(
+        """
+        [source]
+        url = "kafka://localhost:9092/tickets"
+        [fields]
+        text = ["subject", "body"]
+        label = "class"
+        categories = ["product"]
+        [features]
+        bits = 20
+        [features.words]
+        tokens = "words"
+        ngrams = [1, 2]
+        values = "binary"
+        [[learners]]
+        kind = "passive_aggressive"
+        C = 0.1
+        [evaluation]
+        window = 1000
+        fading = 0.999
+        [checkpoint]
+        path = "state"
+        every_events = 50_000
+        [sinks]
+        predictions = "kafka://localhost:9092/predictions"
+        dead_letters = "dead.jsonl"
+        """,
+        tmp_path,
+    )
+    assert config.fields.text == ("subject", "body")
+    assert config.fields.categories == ("product",)
+    assert names(config) == ["passive_aggressive"]
+    assert config.learners[0].parameters() == {"C": 0.1, "variant": 1}
+    assert config.sinks.dead_letters == "dead.jsonl"
+
+
+def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> None:
+    """Each place sets one key more than the one that wins over it; the last default is left."""
+    file = "[pipeline]\nbatch_size = 2\nthreads = 1\nmax_record_bytes = 2\nmax_consecutive_dead_letters = 2"
+    environment = {
+        f"STREAMLIN_PIPELINE__{key}": "3" for key in ("BATCH_SIZE", "MAX_RECORD_BYTES", "MAX_CONSECUTIVE_DEAD_LETTERS")
+    }
+    flags = {"pipeline.batch_size": 4, "pipeline.max_record_bytes": 4, "pipeline.threads": None}
+    config = configured(file, tmp_path, environment=environment, flags=flags, sets=["pipeline.batch_size=5"])
+    assert config.pipeline.model_dump() == {
+        "batch_size": 5,
+        "max_record_bytes": 4,
+        "max_consecutive_dead_letters": 3,
+        "threads": 1,
+        "max_labels": 1000,
+    }
+
+
+def test_the_processs_own_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STREAMLIN_FEATURES__BITS", "17")
+    assert load_config().features.bits == 17
+
+
+def test_lists_in_the_environment_are_json_and_words_need_no_quotes() -> None:
+    config = configured(
+        environment={
+            "STREAMLIN_FIELDS__TEXT": '["subject", "body"]',
+            "STREAMLIN_FIELDS__LABEL": "class",
+            "STREAMLIN_FEATURES__CHARS__NGRAMS": "[2, 3]",
+            "STREAMLIN_SOURCE__FOLLOW": "true",
+            "STREAMLIN_EVALUATION__FADING": "0.99",
+            "OTHER_FEATURES__BITS": "3",
+        }
+    )
+    assert (config.fields.text, config.fields.label) == (("subject", "body"), "class")
+    assert config.features.views["chars"].ngrams == (2, 3)
+    assert (config.source.follow, config.evaluation.fading, config.features.bits) == (True, 0.99, 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("features.bits=22", 22),
+        (" features.bits = 22 ", 22),
+        ("fields.label=class", "class"),
+        ("fields.label='2'", "2"),
+        ('fields.label="a=b"', "a=b"),
+        ("fields.label=a=b", "a=b"),
+        ("fields.label=", ""),
+        ("fields.text=body", ("body",)),
+        ('fields.text=["a", "b"]', ("a", "b")),
+        ("evaluation.slice_by=split", ("split",)),
+        ("source.follow=true", True),
+        ("source.url=file:///x?a=b#c", "file:///x?a=b#c"),
+        ("source.url=-", "-"),
+        ("evaluation.fading=1e-3", 0.001),
+        ("pipeline.max_record_bytes=5_000", 5000),
+    ],
+)
+def test_set_takes_toml_values_and_bare_words(text: str, value: object) -> None:
+    table, key = text.partition("=")[0].strip().split(".")
+    assert getattr(getattr(configured(sets=[text]), table), key) == value
+
+
+def test_set_takes_views_and_whole_tables() -> None:
+    config = configured(sets=["features.chars.tokens=char_wb", "features.chars={tokens='char_wb', ngrams=[2, 4]}"])
+    assert config.features.views["chars"].ngrams == (2, 4)
+    assert list(config.features.views) == ["words", "chars"]
+
+
+def test_set_addresses_a_learner_by_its_name(tmp_path: Path) -> None:
+    file = """
+    [[learners]]
+    kind = "passive_aggressive"
+    [[learners]]
+    kind = "passive_aggressive"
+    name = "bold"
+    """
+    config = configured(file, tmp_path, sets=["learners.bold.C=5", "learners.passive_aggressive.C=0.5"])
+    assert [(learner.name, learner.parameters()) for learner in config.learners] == [
+        ("passive_aggressive", {"C": 0.5, "variant": 1}),
+        ("bold", {"C": 5.0, "variant": 1}),
+    ]
+    for sets in (["learners.naive_bayes.alpha=1"], ["learners=[]", "learners.naive_bayes.alpha=1"]):
+        config = configured(sets=sets)
+        assert names(config) == list(DEFAULT_KINDS)
+        assert config.learners[0].parameters()["alpha"] == 1.0
+
+
+def test_learner_chooses_and_orders_them(tmp_path: Path) -> None:
+    assert names(configured(learners=["perceptron", "naive_bayes"])) == ["perceptron", "naive_bayes"]
+    file = """
+    [[learners]]
+    kind = "passive_aggressive"
+    name = "bold"
+    C = 5
+    [[learners]]
+    kind = "naive_bayes"
+    name = "passive_aggressive"
+    """
+    config = configured(file, tmp_path, learners=["bold", "naive_bayes", "logistic_regression"])
+    assert names(config) == ["bold", "passive_aggressive", "logistic_regression"]
+    assert config.learners[0].parameters() == {"C": 5.0, "variant": 1}
+    chosen = configured(file, tmp_path, learners=["passive_aggressive"]).learners[0]
+    assert chosen.kind == "naive_bayes", "a name wins over a kind"
+    assert configured(learners=["perceptron"], sets=["learners.perceptron.name=p"]).learners[0].name == "p"
+
+
+def refused(**places: Any) -> str:
+    """The one line that is said."""
+    with pytest.raises(ConfigError) as error:
+        configured(**places)
+    line = str(error.value)
+    assert error.value.exit_code == 2
+    assert "\n" not in line
+    return line
+
+
+KINDS = ", ".join(LEARNER_KINDS)
+
+
+@pytest.mark.parametrize(
+    ("sets", "line"),
+    [
+        (
+            "features.bits=x",
+            "features.bits: input should be a valid integer, got 'x'",
+        ),
+        ("features.bits=0", "features.bits: input should be greater than or equal to 1, got 0"),
+        ("features.bits=32", "features.bits: input should be less than or equal to 31, got 32"),
+        ("features.bit=3", "features.bit: unknown key; did you mean 'bits'?"),
+        ("fetures.bits=3", "fetures: unknown key; did you mean 'features'?"),
+        ("fields.lable=y", "fields.lable: unknown key; did you mean 'label'?"),
+        ("sinks.xyz=y", "sinks.xyz: unknown key; there is predictions, dead_letters"),
+        ("features.words.tokns=words", "features.words.tokns: unknown key; did you mean 'tokens'?"),
+        (
+            "features.words.tokens=wrds",
+            "features.words.tokens: input should be 'words', 'scikit-learn', 'whitespace' or 'char_wb', got 'wrds'",
+        ),
+        ("features.words.ngrams=[2, 1]", "features.words.ngrams: needs [shortest, longest], at most 32, got [2, 1]"),
+        ("features.words.ngrams=[1, 33]", "features.words.ngrams: needs [shortest, longest], at most 32, got [1, 33]"),
+        ("features.words.ngrams=2", "features.words.ngrams: needs a list, got 2"),
+        (
+            "features.words.masks=ips",
+            "features.words.masks.0: input should be 'uuid', 'ip', 'hex' or 'number', got 'ips'",
+        ),
+        ("features=3", "features: needs a table, got 3"),
+        ("source=x.jsonl", "source: needs a table, got 'x.jsonl'"),
+        ("source.url.x=1", "source.url: input should be a valid string, got {'x': 1}"),
+        (
+            "source.follow=maybe",
+            "source.follow: input should be a valid boolean, unable to interpret input, got 'maybe'",
+        ),
+        ("fields.text=[]", "fields.text: needs at least one field, got []"),
+        ("evaluation.slice_by=3", "evaluation.slice_by: needs a list, got 3"),
+        ("evaluation.fading=1", "evaluation.fading: input should be less than 1, got 1"),
+        ("evaluation.fading=nan", "evaluation.fading: input should be a finite number, got nan"),
+        ("evaluation.window=0", "evaluation.window: input should be greater than or equal to 1, got 0"),
+        (
+            "evaluation.kswin_window=30",
+            "evaluation.kswin_stat_size: must be below kswin_window = 30, got 30",
+        ),
+        (
+            "evaluation.kswin_stat_size=1",
+            "evaluation.kswin_alpha: p is never below 0.02 with 1 of 100 events, got 0.005",
+        ),
+        (
+            "evaluation.kswin_window=29",
+            "evaluation.kswin_window: input should be greater than or equal to 30, got 29",
+        ),
+        ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb' (there is {', '.join(DEFAULT_KINDS)})"),
+        ("pipeline.threads=3", "pipeline.threads: input should be less than or equal to 2, got 3"),
+        (
+            "checkpoint.path=2024-01-01",
+            "checkpoint.path: input should be a valid string, got datetime.date(2024, 1, 1)",
+        ),
+        ("learners.naive_bayes.alpha=0", "learners.naive_bayes.alpha: input should be greater than 0, got 0"),
+        ("learners.naive_bayes.alpa=1", "learners.naive_bayes.alpa: unknown key; did you mean 'alpha'?"),
+        (
+            "learners.naive_bays.alpha=1",
+            "--set learners.naive_bays.alpha: no learner 'naive_bays'; did you mean 'naive_bayes'?",
+        ),
+        (
+            "learners.perceptron=1",
+            "--set learners.perceptron: a key follows the name, as in learners.passive_aggressive.C",
+        ),
+        ("learners.perceptron.features=chars", "learners.perceptron.features: no view 'chars' (there is words)"),
+        ("learners=naive_bayes", "learners: needs [[learners]] tables, got 'naive_bayes'"),
+        ("learners={naive_bayes = {}}", "learners: needs [[learners]] tables, got {'naive_bayes': {}}"),
+        ("learners=['naive_bayes']", "learners.0: needs a table, got 'naive_bayes'"),
+        ("learners=[{kind = 'naive_bays'}]", "learners: no learner 'naive_bays'; did you mean 'naive_bayes'?"),
+        ("learners=[{name = 'x'}]", f"learners.x: needs a kind; there is {KINDS}"),
+        ("learners=[{kind = 5}]", f"learners: no learner '5'; there is {KINDS}"),
+        ("learners=[{kind = ['perceptron']}]", "learners: no learner '['perceptron']'; did you mean 'perceptron'?"),
+        ("learners=[{kind = 'river'}]", "learners.river.object: needs a value"),
+        (
+            "learners=[{kind = 'river', object = 'bayes'}]",
+            r"learners.river.object: string should match pattern '^[\w.]+:[\w.]+$', got 'bayes'",
+        ),
+        (
+            "learners=[{kind = 'sklearn', object = 'a:b', classes = ['x', 'x']}]",
+            "learners.sklearn.classes: needs two labels at least, each once, got ['x', 'x']",
+        ),
+        (
+            "learners=[{kind = 'sklearn', object = 'a:b', classes = 'x'}]",
+            "learners.sklearn.classes: needs two labels at least, each once, got 'x'",
+        ),
+        (
+            "learners=[{kind = 'sklearn', object = 'a:b', features = 'chars'}]",
+            "learners.sklearn.features: no view 'chars' (there is words)",
+        ),
+        (
+            "learners=[{kind = 'perceptron'}, {kind = 'perceptron'}]",
+            "learners: two are named 'perceptron'; give each its own name",
+        ),
+        (
+            "learners=[{kind = 'perceptron', name = 'events'}]",
+            "learners: 'events' is what a slice counts; give the learner another name",
+        ),
+        (
+            "learners.perceptron.C.x=1",
+            "--set learners.perceptron.C.x: no learner 'perceptron.C'; did you mean 'perceptron'?",
+        ),
+        ("features.words=3", "features.words: needs a table, got 3"),
+        ("bits", "--set bits: it takes KEY=VALUE, as in features.bits=22"),
+        ("=3", "--set =3: it takes KEY=VALUE, as in features.bits=22"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(sets: str, line: str) -> None:
+    assert refused(sets=[sets]) == line
+
+
+def test_a_learner_whose_name_has_a_dot_is_addressed_by_it() -> None:
+    config = load_config(
+        None, {}, ["learners=[{kind = 'naive_bayes', name = 'nb.v1'}]", "learners.nb.v1.alpha=2"], (), {}
+    )
+    assert config.learners[0].parameters()["alpha"] == 2.0
+
+
+def test_a_key_of_a_learner_is_no_help_where_the_learners_are_wrong() -> None:
+    for wrong, line in [
+        ("learners=['x']", "learners.0: needs a table, got 'x'"),
+        ("learners={x = {C = 1}}", "learners: needs [[learners]] tables, got {'x': {'C': 1}}"),
+    ]:
+        assert refused(sets=[wrong, "learners.x.C=1"]) == line
+
+
+def test_a_value_has_no_keys_below() -> None:
+    line = refused(flags={"source.url": "in.jsonl"}, sets=["source.url.format=csv"])
+    assert line == "source.url.format: 'source.url' is no table"
+
+
+def test_a_long_value_is_shown_in_part() -> None:
+    line = refused(sets=[f"features.bits={'x' * 500}"])
+    assert line.endswith("…")
+    assert len(line) < 200
+
+
+@pytest.mark.parametrize(
+    ("learners", "line"),
+    [
+        (["naive_bays"], "--learner naive_bays: no such learner; did you mean 'naive_bayes'?"),
+        (["svm"], f"--learner svm: no such learner; there is {KINDS}"),
+        (["perceptron", "perceptron"], "learners: two are named 'perceptron'; give each its own name"),
+    ],
+)
+def test_an_unknown_or_doubled_learner(learners: Sequence[str], line: str) -> None:
+    assert refused(learners=learners) == line
+
+
+def test_an_unknown_learner_may_be_near_to_a_configured_name(tmp_path: Path) -> None:
+    file = '[[learners]]\nkind = "perceptron"\nname = "mistake_driven"'
+    line = refused(toml=file, folder=tmp_path, learners=["mistake-driven"])
+    assert line == "--learner mistake-driven: no such learner; did you mean 'mistake_driven'?"
+
+
+@pytest.mark.parametrize(
+    ("environment", "line"),
+    [
+        ({"STREAMLIN_FEATURES__BITS": "x"}, "features.bits: input should be a valid integer"),
+        ({"STREAMLIN_FEATURES__BIT": "3"}, "features.bit: unknown key; did you mean 'bits'?"),
+        ({"STREAMLIN_LEARNERS": "[]"}, "STREAMLIN_LEARNERS: learners come from the file or from flags"),
+        (
+            {"STREAMLIN_LEARNERS__PERCEPTRON__NAME": "x"},
+            "STREAMLIN_LEARNERS__PERCEPTRON__NAME: learners come from the file or from flags",
+        ),
+        ({"STREAMLIN_SOURCE": "x", "STREAMLIN_SOURCE__URL": "y"}, "source.url: 'source' is no table"),
+    ],
+)
+def test_the_environment_is_checked_too(environment: Mapping[str, str], line: str) -> None:
+    assert refused(environment=environment).startswith(line)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    missing, folder, binary = tmp_path / "missing.toml", tmp_path / "folder", tmp_path / "binary.toml"
+    folder.mkdir()
+    binary.write_bytes(b"\xff\xfe")
+    assert refused(file=missing) == f"--config {missing}: No such file or directory"
+    assert refused(file=folder) == f"--config {folder}: Is a directory"
+    assert refused(file=binary).startswith(f"--config {binary}: not TOML: ")
+    line = refused(toml="[features]\nbits = \n", folder=tmp_path)
+    assert line.startswith(f"--config {tmp_path}/run.toml: not TOML: ")
+    assert "line 2" in line
+
+
+def test_keys_of_a_file_are_named_by_learner_and_view(tmp_path: Path) -> None:
+    file = '[[learners]]\nkind = "perceptron"\n[[learners]]\nkind = "passive_aggressive"\nname = "bold"\nC = -1'
+    assert refused(toml=file, folder=tmp_path) == "learners.bold.C: input should be greater than 0, got -1"
+    file = "[features.chars]\nvalue = 'binary'"
+    assert refused(toml=file, folder=tmp_path) == "features.chars.value: unknown key; did you mean 'values'?"
+
+
+def test_the_fingerprint_covers_what_reaches_a_weight_or_a_measure() -> None:
+    ours = configured().fingerprint()
+    for free in (
+        "source.url=x",
+        "sinks.predictions=x",
+        "pipeline.batch_size=3",
+        "pipeline.threads=1",
+        "checkpoint.path=x",
+    ):
+        assert configured(sets=[free]).fingerprint() == ours
+    for bound in ("features.bits=3", "fields.label=x", "evaluation.window=3", "learners.perceptron.name=x"):
+        assert configured(sets=[bound]).fingerprint() != ours
+    assert list(ours) == ["fields", "features", "learners", "evaluation"]
+
+
+def test_a_wrong_variable_is_named_unless_the_command_line_says_otherwise() -> None:
+    environment = {"STREAMLIN_FEATURES__BITS": "x", "STREAMLIN_EVALUATION__WINDOW": "0"}
+    with pytest.raises(ConfigError, match=r"^features\.bits: .*\(from STREAMLIN_FEATURES__BITS\)$"):
+        load_config(environment=environment)
+    with pytest.raises(ConfigError, match=r"^features\.bits: .*got 99$"):
+        load_config(environment=environment, sets=["features.bits=99"])
+    with pytest.raises(ConfigError, match=r"^feature: .*\(from STREAMLIN_FEATURE__BITS\)$"):
+        load_config(environment={"STREAMLIN_FEATURE__BITS": "3"})

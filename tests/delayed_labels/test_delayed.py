@@ -1,0 +1,53 @@
+"""Labels held back in a replay: the same as if they came as events of their own so many texts later."""
+
+from dataclasses import replace
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from streamlin.evaluation.report import report_of
+from streamlin.events import Event
+from streamlin.model import Model
+from tests.delayed_labels.test_feedback import SLICED, run
+from tests.sample_streams import read_events, thinned
+from tests.test_model import assert_same_predictions, assert_same_state, config_of, kept, restored
+
+
+def by_feedback(events, delay):
+    """A text each, and its label as soon as so many more have come."""
+    late = []
+    for i, event in enumerate(events):
+        late.append(replace(event, label=None))
+        if i >= delay and (due := events[i - delay]).label is not None:
+            late.append(Event(None, due.label, due.id, extra=due.extra))
+    return late
+
+
+@pytest.mark.parametrize("delay", [1, 3, 50, 700])
+def test_as_by_feedback(data, delay):
+    events = thinned(read_events(data / "trec-6.jsonl.gz", 1000, SLICED))
+    measured = {"window": 50, "slice_by": SLICED, "drift": "none"}  # whose alarms would name places in the stream
+    delayed = Model(config_of(evaluation=measured, feedback={"delay": delay}))
+    late = Model(config_of(evaluation=measured, feedback={"enabled": True}))
+    assert_same_predictions(run(delayed, events, 64), run(late, by_feedback(events, delay), 50))
+    mine, other = delayed.state()[0], late.state()[0]
+    for name, array in other.items():
+        if not name.startswith("late/"):
+            assert_array_equal(mine[name], array, err_msg=name, strict=True)
+    assert report_of(delayed.prequential, delayed.labels) == report_of(late.prequential, late.labels)
+    assert delayed.late.report()["joined"] == late.late.report()["joined"] > 0
+    assert delayed.late.report()["waiting"] == sum(event.label is not None for event in events[-delay:])
+
+
+def test_batches_and_restarts_change_nothing(data):
+    events = thinned(read_events(data / "sms-spam.jsonl.gz", 1000))
+    config = config_of(feedback={"delay": 130})
+    whole, cut = Model(config), Model(config)
+    predictions = run(whole, events, 1000)
+    assert_same_predictions(run(Model(config), events, 7), predictions)
+    run(cut, events, 100, slice(444))
+    resumed = restored(config, kept(cut))
+    run(resumed, events, 100, slice(444, None))
+    assert_same_state(kept(resumed), kept(whole))
+    assert resumed.late.report() == whole.late.report()
+    assert whole.late.report()["joined"] > 700

@@ -1,0 +1,100 @@
+"""The kernels with every index checked, and as the plain Python they are written in."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.kernel_run import outcome
+from tests.locations import ROOT
+
+
+def run_apart(folder, n, *options, **environment):
+    """What `tests.kernel_run` leaves in a process of its own, with its own cache of compiled kernels."""
+    saved = folder / "outcome.npz"
+    subprocess.run(
+        [sys.executable, *options, "-m", "tests.kernel_run", str(saved), str(n)],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)} | environment,
+        cwd=ROOT,
+        check=True,
+    )
+    with np.load(saved) as arrays:
+        return dict(arrays)
+
+
+def test_no_kernel_leaves_its_arrays(tmp_path):
+    """300 events, up to 40 labels, tables that grow: no index is out of bounds, and the outcome is the same."""
+    checked = run_apart(tmp_path, 300, NUMBA_BOUNDSCHECK="1")
+    assert checked.pop("checked")
+    expected = outcome(300)
+    assert checked.keys() == expected.keys()
+    for name, array in expected.items():
+        assert_array_equal(checked[name], array, err_msg=name, strict=True)
+
+
+def test_no_kernel_that_reads_bytes_leaves_them(tmp_path):
+    """What is tested of tokens, of single events, of names, of CSV and of Kafka's batches, once more."""
+    tests = ("features/test_view.py", "features/test_single.py", "features/test_names.py", "formats/test_csv_format.py")
+    batches = ("connectors/kafka/test_record_batches.py", "connectors/kafka/test_produced_batches.py")
+    files = [str(ROOT / "tests" / name) for name in (*tests, *batches)]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},
+        cwd=ROOT,
+        check=True,
+    )
+
+
+def test_compiled_they_do_what_their_source_says(tmp_path):
+    """Interpreted, `exp` is numpy's, which may differ in the last bit; all that is no float is the same."""
+    interpreted = run_apart(tmp_path, 100, "-W", "ignore:overflow", NUMBA_DISABLE_JIT="1")
+    interpreted.pop("checked")
+    expected = outcome(100)
+    assert interpreted.keys() == expected.keys()
+    for name, array in expected.items():
+        assert interpreted[name].dtype == array.dtype
+        if array.dtype.kind == "f":
+            assert_allclose(interpreted[name], array, rtol=1e-6 if array.itemsize == 4 else 1e-12, err_msg=name)
+        else:
+            assert_array_equal(interpreted[name], array, err_msg=name)
+
+
+def test_what_was_compiled_is_loaded_without_what_compiling_needs():
+    """The second process at the latest finds it on disk."""
+    program = (
+        "import sys; from streamlin.learners import Perceptron; "
+        "print(Perceptron().learn_one('a b', 'x').learn_one('b c', 'y').predict_one('b c')); "
+        "print([name for name in ('scipy.linalg', 'numba.np.linalg') if name in sys.modules])"
+    )
+    outputs = [
+        subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        for _ in range(2)
+    ]
+    assert outputs[1] == "y\n[]\n"
+
+
+def learned_by(checkout, tmp_path):
+    """What a copy of the package learns, in a process that finds no other one."""
+    program = (
+        "import numpy as np; from streamlin import Perceptron; learner = Perceptron(); "
+        "learner.learn_one('a b', 'x').learn_one('a b', 'y'); print(*learner.bias[:2])"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=checkout, env=os.environ | {"HOME": str(tmp_path)}, check=True,
+        capture_output=True, text=True,
+    ).stdout  # fmt: skip
+
+
+def test_an_edited_kernel_is_compiled_again(tmp_path):
+    """The edit is in `add_scaled`, which the perceptron's kernel calls from another file: numba would not notice."""
+    checkout = tmp_path / "checkout"
+    shutil.copytree(ROOT / "streamlin", checkout / "streamlin", ignore=shutil.ignore_patterns("__pycache__"))
+    assert learned_by(checkout, tmp_path) == learned_by(checkout, tmp_path) == "-1.0 1.0\n"
+    source = checkout / "streamlin/learners/linear.py"
+    edited = source.read_text().replace("    bias[k] += step\n", "    bias[k] += 3 * step\n")
+    assert edited != source.read_text()
+    source.write_text(edited)
+    assert learned_by(checkout, tmp_path) == "-3.0 3.0\n"

@@ -1,0 +1,111 @@
+"""A source that must let go of a part has a checkpoint made first, which holds all that it gave."""
+
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from streamlin.config.loading import load_config
+from streamlin.events import Position, Records, SinkContext, SourceContext, single_records
+from streamlin.running.loop import Run
+from tests.silent import Silent
+
+ENTRY_POINTS = f"""
+[streamlin.sources]
+letting-go = {__name__}:LettingGo
+[streamlin.sinks]
+slow = {__name__}:SlowSink
+"""
+ROUNDS = 3
+_idle, _asked = threading.Event(), threading.Event()
+
+
+class LettingGo:
+    """Gives a record just when the run has found that there is none, and asks for a checkpoint at once after it.
+
+    stop : set before the last checkpoint is asked for.
+    """
+
+    stop: threading.Event | None = None
+    known: tuple[int, ...] = ()
+    told: tuple[tuple[int, int], ...] = ()
+
+    def __init__(self, address: str, context: SourceContext) -> None:
+        self._context, self._given = context, 0
+        LettingGo.known = LettingGo.told = ()
+
+    def poll(self, limit: int) -> list[Records] | None:
+        if self._given:
+            if self._given == ROUNDS and self.stop is not None:
+                self.stop.set()
+            _asked.set()
+            LettingGo.known += (self._context.checkpoint()["part"]["offset"],)
+        if self._given == ROUNDS:
+            return None
+        _asked.clear()
+        _idle.clear()
+        _idle.wait(0.5)
+        self._given += 1
+        record = single_records([b'{"text": "word", "label": "label"}'], "part")
+        return [replace(record, nexts=np.array([self._given]))]
+
+    def commit(self, positions: Mapping[str, Position], number: int) -> None:
+        if positions:
+            LettingGo.told += ((positions["part"]["offset"], number),)
+
+    def close(self) -> None:
+        pass
+
+
+class SlowSink:
+    """Takes its time to flush: until the source has asked for a checkpoint."""
+
+    def __init__(self, address: str, context: SinkContext) -> None:
+        pass
+
+    def write(self, lines: bytes | memoryview) -> None:
+        pass
+
+    def flush(self) -> None:
+        _idle.set()
+        _asked.wait(0.2)
+
+    def sync(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution with the source and the sink is installed."""
+    info = tmp_path / "letting_go-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: letting-go\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_all_that_was_given_is_in_the_checkpoint(
+    stopped: bool, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what was given when the run had just found nothing; and it is committed, under the checkpoint's number.
+
+    Where the run is being stopped, what was given last may not be learned any more: then it is in no checkpoint either.
+    """
+    flags = {"source.url": "letting-go://x", "sinks.predictions": "slow://x", "checkpoint.path": str(tmp_path / "s")}
+    config = load_config(None, flags, [f"pipeline.threads={threads}"], ["naive_bayes"], {})
+    stop = threading.Event()
+    monkeypatch.setattr(LettingGo, "stop", stop if stopped else None)
+    with closing(Run(config, Silent(), stop=stop)) as pipeline:
+        events = pipeline.run()["events"]
+    assert LettingGo.known == (1, 2, events)
+    assert LettingGo.told[:3] == ((1, 2), (2, 3), (events, 4))  # checkpoint 1 is that of the start
+    assert events == ROUNDS or (stopped and threads == 2)

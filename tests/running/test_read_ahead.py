@@ -1,0 +1,147 @@
+"""Working ahead on a thread."""
+
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from streamlin.running.read_ahead import ReadAhead
+
+DEADLINE = 20.0
+
+
+def ahead_of(
+    items: Iterator[Any], depth: int = 2, stop: threading.Event | None = None, patience: float = DEADLINE
+) -> ReadAhead:
+    return ReadAhead(items, depth, patience, stop or threading.Event())
+
+
+def test_any_exception_crosses_the_thread() -> None:
+    def failing() -> Iterator[int]:
+        yield from range(5)
+        raise ZeroDivisionError("of the source")
+
+    items = iter(ahead_of(failing(), depth=1))
+    assert [next(items) for _ in range(5)] == list(range(5))
+    with pytest.raises(ZeroDivisionError, match="of the source"):
+        next(items)
+
+
+def test_it_is_a_few_items_ahead_and_no_more() -> None:
+    made = itertools.count()
+    last = 0
+
+    def making() -> Iterator[int]:
+        nonlocal last
+        for last in made:
+            yield last
+            if last == 500:
+                return
+
+    depth = 3
+    for i, item in enumerate(ahead_of(making(), depth)):
+        assert item == i
+        assert last <= i + depth + 2
+
+
+def test_who_is_given_little_asks_himself_until_it_is_more() -> None:
+    askers = []
+
+    def making() -> Iterator[int | None]:
+        for number in range(300):
+            askers.append(threading.current_thread())
+            yield number
+            if number == 50:
+                yield None  # nothing to be had just now
+
+    def is_small(item: int) -> bool:
+        return item < 100 or 200 <= item < 290
+
+    ahead = ReadAhead(making(), 3, DEADLINE, threading.Event(), is_small)
+    given = list(ahead)
+    assert [item for item in given if item is not None] == list(range(300))
+    assert given.count(None) == 1
+    here = threading.current_thread()
+    alone = [number for number, asker in enumerate(askers) if asker is here]
+    assert alone == [*range(1, 101), *range(201, 291)], "behind each that is little, and nowhere else"
+    assert ends(ahead)
+
+
+def test_a_failure_reaches_who_asks_himself() -> None:
+    def failing() -> Iterator[int]:
+        yield from range(5)
+        raise ZeroDivisionError("of the source")
+
+    stop = threading.Event()
+    ahead = ReadAhead(failing(), 3, DEADLINE, stop, lambda item: True)
+    items = iter(ahead)
+    assert [next(items) for _ in range(5)] == list(range(5))
+    with pytest.raises(ZeroDivisionError, match="of the source"):
+        next(items)
+    stop.set()
+    assert ends(ahead)
+
+
+def test_a_stop_ends_the_thread_that_waits_for_who_asks_himself() -> None:
+    stop = threading.Event()
+    ahead = ReadAhead(iter(range(10)), 3, DEADLINE, stop, lambda item: True)
+    time.sleep(0.05)
+    stop.set()
+    assert ends(ahead)
+
+
+def ends(ahead: ReadAhead) -> bool:
+    """Whether the thread ends soon."""
+    waiting = threading.Thread(target=ahead.join, daemon=True)
+    waiting.start()
+    waiting.join(DEADLINE)
+    return not waiting.is_alive()
+
+
+@pytest.mark.parametrize("read_first", [0, 3])
+def test_a_stop_ends_the_thread_however_full_the_queue_is(read_first: int) -> None:
+    stop = threading.Event()
+    ahead = ahead_of(itertools.count(), stop=stop)
+    items = iter(ahead)
+    assert [next(items) for _ in range(read_first)] == list(range(read_first))
+    stop.set()
+    assert ends(ahead)
+    assert len(list(items)) <= 2, "the rest is not handed over"
+
+
+def test_a_stop_reaches_whoever_waits_for_the_next_item() -> None:
+    stop, blocked = threading.Event(), threading.Event()
+
+    def waiting() -> Iterator[int]:
+        yield 1
+        blocked.set()
+        stop.wait(DEADLINE)
+
+    items = iter(ahead_of(waiting(), stop=stop))
+    assert next(items) == 1
+    assert blocked.wait(DEADLINE)
+    threading.Timer(0.02, stop.set).start()
+    assert list(items) == []
+
+
+def test_where_nothing_comes_it_says_so() -> None:
+    """After its patience has run out it gives None, so that what was written can be handed on."""
+    more = threading.Event()
+
+    def slow() -> Iterator[int | None]:
+        yield 1
+        yield None
+        more.wait(DEADLINE)
+        yield 2
+
+    items = iter(ahead_of(slow(), patience=0.01))
+    assert next(item for item in items if item is not None) == 1
+    assert next(items) is None
+    assert next(items) is None
+    more.set()
+    deadline = time.monotonic() + DEADLINE
+    rest = [item for item in itertools.takewhile(lambda _: time.monotonic() < deadline, items) if item is not None]
+    assert rest == [2]
