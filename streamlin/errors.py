@@ -4,7 +4,7 @@ StreamlinError          1
 ├─ ConfigError          2   the configuration or the command line is wrong
 │  └─ UnknownScheme         no connector has this URL scheme
 ├─ ConnectorError       3   a source or sink failed for good
-├─ GuestError           3   a guest failed, and that is to stop the run
+├─ GuestError           3   an external model failed, and that is to stop the run
 ├─ CheckpointError      4   a checkpoint is missing, locked, damaged or another configuration's
 └─ RecordError              one record is bad: a dead letter, never the end of the stream
    └─ DecodeError           its bytes are not what the format says

@@ -108,7 +108,7 @@ class Batch:
     times : float64[n] Unix seconds, NaN where there is none.
     extra : configured further fields, a column of texts (None where missing) each.
     records, kept : the records, and int64[n], which of them the events are.
-    late : bool[n], those that are but the label of the text of that id; None: none of them.
+    label_only : bool[n], events that bring only the label of an earlier text, by its id; None: no event does.
     """
 
     ids: list[str | None]
@@ -120,7 +120,7 @@ class Batch:
     records: Records
     kept: NDArray[np.int64]
     pieces: NDArray[np.int64] | None = None
-    late: NDArray[np.bool_] | None = None
+    label_only: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -142,16 +142,16 @@ class Batch:
             self.records,
             self.kept[begin:end],
             pieces,
-            None if self.late is None else self.late[begin:end],
+            None if self.label_only is None else self.label_only[begin:end],
         )
 
     @property
     def n_texts(self) -> int:
         """Events that are more than a label."""
-        return len(self) if self.late is None else len(self) - int(self.late.sum())
+        return len(self) if self.label_only is None else len(self) - int(self.label_only.sum())
 
     def take(self, events: NDArray[np.int64]) -> "Batch":
-        """Some of the events, none of them late, for what is told of them: without texts."""
+        """Some of the events, all with a text, for what is told of them: without texts."""
         chosen = events.tolist()
         return Batch(
             [self.ids[i] for i in chosen],

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import GuestConfig, MixtureConfig, RunConfig, further_fields
-from streamlin.delayed_labels import DelayedLabels, LateLabels
+from streamlin.config import ExternalModelConfig, MixtureConfig, RunConfig, further_fields
+from streamlin.delayed_labels import FixedDelay, LabelsById
 from streamlin.delayed_labels.in_memory import InMemory, Store
 from streamlin.delayed_labels.plan import gathered
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex, below
-from streamlin.external_models import Guest, Inputs
+from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
@@ -25,7 +25,7 @@ Features = dict[str, Buckets]
 
 
 class Learned(NamedTuple):
-    """What a step has learned: a row for each event, and for each label that came late.
+    """What a step has learned: a row for each event, and for each delayed label.
 
     rows : their labels and positions. codes : int32[n], -1 where there is no label. predictions : made of each row.
     texts : the batch, and the old texts whose label has come. sources : int64[n], where in the two a row's text is;
@@ -46,7 +46,7 @@ class Learned(NamedTuple):
 
 
 class Model:
-    """The views, their row indexes, the labels, the learners, guests among them, and their measures.
+    """The views, their row indexes, the labels, the learners, external models among them, and their measures.
 
     `featurize` reads no state, so that it may run ahead on another thread; `step` must see the batches in order.
     """
@@ -58,15 +58,15 @@ class Model:
         self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
         self.learners: dict[str, Learner] = {}
         self.view_of: dict[str, str] = {}
-        self.guests: dict[str, Guest] = {}
+        self.external_models: dict[str, ExternalModel] = {}
         self.mixtures: dict[str, Mixture] = {}
         self.members: dict[str, list[int]] = {}
         """Of each mixture, as numbers of learners."""
         self.names = [learner.name for learner in config.learners]
         bits, categories = config.features.bits, config.fields.categories
         for number, learner in enumerate(config.learners):
-            if isinstance(learner, GuestConfig):
-                self.guests[learner.name] = Guest(learner, bits)
+            if isinstance(learner, ExternalModelConfig):
+                self.external_models[learner.name] = ExternalModel(learner, bits)
                 if learner.input == "features":
                     self.view_of[learner.name] = learner.features
             elif isinstance(learner, MixtureConfig):
@@ -85,7 +85,7 @@ class Model:
         self.feature_names = {name: Names(config.features.names) for name in self.views}
         calibrated = [name in self.mixtures for name in self.names]
         self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
-        self.late = _late_labels(config, len(self.names))
+        self.delayed_labels = _delayed_labels(config, len(self.names))
 
     def admit(self, batch: Batch) -> None:
         """Raise ConfigError, and learn nothing, if the batch brings the labels to more than `pipeline.max_labels`.
@@ -109,9 +109,9 @@ class Model:
     def step(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Test, then train, event by event: what every learner predicts of each before its label is seen.
 
-        Returns the events that are predicted, all but those that are but a late label, and their predictions.
+        Returns the events that are predicted, all but those that bring only a delayed label, and their predictions.
         """
-        plan = None if self.late is None else self.late.plan(batch)
+        plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
         rows = batch if plan is None else plan.rows
         old = batch[:0]
         if plan is not None and not plan.is_plain:
@@ -139,18 +139,18 @@ class Model:
             position,
         )
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
-        if self.late is None or plan is None:
+        if self.delayed_labels is None or plan is None:
             return batch, predictions
         plan.keep(scores, goals.known, predictions.baselines)
-        self.late.settle()
+        self.delayed_labels.settle()
         return batch.take(plan.events), predictions.take(plan.given)
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Predict by what was learned so far; nothing changes. Returns what `step` does."""
         predictions = self.prequential.predict(self.scores(batch, features))
-        if batch.late is None:
+        if batch.label_only is None:
             return batch, predictions
-        texts = np.flatnonzero(~batch.late)
+        texts = np.flatnonzero(~batch.label_only)
         return batch.take(texts), predictions.take(texts)
 
     def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
@@ -158,10 +158,10 @@ class Model:
         return self.prequential.probabilities(self.scores(batch, features))
 
     def take_news(self) -> list[str]:
-        """What guests have to tell since the last time."""
-        lines = [line for guest in self.guests.values() for line in guest.news]
-        for guest in self.guests.values():
-            guest.news.clear()
+        """What external models have to tell since the last time."""
+        lines = [line for model in self.external_models.values() for line in model.news]
+        for model in self.external_models.values():
+            model.news.clear()
         return lines
 
     def scores(self, batch: Batch, features: Features) -> NDArray[np.float64]:
@@ -190,13 +190,13 @@ class Model:
     ) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned.
 
-        inputs : the same events as guests get them. position : what the i-th event's place in its source is called;
-            None: nothing is to be learned.
+        inputs : the same events as external models get them.
+        position : what the i-th event's place in its source is called; None: nothing is to be learned.
         """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
         for name, own_scores in zip(self.names, scores, strict=True):
-            if name in self.guests:
-                self.guests[name].score_then_learn(inputs, goals, self.labels, own_scores, position)
+            if name in self.external_models:
+                self.external_models[name].score_then_learn(inputs, goals, self.labels, own_scores, position)
             elif name in self.mixtures:
                 mixture = self.mixtures[name]
                 mixture.grow(len(self.labels))
@@ -213,7 +213,7 @@ class Model:
 
         Raises
         ------
-        ConfigError : there is a guest that nobody has allowed to pickle.
+        ConfigError : there is an external model that nobody has allowed to pickle.
         """
         arrays: dict[str, NDArray[Any]] = {}
         for view, rows in self.rows.items():
@@ -228,19 +228,19 @@ class Model:
         for name, mixture in self.mixtures.items():
             tables = mixture.state(len(self.labels))
             arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
-        guests = {}
-        for name, guest in self.guests.items():
-            pickled, guests[name] = guest.state()
+        external_models = {}
+        for name, model in self.external_models.items():
+            pickled, external_models[name] = model.state()
             arrays |= {f"learners/{name}/{part}": array for part, array in pickled.items()}
         self._count_retired()
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
         rest = {"labels": self.labels.names, "evaluation": counts}
-        if guests:
-            rest["guests"] = guests
-        if self.late is not None:
-            waiting, rest["late"] = self.late.state()
-            arrays |= {f"late/{name}": array for name, array in waiting.items()}
+        if external_models:
+            rest["external_models"] = external_models
+        if self.delayed_labels is not None:
+            waiting, rest["delayed_labels"] = self.delayed_labels.state()
+            arrays |= {f"delayed_labels/{name}": array for name, array in waiting.items()}
         return arrays, rest
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
@@ -251,22 +251,22 @@ class Model:
             self.feature_names[view].restore(below(arrays, f"names/{view}/"))
         for name, learner in (self.learners | self.mixtures).items():
             learner.restore(below(arrays, f"learners/{name}/"))
-        for name, guest in self.guests.items():
-            guest.restore(below(arrays, f"learners/{name}/"), rest["guests"][name])
+        for name, model in self.external_models.items():
+            model.restore(below(arrays, f"learners/{name}/"), rest["external_models"][name])
         self._count_retired()
         self.prequential.restore(below(arrays, "evaluation/"), rest["evaluation"])
-        if self.late is not None:
-            self.late.restore(below(arrays, "late/"), rest["late"])
+        if self.delayed_labels is not None:
+            self.delayed_labels.restore(below(arrays, "delayed_labels/"), rest["delayed_labels"])
 
     def _count_retired(self) -> None:
-        """Have the report tell which guests are retired, and why."""
-        guests = self.guests.items()
-        self.prequential.retired = {name: guest.retired for name, guest in guests if guest.retired is not None}
+        """Have the report tell which external models are retired, and why."""
+        retired = {name: model.retired for name, model in self.external_models.items()}
+        self.prequential.retired = {name: why for name, why in retired.items() if why is not None}
 
     def close(self) -> None:
         """Let go of what is open."""
-        if self.late is not None:
-            self.late.close()
+        if self.delayed_labels is not None:
+            self.delayed_labels.close()
 
 
 def _position(rows: Batch, row: int) -> str:
@@ -280,20 +280,20 @@ def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[
     return texts if sources is None else [texts[source] for source in sources.tolist()]
 
 
-def _late_labels(config: RunConfig, learners: int) -> LateLabels | DelayedLabels | None:
+def _delayed_labels(config: RunConfig, learners: int) -> LabelsById | FixedDelay | None:
     """Who waits for labels, if anybody does."""
     names = further_fields(config)
-    if config.feedback.by_id:
-        return LateLabels(config.feedback, names, _store(config, names, learners))
-    return DelayedLabels(config.feedback.delay, names, learners) if config.feedback.delay else None
+    if config.delayed_labels.by_id:
+        return LabelsById(config.delayed_labels, names, _store(config, names, learners))
+    return FixedDelay(config.delayed_labels.delay, names, learners) if config.delayed_labels.delay else None
 
 
 def _store(config: RunConfig, names: Sequence[str], learners: int) -> Store:
     """Where texts wait."""
-    if config.feedback.store == "memory":
+    if config.delayed_labels.store == "memory":
         return InMemory(names, learners)
     if config.checkpoint.path is None:
-        raise ConfigError("feedback.store = 'disk' needs a checkpoint, to stand beside it (--checkpoint)")
+        raise ConfigError("delayed_labels.store = 'disk' needs a checkpoint, to stand beside it (--checkpoint)")
     from streamlin.delayed_labels.on_disk import OnDisk
 
     return OnDisk(Path(config.checkpoint.path), learners)

@@ -59,11 +59,12 @@ class Pipeline:
     def load(cls, folder: str | PathLike[str], previous: bool = False, allow_pickle: bool = False) -> Self:
         """What a checkpoint has learned, as a pipeline of its own: it saves nothing to that folder by itself.
 
-        previous : from the checkpoint before the last. allow_pickle : guests in it may be unpickled, which runs code.
+        previous : from the checkpoint before the last.
+        allow_pickle : external models in it may be unpickled, which runs code.
 
         Raises
         ------
-        CheckpointError : there is none, it can't be used, or it holds guests that may not be unpickled.
+        CheckpointError : there is none, it can't be used, or it holds external models that may not be unpickled.
         """
         from streamlin.checkpoint.file import load
 
@@ -121,7 +122,7 @@ class Pipeline:
         ------
         RecordError : one can't become an event; none was learned.
         ValueError : they are of different lengths.
-        GuestError : a guest failed, and `on_error` is to stop then; some of it may be learned.
+        GuestError : an external model failed, and `on_error` is to stop then; some of it may be learned.
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
@@ -209,7 +210,7 @@ class Pipeline:
         self._state.close()
 
     def _tell(self) -> None:
-        """Show what guests have to tell."""
+        """Show what external models have to tell."""
         lines = self._state.model.take_news()
         if lines:
             from streamlin.terminal.notebook import progress_here

@@ -119,7 +119,10 @@ class NaiveNaiveBayes(Naive):
 
     def _collapsed(self, hit: bool, weight: float) -> bool:
         assert self.reset is not None
-        self.late_hits, self.late = 0.995 * self.late_hits + hit * weight, 0.995 * self.late + weight
+        self.late_hits, self.late = (
+            0.995 * self.late_hits + hit * weight,
+            0.995 * self.late + weight,
+        )
         self.long_hits, self.long = 0.9995 * self.long_hits + hit * weight, 0.9995 * self.long + weight
         if self.long <= 300 or self.late_hits * self.long >= self.reset * self.long_hits * self.late:
             return False

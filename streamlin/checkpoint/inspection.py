@@ -16,11 +16,11 @@ def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: boo
     For each learner and each of the first labels the `top` buckets of the largest weight for that label against the
     mean of all labels are given; and the n-grams that were seen in these, by view and bucket, as far as names are kept.
 
-    allow_pickle : guests in it may be unpickled.
+    allow_pickle : external models in it may be unpickled.
 
     Raises
     ------
-    CheckpointError : it can't be used, or holds guests that may not be unpickled.
+    CheckpointError : it can't be used, or holds external models that may not be unpickled.
     """
     arrays, state = load(folder, previous)
     config = config_of(state)

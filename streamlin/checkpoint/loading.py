@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from streamlin.config import FeedbackConfig, GuestConfig, RunConfig
+from streamlin.config import DelayedLabelsConfig, ExternalModelConfig, RunConfig
 from streamlin.config.loading import checked
 from streamlin.errors import CheckpointError
 from streamlin.model import Model
@@ -20,8 +20,8 @@ def config_of(state: dict[str, Any]) -> RunConfig:
 
 
 def refuse_pickled(config: RunConfig) -> None:
-    """Raise CheckpointError if a checkpoint of this configuration holds guests: it says which code they run."""
-    names = [learner.name for learner in config.learners if isinstance(learner, GuestConfig)]
+    """Raise CheckpointError if a checkpoint of this configuration holds external models: unpickling them runs code."""
+    names = [learner.name for learner in config.learners if isinstance(learner, ExternalModelConfig)]
     if names:
         raise CheckpointError(
             f"the checkpoint holds pickled learners ({', '.join(names)}), and to unpickle them runs code that whoever "
@@ -34,7 +34,7 @@ def model_of(
 ) -> Model:
     """What a checkpoint has learned; it waits for no more labels.
 
-    allow_pickle : guests in it may be unpickled.
+    allow_pickle : external models in it may be unpickled.
 
     Raises
     ------
@@ -42,6 +42,6 @@ def model_of(
     """
     if not allow_pickle:
         refuse_pickled(config)
-    model = Model(config.model_copy(update={"feedback": FeedbackConfig()}))
+    model = Model(config.model_copy(update={"delayed_labels": DelayedLabelsConfig()}))
     model.restore(arrays, state)
     return model

@@ -48,7 +48,7 @@ def _explain_all(
     """Print, and write to `html`, why a checkpoint labels texts as it does.
 
     texts : `-` is all that standard input holds. categories : `field=value`, those of each text.
-    allow_pickle : guests in the checkpoint may be unpickled.
+    allow_pickle : external models in the checkpoint may be unpickled.
 
     Raises StreamlinError.
     """

@@ -44,7 +44,7 @@ Reports = Annotated[
 Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", parser=count)]
 LabelDelay = Annotated[int | None, typer.Option(help="Labels come N texts later.", metavar="N", parser=count)]
 Feedback = Annotated[str | None, typer.Option(help="Labels by id; a second source.", metavar="URL")]
-LateLabels = Annotated[bool, typer.Option("--late-labels", help="Records of id and label without text are labels.")]
+DelayedLabels = Annotated[bool, typer.Option("--late-labels", help="Records of id and label without text are labels.")]
 Follow = Annotated[bool, typer.Option("--follow", help="Go on when the file ends, as tail -F does.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Accuracy for each value of a field too.", metavar="FIELD")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Any configuration key.", metavar="KEY=VALUE")]
@@ -58,9 +58,7 @@ LogFormat = Annotated[
         "--log-format", help="News as text or as JSON lines.", metavar="NAME", is_eager=True, callback=_choose_form
     ),
 ]
-AllowPickle = Annotated[
-    bool, typer.Option("--allow-pickle", help="Unpickle guests in it, which runs code; if you trust it.")
-]
+AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Unpickle external models, which runs their code.")]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 

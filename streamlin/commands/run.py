@@ -17,7 +17,7 @@ def run(
     limit: options.Limit = None,
     follow: options.Follow = False,
     slice_by: options.SliceBy = None,
-    late_labels: options.LateLabels = False,
+    delayed_labels: options.DelayedLabels = False,
     feedback: options.Feedback = None,
     label_delay: options.LabelDelay = None,
     preset: options.Preset = None,
@@ -38,9 +38,9 @@ def run(
         "sinks.dead_letters": dead_letters,
         "checkpoint.path": checkpoint,
         "evaluation.slice_by": slice_by or None,
-        "feedback.enabled": late_labels or None,
-        "feedback.url": feedback,
-        "feedback.delay": label_delay,
+        "delayed_labels.enabled": delayed_labels or None,
+        "delayed_labels.url": feedback,
+        "delayed_labels.delay": label_delay,
         "preset": preset,
     }
     run_config = load_config(config, flags, set_ or (), learner or ())

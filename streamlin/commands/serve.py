@@ -17,7 +17,7 @@ def serve(
     address: Annotated[str, typer.Argument(metavar="[HOST:]PORT", help="Where; on this machine by default.")],
     config: options.ConfigFile = None,
     learner: options.Learners = None,
-    late_labels: options.LateLabels = False,
+    delayed_labels: options.DelayedLabels = False,
     preset: options.Preset = None,
     set_: options.Set = None,
     previous: options.Previous = False,
@@ -31,7 +31,7 @@ def serve(
     from streamlin.terminal.signals import stop_on_signals
     from streamlin.terminal.summary import counts_line
 
-    flags = {"feedback.enabled": late_labels or None, "preset": preset}
+    flags = {"delayed_labels.enabled": delayed_labels or None, "preset": preset}
     given = load_config(config, flags, set_ or (), learner or ())
     try:
         from streamlin.service.service import Service, configuration

@@ -4,9 +4,9 @@ What they hold is what a TOML file holds, a table a module; `settings.py` says w
 """
 
 from streamlin.config.checkpoint import CheckpointConfig
-from streamlin.config.delayed_labels import FeedbackConfig
+from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.evaluation import BASELINES, EvaluationConfig
-from streamlin.config.external_models import GuestConfig, SklearnConfig, needs_pickle
+from streamlin.config.external_models import ExternalModelConfig, SklearnConfig, needs_pickle
 from streamlin.config.features import Mask, Tokens, ViewConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
@@ -14,7 +14,7 @@ from streamlin.config.kinds import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS
 from streamlin.config.learners import OwnConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
-from streamlin.config.plugin import ForeignConfig
+from streamlin.config.plugin import PluginConfig
 from streamlin.config.run import RunConfig, further_fields
 
 __all__ = [
@@ -23,16 +23,16 @@ __all__ = [
     "LEARNER_KINDS",
     "LEARNER_MODELS",
     "CheckpointConfig",
+    "DelayedLabelsConfig",
     "EvaluationConfig",
-    "FeedbackConfig",
+    "ExternalModelConfig",
     "FieldsConfig",
-    "ForeignConfig",
-    "GuestConfig",
     "KafkaConfig",
     "Mask",
     "MixtureConfig",
     "OwnConfig",
     "PipelineConfig",
+    "PluginConfig",
     "RunConfig",
     "SklearnConfig",
     "Tokens",

@@ -1,4 +1,4 @@
-"""The table `[feedback]`."""
+"""The table `[delayed_labels]`."""
 
 from typing import Annotated, Literal, Self
 
@@ -7,7 +7,7 @@ from pydantic import Field, PositiveFloat, model_validator
 from streamlin.config.base import Count, Strict
 
 
-class FeedbackConfig(Strict):
+class DelayedLabelsConfig(Strict):
     """Labels that come later than their texts.
 
     enabled : a record with an id and a label but no text labels the text of that id; true where there is a url.
@@ -39,6 +39,6 @@ class FeedbackConfig(Strict):
     def _one_or_other(self) -> Self:
         if self.delay and self.by_id:
             raise ValueError(
-                "feedback.delay: labels come later by themselves; it is for streams that bring them at once"
+                "delayed_labels.delay: labels come later by themselves; it is for streams that bring them at once"
             )
         return self

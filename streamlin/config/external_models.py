@@ -1,4 +1,4 @@
-"""The tables `[[learners]]` of guests: models of river and of scikit-learn."""
+"""The tables `[[learners]]` of external models: models of river and of scikit-learn."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from streamlin.config.base import Count, Names
 from streamlin.config.named import NamedLearner
 
 
-class _Guest(NamedLearner):
+class _ExternalModel(NamedLearner):
     """A model of another library; see `streamlin.external_models`.
 
     object : `package.module:factory`; called with `arguments`, it gives a new model.
@@ -24,14 +24,14 @@ class _Guest(NamedLearner):
     pickle: bool = False
 
 
-class RiverConfig(_Guest):
+class RiverConfig(_ExternalModel):
     """A classifier of river. input : it gets the text, or features as a mapping of bucket to value."""
 
     kind: Literal["river"]
     input: Literal["text", "features"] = "text"
 
 
-class SklearnConfig(_Guest):
+class SklearnConfig(_ExternalModel):
     """A classifier of scikit-learn with `partial_fit`.
 
     input : it gets features as a sparse matrix of one row, or a list of one text.
@@ -53,12 +53,12 @@ class SklearnConfig(_Guest):
         return classes
 
 
-GuestConfig = RiverConfig | SklearnConfig
+ExternalModelConfig = RiverConfig | SklearnConfig
 
 
 def needs_pickle(name: str) -> str:
-    """What is said where a guest is to be kept that may not be pickled."""
+    """What is said where an external model is to be kept that may not be pickled."""
     return (
-        f"learners.{name}.pickle: what a guest has learned can only be kept pickled; pickle = true allows that, "
-        "and that it is unpickled later on, which runs code"
+        f"learners.{name}.pickle: what an external model has learned can only be kept pickled; pickle = true "
+        "allows that, and that it is unpickled later on, which runs code"
     )

@@ -10,7 +10,7 @@ from streamlin.errors import nearest
 from streamlin.registry import learner_class
 
 
-class ForeignConfig(LearnerOfView):
+class PluginConfig(LearnerOfView):
     """A learner that another package provides; its own keys are its constructor's arguments."""
 
     model_config = ConfigDict(extra="allow")

@@ -6,9 +6,9 @@ from pydantic import Field, field_validator, model_validator
 
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
-from streamlin.config.delayed_labels import FeedbackConfig
+from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.evaluation import EvaluationConfig
-from streamlin.config.external_models import GuestConfig, needs_pickle
+from streamlin.config.external_models import ExternalModelConfig, needs_pickle
 from streamlin.config.features import FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
@@ -28,7 +28,7 @@ class RunConfig(Strict):
     features: FeaturesConfig = FeaturesConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
-    feedback: FeedbackConfig = FeedbackConfig()
+    delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
@@ -54,7 +54,7 @@ class RunConfig(Strict):
             elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
                 known = ", ".join(self.features.views)
                 raise ValueError(f"learners.{learner.name}.features: no view '{learner.features}' (there is {known})")
-            if isinstance(learner, GuestConfig) and self.checkpoint.path is not None and not learner.pickle:
+            if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}' (there is {', '.join(names)})")
@@ -72,9 +72,9 @@ class RunConfig(Strict):
         tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
         del tables["features"]["names"]  # they may be kept from any moment on
         tables["features"] |= tables["features"].pop("views")
-        if self.feedback.delay or self.feedback.by_id:
-            tables["feedback"] = self.feedback.model_dump(mode="json", exclude={"url", "store"}) | {
-                "enabled": self.feedback.by_id
+        if self.delayed_labels.delay or self.delayed_labels.by_id:
+            tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
+                "enabled": self.delayed_labels.by_id
             }
         return tables
 

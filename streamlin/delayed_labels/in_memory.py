@@ -87,7 +87,7 @@ class InMemory:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         if "on_disk" in rest:
-            raise CheckpointError("the texts that wait are on disk; go on with feedback.store=disk")
+            raise CheckpointError("the texts that wait are on disk; go on with delayed_labels.store=disk")
         texts = from_arrays(arrays, self._names, self._learners)
         self._texts = OrderedDict((str(text.id), text) for text in texts)
         self._size = sum(text.size for text in texts)

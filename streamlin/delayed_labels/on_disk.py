@@ -120,7 +120,7 @@ class OnDisk:
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Undo what was done after the checkpoint with this state."""
         if "on_disk" not in rest:
-            raise CheckpointError("the texts that wait are in the checkpoint; go on with feedback.store=memory")
+            raise CheckpointError("the texts that wait are in the checkpoint; go on with delayed_labels.store=memory")
         clock = rest["on_disk"]["clock"]
         self._saved = rest["on_disk"]["before"]
         self._do("DELETE FROM waiting WHERE came > ?", [(clock,)])

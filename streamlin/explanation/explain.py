@@ -71,9 +71,11 @@ def _chosen(model: Model, learners: Sequence[str] | None) -> Sequence[str]:
         if name not in model.names:
             raise ConfigError(f"no learner '{name}'; {nearest(name, model.names)}")
         if name not in sums:
-            raise ConfigError(f"learner '{name}' can't be taken apart: it is a guest, mixes one, or tells no weights")
+            raise ConfigError(
+                f"learner '{name}' can't be explained: it is an external model, mixes one, or has no weights"
+            )
     if not sums:
-        raise ConfigError("no learner can be taken apart: each is a guest, mixes one, or tells no weights")
+        raise ConfigError("no learner can be explained: each is an external model, mixes one, or has no weights")
     return sums if learners is None else learners
 
 

@@ -1,6 +1,6 @@
-"""Guests: models of river and scikit-learn in the race, one event after the other, on the same terms as ours."""
+"""External models: classifiers of river and scikit-learn, tested then trained event by event as our learners are."""
 
+from streamlin.external_models.external_model import ExternalModel
 from streamlin.external_models.inputs import Inputs
-from streamlin.external_models.model import Guest
 
-__all__ = ["Guest", "Inputs"]
+__all__ = ["ExternalModel", "Inputs"]

@@ -1,4 +1,4 @@
-"""What a guest is to us, whatever library it comes from."""
+"""What an external model is to us, whatever library it comes from."""
 
 import inspect
 from abc import ABC, abstractmethod

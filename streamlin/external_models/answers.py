@@ -1,4 +1,4 @@
-"""From what a guest says to scores."""
+"""From what an external model says to scores."""
 
 from collections.abc import Mapping
 

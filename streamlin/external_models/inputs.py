@@ -1,4 +1,4 @@
-"""What guests are shown of a batch: texts, or hashed features."""
+"""What external models are shown of a batch: texts, or hashed features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property

@@ -26,18 +26,18 @@ class Format(ABC):
     options : the URL options that it takes; streamlin's own formats have them in a table.
     framing : how a stream of bytes falls into its records.
     envelope : looks outside the record for what an event lacks.
-    late_labels : whether a record with an id and a label needs no text: it is the label of the text of that id.
+    delayed_labels : whether a record with an id and a label needs no text: it is the label of the text of that id.
     """
 
     name: ClassVar[str]
     options: ClassVar[frozenset[str]] = frozenset()
     framing: Framing = Lines()
     envelope: Envelope | None = None
-    late_labels = False
+    delayed_labels = False
 
-    def take_late_labels(self) -> None:
-        """Set `late_labels`. Raises ConfigError where the format has no such records."""
-        raise ConfigError(f"format {self.name} has no labels without texts; feedback needs json, csv or tsv")
+    def take_delayed_labels(self) -> None:
+        """Set `delayed_labels`. Raises ConfigError where the format has no such records."""
+        raise ConfigError(f"format {self.name} has no labels without texts; delayed labels need json, csv or tsv")
 
     @abstractmethod
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None: ...
@@ -66,8 +66,8 @@ class Format(ABC):
         batch = self.batch(records, kept)
         if self.envelope is not None:
             batch = self.envelope.complete(batch)
-        if batch.late is not None:
-            _check_late(batch, batch.late)
+        if batch.label_only is not None:
+            _check_label_only(batch, batch.label_only)
         return batch
 
     def check_reads_back(self, records: Records, event: Event) -> None:
@@ -136,28 +136,31 @@ def plain(event: Event) -> Event:
     return Event(event.text, event.label, event.id, event.weight, event.time, extra)
 
 
-def _check_late(batch: Batch, late: NDArray[np.bool_]) -> None:
-    for event in np.flatnonzero(late).tolist():
+def _check_label_only(batch: Batch, label_only: NDArray[np.bool_]) -> None:
+    for event in np.flatnonzero(label_only).tolist():
         if batch.ids[event] is None or batch.labels[event] is None:
             raise RecordError("there is no text, and no label with an id either")
 
 
 def without_text(columns: Sequence[Sequence[str | None]]) -> NDArray[np.bool_] | None:
     """bool[n], the events of which no text field is there; None where there is no such event."""
-    late = np.array([set(values) == {None} for values in zip(*columns, strict=True)], np.bool_)
-    return late if late.any() else None
+    label_only = np.array([set(values) == {None} for values in zip(*columns, strict=True)], np.bool_)
+    return label_only if label_only.any() else None
 
 
 def texts_and_pieces(
-    columns: Sequence[Sequence[str | None]], missing: str, late: NDArray[np.bool_] | None = None
+    columns: Sequence[Sequence[str | None]], missing: str, label_only: NDArray[np.bool_] | None = None
 ) -> tuple[list[str], Indices | None]:
     """`texts` and `pieces` of a batch from the columns of its text fields.
 
-    A None is passed over; where an event has nothing else and is not `late`, RecordError(missing) is raised.
+    A None is passed over; where an event has nothing else and is not `label_only`, RecordError(missing) is raised.
     """
-    if late is not None:
+    if label_only is not None:
         first, *rest = columns
-        columns = [["" if is_late else text for text, is_late in zip(first, late.tolist(), strict=True)], *rest]
+        columns = [
+            ["" if only else text for text, only in zip(first, label_only.tolist(), strict=True)],
+            *rest,
+        ]
     if len(columns) == 1:
         if None in columns[0]:
             raise RecordError(missing)

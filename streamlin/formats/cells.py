@@ -32,13 +32,13 @@ def batch_of_cells(
     fields: FieldsConfig,
     extra: Sequence[str],
     time: Callable[[str], Scalar] = time_cell,
-    late_labels: bool = False,
+    delayed_labels: bool = False,
 ) -> Batch:
     """The batch of columns of cells, all of the texts' among them.
 
     An empty cell is an empty text, no label, no id, no time, weight 1, no value of a further field.
     time : reads a time that is not empty.
-    late_labels : a row with an id and a label but only empty texts is the label of the text of that id.
+    delayed_labels : a row with an id and a label but only empty texts is the label of the text of that id.
     Raises RecordError for a bad weight or time, and where a text is None.
     """
     nothing = [None] * kept.size
@@ -49,7 +49,7 @@ def batch_of_cells(
     text_columns = [columns[name] for name in fields.text]
     texts, pieces = texts_and_pieces(text_columns, "there is no text")
     ids, labels = names(column(fields.id)), names(column(fields.label))
-    late = _late(text_columns, ids, labels) if late_labels else None
+    label_only = _label_only(text_columns, ids, labels) if delayed_labels else None
     return Batch(
         ids=ids,
         texts=texts,
@@ -60,13 +60,13 @@ def batch_of_cells(
         records=records,
         kept=kept,
         pieces=pieces,
-        late=late,
+        label_only=label_only,
     )
 
 
-def _late(texts: Sequence[Cells], ids: Cells, labels: Cells) -> NDArray[np.bool_] | None:
-    late = np.array(
+def _label_only(texts: Sequence[Cells], ids: Cells, labels: Cells) -> NDArray[np.bool_] | None:
+    label_only = np.array(
         [bool(id_ and label) and not any(cells) for id_, label, *cells in zip(ids, labels, *texts, strict=True)],
         np.bool_,
     )
-    return late if late.any() else None
+    return label_only if label_only.any() else None

@@ -47,11 +47,11 @@ class CsvFormat(Format):
             for name in wanted_names(self._fields, self._extra)
             if name in columns
         }
-        return batch_of_cells(records, kept, cells, self._fields, self._extra, late_labels=self.late_labels)
+        return batch_of_cells(records, kept, cells, self._fields, self._extra, delayed_labels=self.delayed_labels)
 
-    def take_late_labels(self) -> None:
+    def take_delayed_labels(self) -> None:
         """See `Format`; a row with an id and a label whose texts are empty."""
-        self.late_labels = True
+        self.delayed_labels = True
 
     def encode(self, event: Event) -> bytes:
         """The row for `columns`, or for those of `encode_header`."""

@@ -30,7 +30,7 @@ class Envelope:
         if (found := self._found(batch, fields.id)) is not None:
             batch.ids = _filled(batch.ids, names(found))
         if None in batch.ids and (ids := batch.records.default_ids(batch.kept)) is not None:
-            batch.ids = _filled(batch.ids, _but_late(batch, ids))
+            batch.ids = _filled(batch.ids, _but_label_only(batch, ids))
         if (found := self._found(batch, fields.weight)) is not None:
             weights = [number(value, "weight") if isinstance(value, str) else value for value in found]
             batch.weights = np.where(batch.weights == 1.0, checked_weights(weights), batch.weights)
@@ -45,11 +45,11 @@ class Envelope:
         return batch.records.envelope(name, batch.kept)
 
 
-def _but_late(batch: Batch, ids: list[str]) -> Sequence[str | None]:
+def _but_label_only(batch: Batch, ids: list[str]) -> Sequence[str | None]:
     """None for what is but a label: it has to say whose."""
-    if batch.late is None:
+    if batch.label_only is None:
         return ids
-    return [None if is_late else id_ for id_, is_late in zip(ids, batch.late.tolist(), strict=True)]
+    return [None if is_label_only else id_ for id_, is_label_only in zip(ids, batch.label_only.tolist(), strict=True)]
 
 
 def _filled(values: list[str | None], others: Sequence[str | None]) -> list[str | None]:

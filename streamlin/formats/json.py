@@ -34,9 +34,9 @@ class JsonFormat(Format):
         self._json = JsonFields(fields, extra)
         self._decoder = msgspec.json.Decoder(self._json.type)
 
-    def take_late_labels(self) -> None:
+    def take_delayed_labels(self) -> None:
         """See `Format`."""
-        self.late_labels = True
+        self.delayed_labels = True
         self._json = JsonFields(self._fields, self._extra, needs_text=False)
         self._decoder = msgspec.json.Decoder(self._json.type)
 
@@ -49,8 +49,8 @@ class JsonFormat(Format):
             return self._json.column(rows, path)
 
         columns = [column(path) for path in fields.text]
-        late = without_text(columns) if self.late_labels else None
-        texts, pieces = texts_and_pieces(columns, f"none of {', '.join(fields.text)} is there", late)
+        label_only = without_text(columns) if self.delayed_labels else None
+        texts, pieces = texts_and_pieces(columns, f"none of {', '.join(fields.text)} is there", label_only)
         return Batch(
             ids=names(column(fields.id)),
             texts=texts,
@@ -61,7 +61,7 @@ class JsonFormat(Format):
             records=records,
             kept=kept,
             pieces=pieces,
-            late=late,
+            label_only=label_only,
         )
 
     def encode(self, event: Event) -> bytes:
@@ -119,8 +119,8 @@ class JsonFormat(Format):
 def json_lines(config: RunConfig) -> JsonFormat:
     """JSON lines with the fields of a configuration; labels alone are such where they come by id."""
     lines = JsonFormat({}, config.fields, further_fields(config))
-    if config.feedback.by_id:
-        lines.take_late_labels()
+    if config.delayed_labels.by_id:
+        lines.take_delayed_labels()
     return lines
 
 

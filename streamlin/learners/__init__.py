@@ -1,6 +1,6 @@
 """Online learners, one a file, and how a configuration names them."""
 
-from streamlin.config import ForeignConfig, OwnConfig
+from streamlin.config import OwnConfig, PluginConfig
 from streamlin.learners.arow import Arow
 from streamlin.learners.averaged_perceptron import AveragedPerceptron
 from streamlin.learners.base import Learner
@@ -10,7 +10,7 @@ from streamlin.learners.mixture import Mixture
 from streamlin.learners.naive_bayes import NaiveBayes
 from streamlin.learners.passive_aggressive import PassiveAggressive
 from streamlin.learners.perceptron import Perceptron
-from streamlin.learners.plugin import foreign
+from streamlin.learners.plugin import plugin_learner
 from streamlin.learners.scores import best, softmax
 from streamlin.learners.sgd import StochasticGradientDescent
 from streamlin.learners.targets import Targets, learn_labels, no_targets, targets
@@ -30,10 +30,10 @@ KINDS: dict[str, type[Learner]] = {
 }
 
 
-def from_config(config: OwnConfig | ForeignConfig) -> Learner:
+def from_config(config: OwnConfig | PluginConfig) -> Learner:
     """A new learner as configured, of ours or of another package. Raises ConfigError."""
-    if isinstance(config, ForeignConfig):
-        return foreign(config)
+    if isinstance(config, PluginConfig):
+        return plugin_learner(config)
     return KINDS[config.kind](**config.parameters())
 
 

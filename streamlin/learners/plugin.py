@@ -1,12 +1,12 @@
 """Learners that other packages provide, by entry point `streamlin.learners`."""
 
-from streamlin.config import ForeignConfig
+from streamlin.config import PluginConfig
 from streamlin.errors import ConfigError
 from streamlin.learners.base import Learner
 from streamlin.registry import learner_class
 
 
-def foreign(config: ForeignConfig) -> Learner:
+def plugin_learner(config: PluginConfig) -> Learner:
     """A new learner as configured.
 
     Raises

@@ -38,8 +38,8 @@ _SMALL = 16
 """A batch of less than this part of a full one comes from a live source that gives what it has."""
 _TURN = 1000
 """Records of one source that are read before it is the other's turn."""
-_GUESTS_BATCH = 250
-"""Events that a stop may have to wait for; a guest may take milliseconds for each."""
+_EXTERNAL_MODELS_BATCH = 250
+"""Events that a stop may have to wait for; an external model may take milliseconds for each."""
 _PATIENCE = 0.05
 """Seconds without news after which what was written is handed to readers."""
 _SWITCH_INTERVAL = 0.0005
@@ -136,10 +136,10 @@ class Run:
             if source is not None:
                 self._readers.append(self._reader_of(source, limit))
             if address is not None:
-                self._readers.append(self._reader(address, config.feedback.enabled, limit))
+                self._readers.append(self._reader(address, config.delayed_labels.enabled, limit))
             self.source = self._readers[0].source
-            if config.feedback.url is not None:
-                self._readers.append(self._reader(parse_address(config.feedback.url, "stdin"), True))
+            if config.delayed_labels.url is not None:
+                self._readers.append(self._reader(parse_address(config.delayed_labels.url, "stdin"), True))
             if previous:
                 self.state.go_back()
             sinks, lengths = config.sinks, self.state.lengths
@@ -238,8 +238,8 @@ class Run:
         pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
         counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
         lag = self.lag()
-        late = self.model.late
-        more = ({} if lag is None else {"lag": lag}) | ({} if late is None else {"late_labels": late.report()})
+        delayed = self.model.delayed_labels
+        more = ({} if lag is None else {"lag": lag}) | ({} if delayed is None else {"delayed_labels": delayed.report()})
         return counts | pace | more | report
 
     def lag(self) -> dict[str, int] | None:
@@ -339,7 +339,7 @@ class Run:
             return
         self.state.save(partial(self._commit, positions), wait)
         self.stages.add("checkpoint", begin)
-        for line in self.model.take_news():  # of guests that could not be saved
+        for line in self.model.take_news():  # of external models that could not be saved
             self.notice(line)
 
     def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
@@ -351,13 +351,15 @@ class Run:
         """Where each part of a source goes on behind what was dealt with."""
         return self.state.positions.get(source, {}) | self._unsaved.positions(source)
 
-    def _reader(self, address: Address, late_labels: bool, limit: int | None = None) -> Reader:
+    def _reader(self, address: Address, delayed_labels: bool, limit: int | None = None) -> Reader:
         """Open a source; it is closed with the run."""
         own_key = getattr(connector("sources", address.scheme), "key", None)
         key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
         positions = dict(self.state.positions.get(key, {}))
         save = partial(self._checkpoint_for_source, key)
-        source, decoder, pace = open_source(address, self.config, positions, self.notice, self.stop, save, late_labels)
+        source, decoder, pace = open_source(
+            address, self.config, positions, self.notice, self.stop, save, delayed_labels
+        )
         reader = Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self.stop, key, self.stages)
         self._open.callback(reader.close)
         return reader
@@ -373,8 +375,8 @@ class Run:
     def _pipeline(self) -> PipelineConfig:
         """As configured, but with batches small enough where more than speed depends on them."""
         pipeline = self.config.pipeline
-        turn = _TURN if self.config.feedback.url is not None else pipeline.batch_size
-        patience = _GUESTS_BATCH if self.model.guests else pipeline.batch_size
+        turn = _TURN if self.config.delayed_labels.url is not None else pipeline.batch_size
+        patience = _EXTERNAL_MODELS_BATCH if self.model.external_models else pipeline.batch_size
         return pipeline.model_copy(update={"batch_size": min(pipeline.batch_size, turn, patience)})
 
     def _checkpoint_for_source(self, key: str) -> Mapping[str, Position]:

@@ -38,7 +38,7 @@ def predict(
     config = config_of(state).model_copy(update={"kafka": kafka or KafkaConfig()})
     model = model_of(config, arrays, state, allow_pickle)
     source, decoder, pace = open_source(
-        parse_address(url, "stdin"), config, {}, notice, stop, late_labels=config.feedback.enabled
+        parse_address(url, "stdin"), config, {}, notice, stop, delayed_labels=config.delayed_labels.enabled
     )
     with (
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,

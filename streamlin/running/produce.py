@@ -31,8 +31,8 @@ def produce(
 
     Records of a JSON source are sent as they are. Raises StreamlinError as a run does.
     """
-    address, late_labels = parse_address(config.source.needed_url(), "stdin"), config.feedback.enabled
-    source, decoder, pace = open_source(address, config, {}, notice, stop, late_labels=late_labels)
+    address, delayed_labels = parse_address(config.source.needed_url(), "stdin"), config.delayed_labels.enabled
+    source, decoder, pace = open_source(address, config, {}, notice, stop, delayed_labels=delayed_labels)
     encode = None if decoder.name == "json" else open_format("json", {}, config.fields, ())
     with closing(Reader(source, decoder, lambda _: None, config.pipeline, limit, pace, stop)) as reader:
         target = parse_address(sink, "stdout")

@@ -33,7 +33,7 @@ class Acceptance:
         self._journal, self._source, self._format = journal, source, source.format
         self._most, self._most_labels = config.serve.max_waiting, config.pipeline.max_labels
         self._labels, self._known, self._looked = set[str](), state.model.labels, 0
-        self._by_id = config.feedback.by_id
+        self._by_id = config.delayed_labels.by_id
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Task[None] | None = None
         self._unwritten = 0
@@ -68,10 +68,10 @@ class Acceptance:
         """End the thread."""
         self._thread.shutdown()
 
-    def check_feedback(self) -> None:
+    def check_labels_by_id(self) -> None:
         """Raise Refused where labels don't come by id."""
         if not self._by_id:
-            raise Refused(409, "labels by id are off; start the service with --late-labels, or feedback.enabled = true")
+            raise Refused(409, "labels by id are off; start the service with --late-labels")
 
     def _admit(self, labels: set[str]) -> None:
         """Raise Refused where the labels that were accepted became too many, for which the run would end."""

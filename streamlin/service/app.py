@@ -116,7 +116,7 @@ def _add_predict(
         """
         bodies, are_many = texts.read(await request.body())
         if _is_true(request.query_params.get("await_label", "false")):
-            acceptance.check_feedback()
+            acceptance.check_labels_by_id()
             bodies = [body.named() for body in bodies]
             await acceptance.accept(bodies)
         predictions = await predictor.predict(bodies)
@@ -138,7 +138,7 @@ def _add_learn(app: FastAPI, examples: Bodies[Example], acceptance: Acceptance, 
         """
         bodies, _ = examples.read(await request.body())
         if any(body.is_label for body in bodies):
-            acceptance.check_feedback()
+            acceptance.check_labels_by_id()
         await acceptance.accept(bodies)
         return _json({"accepted": len(bodies)}, 202)
 

@@ -35,7 +35,7 @@ _TOGETHER = 50
 def configuration(folder: str, given: RunConfig, previous: bool = False, allow_pickle: bool = False) -> RunConfig:
     """What a service of a folder goes by: the tables that are given, else those of the checkpoint, if there is one.
 
-    allow_pickle : guests that only the checkpoint names may be unpickled.
+    allow_pickle : external models that only the checkpoint names may be unpickled.
 
     Raises
     ------

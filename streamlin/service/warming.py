@@ -1,6 +1,6 @@
 """Loading what is compiled before the first request waits for it."""
 
-from streamlin.config import CheckpointConfig, FeedbackConfig, RunConfig
+from streamlin.config import CheckpointConfig, DelayedLabelsConfig, RunConfig
 from streamlin.events import Event, single_records
 from streamlin.formats.json import json_lines
 from streamlin.model import Model
@@ -11,7 +11,7 @@ _EVENTS = [Event("one text", "one label", "1"), Event("another text", "another l
 def warm_up(config: RunConfig) -> None:
     """Learn and predict two events with a model that is thrown away."""
     small = config.features.model_copy(update={"bits": 10})
-    update = {"features": small, "feedback": FeedbackConfig(), "checkpoint": CheckpointConfig()}
+    update = {"features": small, "delayed_labels": DelayedLabelsConfig(), "checkpoint": CheckpointConfig()}
     config = config.model_copy(update=update)
     model, lines = Model(config), json_lines(config)
     batch, _ = lines.decode(single_records([lines.encode(event) for event in _EVENTS]))

@@ -26,11 +26,11 @@ def open_source(
     notice: Callable[[str], None],
     stop: threading.Event,
     checkpoint: Callable[[], Mapping[str, Position]] = dict,
-    late_labels: bool = False,
+    delayed_labels: bool = False,
 ) -> tuple[Source, Format, Pace | None]:
     """Open a source. Of the URL's options `format`, `rate`, `speed` and those of the format are not the source's.
 
-    late_labels : whether records may be but the label of an earlier text.
+    delayed_labels : whether records may be but the label of an earlier text.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def open_source(
     pace = parse_pace({key: options.pop(key) for key in _PACE if key in options}, stop)
     own = {key: options.pop(key) for key in option_names(name) if key in options}
     decoder = open_format(name, own, config.fields, further_fields(config))
-    if late_labels:
-        decoder.take_late_labels()
+    if delayed_labels:
+        decoder.take_delayed_labels()
     context = SourceContext(
         options=options,
         framing=decoder.framing,

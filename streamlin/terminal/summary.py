@@ -39,11 +39,13 @@ def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
-    return [line for line in (*_retired(report), _lead(report), _fall(report), _silent(report), _late(report)) if line]
+    return [
+        line for line in (*_retired(report), _lead(report), _fall(report), _silent(report), _delays(report)) if line
+    ]
 
 
 def _retired(report: Mapping[str, Any]) -> list[str]:
-    """The guests that have failed."""
+    """The external models that have failed."""
     rows = [(name, row["retired"]) for name, row in report["learners"].items() if "retired" in row]
     return [f"{name} is retired, it failed at {why['position']}: {_printable(why['error'])}" for name, why in rows]
 
@@ -58,14 +60,14 @@ def _silent(report: Mapping[str, Any]) -> str | None:
     return f"no prediction, counted as wrong: {', '.join(said)}" if said else None
 
 
-def _late(report: Mapping[str, Any]) -> str | None:
-    """How late labels came; None where none did."""
-    late = report.get("late_labels", {})
-    delay = late.get("delay_events")
+def _delays(report: Mapping[str, Any]) -> str | None:
+    """How much later labels came than their texts; None where none did."""
+    delays = report.get("delayed_labels", {})
+    delay = delays.get("delay_events")
     if delay is None:
         return None
     return (
-        f"{late['joined']:,} labels came later, behind {delay['median']:,} other texts (median), "
+        f"{delays['joined']:,} labels came later, behind {delay['median']:,} other texts (median), "
         f"{delay['p95']:,} (95 %)"
     )
 
@@ -110,8 +112,8 @@ def counts_line(report: Mapping[str, Any]) -> str:
         parts.append(counted(report["tombstones"], "tombstone"))
     if report["lost"]:
         parts.append(f"{report['lost']:,} lost")
-    if "late_labels" in report:
-        parts.append(f"{report['late_labels']['waiting']:,} waiting for a label")
+    if "delayed_labels" in report:
+        parts.append(f"{report['delayed_labels']['waiting']:,} waiting for a label")
     if "lag" in report:
         parts.append(f"lag {sum(report['lag'].values()):,}")
     if report["events_per_second"] is not None:

@@ -35,7 +35,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
         run.run()
         run.lag = lambda: {"topic/0": 3}  # type: ignore[method-assign]  # as a topic would
         report = run.report
-        more = {"drift": {"alarms": 1}, "late_labels": {"waiting": 1}}
+        more = {"drift": {"alarms": 1}, "delayed_labels": {"waiting": 1}}
         run.report = lambda details=True: report(details) | more  # type: ignore[method-assign]
         told: list[Metric] = families(run)
     return {sample.name: set(sample.labels) for metric in told for sample in metric.samples}

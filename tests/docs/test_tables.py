@@ -110,7 +110,7 @@ def test_the_report() -> None:
     report = pipeline.learn_many(["a", "b", "a"], ["x", "y", "x"]).metrics
     rows = table_rows(EVALUATION.section("The report"), "key")
     listed = {name for first, _ in rows if "only" not in first for name in quoted(first)}
-    assert listed == set(report) | {"late_labels", "lag"}
+    assert listed == set(report) | {"delayed_labels", "lag"}
     for name in {*report["learners"]["naive_bayes"], *report["baselines"]["majority"]}:
         of_all = name.removeprefix("window_").removeprefix("fading_")
         assert f"`{name}`" in EVALUATION.prose or f"`{of_all}`" in EVALUATION.prose, name
@@ -123,14 +123,14 @@ def test_metrics(tmp_path: Path) -> None:
     flags = {
         "source.url": str(tmp_path / "in.jsonl"),
         "checkpoint.path": str(tmp_path / "state"),
-        "feedback.enabled": True,
+        "delayed_labels.enabled": True,
     }
     with closing(Run(load_config(flags=flags, learners=["naive_bayes"], environment={}), Silent())) as run:
         run.run()
         found = families(run)
     exported = {family.name.removeprefix("streamlin_") + "_total" * (family.type == "counter") for family in found}
     listed = {name for cell, _, _ in WATCHING.rows("metric") for name in quoted(cell)}
-    assert {name for name in exported if not name.startswith("late_labels_")} <= listed
+    assert {name for name in exported if not name.startswith("delayed_labels_")} <= listed
     assert listed - exported == {"lag_events", "checkpoint_age_seconds", "ready", "healthy"}
 
 

@@ -1,4 +1,4 @@
-"""Factories of guests, as a configuration names them: `tests.external_models.models:bayes`."""
+"""Factories of external models, as a configuration names them: `tests.external_models.models:bayes`."""
 
 import numpy as np
 from river import compose, feature_extraction, linear_model, naive_bayes, preprocessing

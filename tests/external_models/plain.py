@@ -1,4 +1,4 @@
-"""Guests of no library, which have the methods of river's; quick to import."""
+"""External models of no library, which have the methods of river's; quick to import."""
 
 from collections import Counter
 from math import nan

@@ -1,4 +1,4 @@
-"""What guests say, as scores."""
+"""What external models say, as scores."""
 
 from math import inf, log, nan
 

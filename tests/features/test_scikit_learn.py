@@ -61,7 +61,7 @@ def assert_equal(texts: list[str], config: ViewConfig, bits: int, options: dict[
 )
 def test_every_text_of_every_stream(data: Path, config: ViewConfig, bits: int, options: dict[str, Any]) -> None:
     found = streams(data)
-    assert len(found) == 17
+    assert len(found) == 19
     for texts in found.values():
         assert_equal(texts, config, bits, options)
 

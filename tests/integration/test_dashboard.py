@@ -137,15 +137,15 @@ def test_labels_that_come_later(tmp_path: Path) -> None:
     for snapshot in snapshots(url):
         if snapshot["counts"]["labelled"] == 3:
             break
-    late = snapshot["late_labels"]
+    late = snapshot["delayed_labels"]
     assert (late["waiting"], late["joined"]) == (1, 3)
     assert [(one["text"], one["label"], one["predicted"]) for one in snapshot["mistakes"]] == [
         (f"text {n}", "ab"[n % 2], None) for n in (2, 1, 0)
     ]
     status, body = asked(metrics, "metrics")
     assert status == 200
-    assert "streamlin_late_labels_waiting 1.0\n" in body
-    assert "streamlin_late_labels_joined_total 3.0\n" in body
-    assert 'streamlin_late_labels_delay_events{quantile="0.5"} ' in body
+    assert "streamlin_delayed_labels_waiting 1.0\n" in body
+    assert "streamlin_delayed_labels_joined_total 3.0\n" in body
+    assert 'streamlin_delayed_labels_delay_events{quantile="0.5"} ' in body
     process.terminate()
     assert finish(process).code == 0

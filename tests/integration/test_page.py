@@ -220,9 +220,9 @@ def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) ->
     visit.state("the run has ended")
     assert not visit.complaints
     assert finish(process).code == 0
-    late = json.loads(report.read_text())["late_labels"]
+    late = json.loads(report.read_text())["delayed_labels"]
     assert visit.counts()["waiting for a label"] == f"{late['waiting']}" == "50"
-    assert dict(visit.table("#late tbody")) == {
+    assert dict(visit.table("#delayed-labels tbody")) == {
         "texts that wait for a label": "50",
         "texts whose label came later": "750",
         "delay in texts, median": f"{late['delay_events']['median']}",

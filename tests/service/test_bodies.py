@@ -57,13 +57,13 @@ def test_any_bytes(body: bytes) -> None:
 
 
 def test_labels_alone() -> None:
-    lines = json_lines(load_config(flags={"feedback.enabled": True}, environment={}))
+    lines = json_lines(load_config(flags={"delayed_labels.enabled": True}, environment={}))
     (body,), _ = Bodies(Example, 1, RunConfig()).read(b'{"id": 7, "label": "a", "weight": 2}')
     assert body.is_label
     batch, dead = lines.decode(single_records([lines.encode_label(body.event())]))
     assert dead == []
-    assert batch.late is not None
-    assert (batch.late.tolist(), batch.ids, batch.labels, batch.weights.tolist()) == ([True], ["7"], ["a"], [2.0])
+    assert batch.label_only is not None
+    assert (batch.label_only.tolist(), batch.ids, batch.labels, batch.weights.tolist()) == ([True], ["7"], ["a"], [2.0])
     (body,), _ = Bodies(Example, 1, RunConfig()).read(b'{"id": 7, "label": "a", "text": ""}')
     assert not body.is_label
 

@@ -51,8 +51,8 @@ def test_labels_that_come_later(tmp_path: Path) -> None:
         service.learned(5)
         assert service.post("/predict", {"text": "prize"}).value["predicted"] == "spam"
         figures = service.figures()
-        assert figures["streamlin_late_labels_waiting"] == 1
-        assert figures["streamlin_late_labels_joined_total"] == 3
+        assert figures["streamlin_delayed_labels_waiting"] == 1
+        assert figures["streamlin_delayed_labels_joined_total"] == 3
         assert figures["streamlin_labelled_total"] == 4
     streamlin("run", journal_of(service.folder)[0], "--late-labels", "--checkpoint", tmp_path / "run")
     assert_same_state(tmp_path / "served", tmp_path / "run", places=False)

@@ -191,8 +191,8 @@ LOGISTIC = ("eta", "epsilon")
 def test_how_late_labels_came(finished: tuple[dict[str, Any], Path]) -> None:
     late = {"waiting": 3, "joined": 1200, "delay_events": {"median": 40, "p95": 1000}}
     said = "1,200 labels came later, behind 40 other texts (median), 1,000 (95 %)"
-    assert remarks(finished[0] | {"late_labels": late})[-1] == said
-    assert said not in remarks(finished[0] | {"late_labels": late | {"delay_events": None}})
+    assert remarks(finished[0] | {"delayed_labels": late})[-1] == said
+    assert said not in remarks(finished[0] | {"delayed_labels": late | {"delay_events": None}})
     assert said not in remarks(finished[0])
 
 

@@ -57,8 +57,8 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         shown["inputs"] = {shortened(view): dict(figures) for view, figures in report["inputs"].items()}
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
-    if isinstance(report.get("late_labels"), Mapping):
-        shown["late_labels"] = _numbers(report["late_labels"])
+    if isinstance(report.get("delayed_labels"), Mapping):
+        shown["delayed_labels"] = _numbers(report["delayed_labels"])
     return shown
 
 

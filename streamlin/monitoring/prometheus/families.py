@@ -39,7 +39,7 @@ def families(run: "Run") -> list[Metric]:
         *_accuracies(report),
         *_drift(report.get("drift")),
         *_lag(report.get("lag")),
-        *_late_labels(report.get("late_labels")),
+        *_delayed_labels(report.get("delayed_labels")),
         *_work(run),
         *_tables(run),
         *_checkpoint(run),
@@ -110,16 +110,16 @@ def _lag(lag: Mapping[str, int] | None) -> Iterator[Metric]:
         yield gauge("lag_events", "Events that wait in each part of the source.", waiting, ("part",))
 
 
-def _late_labels(late: Mapping[str, Any] | None) -> Iterator[Metric]:
+def _delayed_labels(delays: Mapping[str, Any] | None) -> Iterator[Metric]:
     """Each number of them: what waits goes up and down, what it became only grows; delays are quantiles."""
-    for key, value in (late or {}).items():
+    for key, value in (delays or {}).items():
         text = f"Late labels: {key.replace('_', ' ')}."
         if isinstance(value, Mapping):
             quantiles = [(("0.5",), value["median"]), (("0.95",), value["p95"])]
-            yield gauge(f"late_labels_{key}", text, quantiles, ("quantile",))
+            yield gauge(f"delayed_labels_{key}", text, quantiles, ("quantile",))
         elif value is not None:
             kind = gauge if key in _GO_UP_AND_DOWN else counter
-            yield kind(f"late_labels_{key}", text, [((), value)])
+            yield kind(f"delayed_labels_{key}", text, [((), value)])
 
 
 def _work(run: "Run") -> Iterator[Metric]:

@@ -90,7 +90,7 @@ def test_shares_and_slices_hold_the_commonest(report: dict[str, Any]) -> None:
 def test_what_a_report_lacks_is_left_out() -> None:
     """A report of accuracy alone has no curve, no confusion, no kappa, no alarms."""
     shown = contents(report_of("synthetic://?events=300", **{"evaluation.metrics": "accuracy"}), 1000)
-    assert not {"curve", "drift", "confusion", "shares", "by_label", "inputs", "lag", "late_labels"} & shown.keys()
+    assert not {"curve", "drift", "confusion", "shares", "by_label", "inputs", "lag", "delayed_labels"} & shown.keys()
     assert "kappa" not in shown["rows"][0]
     assert shown["rows"][0]["accuracy"] is not None
 
@@ -103,7 +103,7 @@ def test_lag_and_alarms(report: dict[str, Any]) -> None:
     more = {
         "lag": {f"topic/{part}": part % 7 for part in range(40)},
         "drift": {"alarms": 80, "falls": 80, "last_alarms": alarms},
-        "late_labels": {"waiting": 3, "joined": 4, "by": {"x": 1}},
+        "delayed_labels": {"waiting": 3, "joined": 4, "by": {"x": 1}},
     }
     shown = contents(report | more, 1000)
     assert shown["total_lag"] == sum(part % 7 for part in range(40))
@@ -111,7 +111,7 @@ def test_lag_and_alarms(report: dict[str, Any]) -> None:
     assert shown["lag"][0] == ["topic/6", 6]
     assert [alarm["labelled"] for alarm in shown["drift"]["last_alarms"]] == list(range(79, 29, -1))
     assert (shown["drift"]["alarms"], shown["drift"]["falls"]) == (80, 80)
-    assert shown["late_labels"] == {"waiting": 3, "joined": 4, "by x": 1}
+    assert shown["delayed_labels"] == {"waiting": 3, "joined": 4, "by x": 1}
 
 
 def test_a_report_of_next_to_nothing_is_shown_too(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ function show() {
   showAccuracy();
   showDrift();
   showPace();
-  showLate();
+  showDelayedLabels();
   showMistakes();
   showConfusion();
   showShares();
@@ -215,7 +215,7 @@ function showCounts() {
   items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
   if (counts.tombstones) items.push(["tombstones", count(counts.tombstones)]);
   if (counts.lost) items.push(["lost", count(counts.lost), true]);
-  if (shown.late_labels) items.push(["waiting for a label", count(shown.late_labels.waiting)]);
+  if (shown.delayed_labels) items.push(["waiting for a label", count(shown.delayed_labels.waiting)]);
   items.push(["seconds", shown.seconds.toFixed(1)]);
   children(element("counts"), items.length, "div").forEach((place, i) => {
     if (!place.firstChild) place.append(make("dt"), make("dd"));
@@ -381,7 +381,7 @@ function showPace() {
 
 // What the report calls them, and what they are; what only goes wrong is shown where there is any.
 const ALWAYS = 7;
-const LATE = {
+const DELAYED_LABELS = {
   waiting: "texts that wait for a label",
   joined: "texts whose label came later",
   delay: "texts by which each label is held back",
@@ -399,12 +399,12 @@ const LATE = {
   contradicted: "second labels, another one",
 };
 
-function showLate() {
-  const { late_labels: late } = shown;
-  element("late").hidden = !late;
-  if (!late) return;
-  const keys = Object.keys(LATE).filter((key, i) => (i < ALWAYS ? key in late : late[key]));
-  fill(element("late").querySelector("table"), ["texts and labels", "number"], keys.map((key) => [LATE[key], amount(late[key])]));
+function showDelayedLabels() {
+  const { delayed_labels: delays } = shown;
+  element("delayed-labels").hidden = !delays;
+  if (!delays) return;
+  const keys = Object.keys(DELAYED_LABELS).filter((key, i) => (i < ALWAYS ? key in delays : delays[key]));
+  fill(element("delayed-labels").querySelector("table"), ["texts and labels", "number"], keys.map((key) => [DELAYED_LABELS[key], amount(delays[key])]));
 }
 
 function showMistakes() {

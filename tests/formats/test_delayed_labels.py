@@ -13,12 +13,12 @@ from streamlin.formats import FORMATS, open_format
 def decoded(name, lines, options=None, **fields):
     """Of each event its id, label and text, None where it is but a label; and the dead letters' numbers."""
     reader = open_format(name, options or {}, FieldsConfig(**fields), ())
-    reader.take_late_labels()
+    reader.take_delayed_labels()
     batch, dead = reader.decode(single_records([line.encode() for line in lines]))
-    late = [False] * len(batch) if batch.late is None else batch.late.tolist()
+    late = [False] * len(batch) if batch.label_only is None else batch.label_only.tolist()
     events = [
-        (event.id, event.label, None if is_late else event.text)
-        for event, is_late in zip(batch.events(), late, strict=True)
+        (event.id, event.label, None if is_label_only else event.text)
+        for event, is_label_only in zip(batch.events(), late, strict=True)
     ]
     return events, {letter.record: letter.error for letter in dead}
 
@@ -48,7 +48,7 @@ def test_json_of_several_text_fields():
 def test_without_leave_it_is_a_dead_letter():
     reader = open_format("json", {}, FieldsConfig(), ())
     batch, dead = reader.decode(single_records([b'{"id": "1", "label": "x"}', b'{"text": "a"}']))
-    assert (len(batch), batch.late, [letter.record for letter in dead]) == (1, None, [0])
+    assert (len(batch), batch.label_only, [letter.record for letter in dead]) == (1, None, [0])
 
 
 def test_csv():
@@ -60,5 +60,5 @@ def test_csv():
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - {"json", "csv", "tsv"}))
 def test_other_formats_have_none(name):
     options = {"pattern": "(?P<text>.*)"} if name == "regex" else None
-    with pytest.raises(ConfigError, match="feedback needs json, csv or tsv"):
+    with pytest.raises(ConfigError, match="delayed labels need json, csv or tsv"):
         decoded(name, [], options)

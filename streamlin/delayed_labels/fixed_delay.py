@@ -11,7 +11,7 @@ from streamlin.delayed_labels.waiting import Waiting, from_arrays, to_arrays
 from streamlin.events import Batch
 
 
-class DelayedLabels:
+class FixedDelay:
     """A replay in which each label comes only after so many more texts were predicted.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Guests from the command line: their state in a checkpoint, and who may unpickle it; what goes wrong with them."""
+"""External models from the command line: their pickled state in a checkpoint, and what goes wrong with them."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.integration.streams import content, json_lines, measured, real_events
 from tests.locations import ROOT
 
 SMALL = ("--set", "features.bits=12", "--set", "pipeline.batch_size=50")
-GUESTS = """
+EXTERNAL_MODELS = """
 [[learners]]
 kind = "perceptron"
 
@@ -54,14 +54,14 @@ def stream(data: Path, folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def config(folder: Path) -> Path:
     path = folder / "guests.toml"
-    path.write_text(GUESTS)
+    path.write_text(EXTERNAL_MODELS)
     return path
 
 
 @pytest.fixture(scope="module")
 def whole(stream: Path, config: Path, folder: Path) -> Path:
     """The folder of a run that nothing interrupts."""
-    out = folder / "guests"
+    out = folder / "external_models"
     out.mkdir()
     streamlin(*arguments(stream, config, out))
     return out
@@ -81,7 +81,7 @@ def _where_the_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp_path: Path) -> None:
-    """Stopped twice, with other threads: the same lines and figures; the guests were unpickled each time."""
+    """Stopped twice, with other threads: the same lines and figures; the external models were unpickled each time."""
     for limit, threads in (70, 1), (111, 2), (None, 1):
         more = () if limit is None else ("--limit", limit)
         streamlin(*arguments(stream, config, tmp_path), *more, "--set", f"pipeline.threads={threads}")
@@ -94,7 +94,9 @@ def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp
     assert arrays["learners/bayes/pickle"].size > 1000
 
 
-def test_a_checkpoint_with_guests_is_opened_by_those_who_allow_it(stream: Path, whole: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
+    stream: Path, whole: Path, tmp_path: Path
+) -> None:
     state = whole / "state"
     predict, inspect, serve = together(
         lambda: refused("predict", state, stream, code=4),
@@ -142,10 +144,14 @@ def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tm
     assert (tmp_path / "sprung").exists()
 
 
-def test_a_guest_that_may_not_be_pickled_has_no_checkpoint(stream: Path, config: Path, tmp_path: Path) -> None:
+def test_an_external_model_that_may_not_be_pickled_has_no_checkpoint(
+    stream: Path, config: Path, tmp_path: Path
+) -> None:
     off = "learners.bayes.pickle=false"
     line = refused(*arguments(stream, config, tmp_path), "--set", off)
-    assert line.startswith("learners.bayes.pickle: what a guest has learned can only be kept pickled; pickle = true")
+    assert line.startswith(
+        "learners.bayes.pickle: what an external model has learned can only be kept pickled; pickle = true"
+    )
     assert not (tmp_path / "state").exists()
     done = streamlin("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
     assert done.out.startswith("20 events")
@@ -155,7 +161,7 @@ def test_a_guest_that_may_not_be_pickled_has_no_checkpoint(stream: Path, config:
             pipeline.save(tmp_path / "copy")
 
 
-def test_a_guest_that_fails(stream: Path, tmp_path: Path) -> None:
+def test_an_external_model_that_fails(stream: Path, tmp_path: Path) -> None:
     """It is retired, with a line at once and one in the summary, and stays so after a resume; or the run stops."""
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
@@ -177,8 +183,8 @@ def test_a_guest_that_fails(stream: Path, tmp_path: Path) -> None:
     assert streamlin("inspect", tmp_path / "state", "--allow-pickle", "--json").lines[0]["events"] == report["events"]
 
 
-def test_a_guest_that_stops_the_run(stream: Path, tmp_path: Path) -> None:
-    """Exit code 3; what the last checkpoint holds stays, and the run goes on from there once the guest is mended."""
+def test_an_external_model_that_stops_the_run(stream: Path, tmp_path: Path) -> None:
+    """Exit code 3; the run resumes from the last checkpoint once the external model is mended."""
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
     stop = ("--set", "learners.river.on_error=stop", "--set", "checkpoint.every_events=50")
@@ -192,19 +198,19 @@ def test_a_guest_that_stops_the_run(stream: Path, tmp_path: Path) -> None:
 
 
 def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> None:
-    """The texts that guests learn are those that the labels belong to: the same result as with labels at once.
+    """The texts that external models learn are those that the labels belong to: the same result as with labels at once.
 
-    With each label one text late a guest learns the same events in the same order.
+    With each label one text late an external model learns the same events in the same order.
     """
     setting = "learners=[{kind = 'river', object = 'tests.external_models.plain:Stateful', pickle = true}]"
     more = ("--set", setting, "--checkpoint", tmp_path / "state", "--set", "pipeline.batch_size=7")
     streamlin("run", stream, *more, "--label-delay", 10, "--limit", 100)
     with Pipeline.load(tmp_path / "state", allow_pickle=True) as pipeline:
-        seen = pipeline._state.model.guests["river"]._adapter.model.seen
+        seen = pipeline._state.model.external_models["river"]._adapter.model.seen
     assert seen == [event["text"] for event in json_lines(stream)[:90]]
 
 
-def test_bad_guests_never_start(stream: Path, tmp_path: Path) -> None:
+def test_bad_external_models_never_start(stream: Path, tmp_path: Path) -> None:
     """Exit code 2, one line that says what was found."""
     cases = {
         "{kind = 'river'}": "learners.river.object: needs a value",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import FeedbackConfig
+from streamlin.config import DelayedLabelsConfig
 from streamlin.delayed_labels.delays import Delays
 from streamlin.delayed_labels.in_memory import Store
 from streamlin.delayed_labels.packing import packed, unpacked
@@ -24,7 +24,7 @@ class _Early(NamedTuple):
     time: float
 
 
-class LateLabels:
+class LabelsById:
     """Texts that wait for their labels, labels that wait for their texts, and what became of either.
 
     All bounds hold event by event, so that nothing depends on how the stream is cut into batches. The oldest falls out
@@ -51,7 +51,7 @@ class LateLabels:
     no longer wait. without_id: texts that no label can name. replaced: texts of which another one of that id came.
     unknown: labels of no text. repeated, contradicted: second labels, the same or another one; the first one stands."""
 
-    def __init__(self, config: FeedbackConfig, names: Sequence[str], store: Store) -> None:
+    def __init__(self, config: DelayedLabelsConfig, names: Sequence[str], store: Store) -> None:
         self._config, self._names, self._waiting = config, tuple(names), store
         self._early: OrderedDict[str, _Early] = OrderedDict()
         self._known: OrderedDict[str, str] = OrderedDict()
@@ -63,12 +63,12 @@ class LateLabels:
     def plan(self, batch: Batch) -> Plan:
         """Join, event by event."""
         plan = Plan(batch, self._names)
-        late = batch.late
+        label_only = batch.label_only
         for event, (id_, label, time) in enumerate(zip(batch.ids, batch.labels, batch.times.tolist(), strict=True)):
             self._clock += 1
             if time > self._now:
                 self._now = time
-            if late is not None and late[event]:
+            if label_only is not None and label_only[event]:
                 self._label_came(plan, event, str(id_), str(label), float(batch.weights[event]), time)
             else:
                 self._text_came(plan, event, id_, label, time)

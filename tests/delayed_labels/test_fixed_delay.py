@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from streamlin.evaluation.report import report_of
 from streamlin.events import Event
 from streamlin.model import Model
-from tests.delayed_labels.test_feedback import SLICED, run
+from tests.delayed_labels.test_by_id import SLICED, run
 from tests.sample_streams import read_events, thinned
 from tests.test_model import assert_same_predictions, assert_same_state, config_of, kept, restored
 
@@ -27,21 +27,21 @@ def by_feedback(events, delay):
 def test_as_by_feedback(data, delay):
     events = thinned(read_events(data / "trec-6.jsonl.gz", 1000, SLICED))
     measured = {"window": 50, "slice_by": SLICED, "drift": "none"}  # whose alarms would name places in the stream
-    delayed = Model(config_of(evaluation=measured, feedback={"delay": delay}))
-    late = Model(config_of(evaluation=measured, feedback={"enabled": True}))
+    delayed = Model(config_of(evaluation=measured, delayed_labels={"delay": delay}))
+    late = Model(config_of(evaluation=measured, delayed_labels={"enabled": True}))
     assert_same_predictions(run(delayed, events, 64), run(late, by_feedback(events, delay), 50))
     mine, other = delayed.state()[0], late.state()[0]
     for name, array in other.items():
-        if not name.startswith("late/"):
+        if not name.startswith("delayed_labels/"):
             assert_array_equal(mine[name], array, err_msg=name, strict=True)
     assert report_of(delayed.prequential, delayed.labels) == report_of(late.prequential, late.labels)
-    assert delayed.late.report()["joined"] == late.late.report()["joined"] > 0
-    assert delayed.late.report()["waiting"] == sum(event.label is not None for event in events[-delay:])
+    assert delayed.delayed_labels.report()["joined"] == late.delayed_labels.report()["joined"] > 0
+    assert delayed.delayed_labels.report()["waiting"] == sum(event.label is not None for event in events[-delay:])
 
 
 def test_batches_and_restarts_change_nothing(data):
     events = thinned(read_events(data / "sms-spam.jsonl.gz", 1000))
-    config = config_of(feedback={"delay": 130})
+    config = config_of(delayed_labels={"delay": 130})
     whole, cut = Model(config), Model(config)
     predictions = run(whole, events, 1000)
     assert_same_predictions(run(Model(config), events, 7), predictions)
@@ -49,5 +49,5 @@ def test_batches_and_restarts_change_nothing(data):
     resumed = restored(config, kept(cut))
     run(resumed, events, 100, slice(444, None))
     assert_same_state(kept(resumed), kept(whole))
-    assert resumed.late.report() == whole.late.report()
-    assert whole.late.report()["joined"] > 700
+    assert resumed.delayed_labels.report() == whole.delayed_labels.report()
+    assert whole.delayed_labels.report()["joined"] > 700

@@ -42,7 +42,7 @@ def test_a_text_gets_one_line_and_learns_its_label(streams: dict[str, Path], tmp
     assert [line["id"] for line in lines] == [line["id"] for line in json_lines(streams["texts"])]
     assert not any("label" in line for line in lines)
     assert (report["events"], report["labelled"], report["unlabelled"]) == (EVENTS, EVENTS, 0)
-    late = report["late_labels"]
+    late = report["delayed_labels"]
     assert (late["joined"], late["waiting"]) == (EVENTS, 0)
     assert 100 < late["delay_events"]["median"] < 200 < late["delay_events"]["p95"] < 800
     labels = {line["id"]: line["label"] for line in json_lines(streams["labels"])}
@@ -62,7 +62,7 @@ def test_killed_and_started_again(streams: dict[str, Path], tmp_path: Path, stor
     whole.mkdir()
     killed.mkdir()
     often = (
-        *("--late-labels", "--set", f"feedback.store={store}"),
+        *("--late-labels", "--set", f"delayed_labels.store={store}"),
         *("--set", "pipeline.batch_size=64", "--set", "checkpoint.every_events=200"),
     )
     streamlin(*arguments(whole, streams["both"], *often))
@@ -94,10 +94,10 @@ def test_labels_from_a_second_source(streams: dict[str, Path], tmp_path: Path) -
     assert content(first / "out.jsonl") == content(second / "out.jsonl")
     report = measured(first / "report.json")
     assert report == measured(second / "report.json")
-    assert (report["events"], report["labelled"], report["late_labels"]["waiting"]) == (EVENTS, EVENTS, 0)
+    assert (report["events"], report["labelled"], report["delayed_labels"]["waiting"]) == (EVENTS, EVENTS, 0)
     for limit in (700, 1300, 5000):
         streamlin(*arguments(stopped, streams["texts"], "--feedback", streams["labels"], "--limit", limit))
-    joined = measured(stopped / "report.json")["late_labels"]
+    joined = measured(stopped / "report.json")["delayed_labels"]
     assert (joined["joined"] + joined["early"], joined["repeated"]) == (EVENTS, 0)
     assert sum(line["id"] is not None for line in json_lines(stopped / "out.jsonl")) == EVENTS
 
@@ -115,7 +115,7 @@ def test_labels_that_follow_while_the_texts_wait(streams: dict[str, Path], tmp_p
     until(lambda: "wait" and waiting(tmp_path) == 0, process)
     process.send_signal(signal.SIGTERM)
     assert finish(process).code == 0
-    assert measured(tmp_path / "report.json")["late_labels"]["joined"] == EVENTS
+    assert measured(tmp_path / "report.json")["delayed_labels"]["joined"] == EVENTS
 
 
 def waiting(folder: Path) -> int:
@@ -123,7 +123,7 @@ def waiting(folder: Path) -> int:
     from streamlin.checkpoint.file import load
 
     _, state = load(folder / "state")
-    return int(state["evaluation"]["events"] - state["late"]["counts"]["joined"])
+    return int(state["evaluation"]["events"] - state["delayed_labels"]["counts"]["joined"])
 
 
 def test_a_delay(streams: dict[str, Path], tmp_path: Path) -> None:
@@ -137,22 +137,22 @@ def test_a_delay(streams: dict[str, Path], tmp_path: Path) -> None:
         accuracy[delay] = report["learners"]["naive_bayes"]["accuracy"]
         assert report["events"] - report["labelled"] == delay
     assert accuracy[1000] < accuracy[0]
-    assert "late_labels" not in measured(tmp_path / "0" / "report.json")
+    assert "delayed_labels" not in measured(tmp_path / "0" / "report.json")
 
 
 def test_labels_alone_are_produced(streams: dict[str, Path], tmp_path: Path) -> None:
     """Into a topic of their own, for example; who does not say that there are such records is told."""
     out = tmp_path / "out.jsonl"
-    done = streamlin("produce", streams["labels"], out, "--set", "feedback.enabled=true")
+    done = streamlin("produce", streams["labels"], out, "--set", "delayed_labels.enabled=true")
     assert done.out == f"{EVENTS:,} messages\n"
     assert content(out) == content(streams["labels"])
     assert "field 'text' is missing" in streamlin("produce", streams["labels"], tmp_path / "none.jsonl", code=3).err
 
 
 def test_what_can_not_be(streams: dict[str, Path], tmp_path: Path) -> None:
-    refused("feedback.delay", *arguments(tmp_path, streams["plain"], "--label-delay", 10, "--late-labels"))
-    refused("feedback needs json", "run", "-?format=text", "--late-labels")
-    refused("feedback.unknown", "run", streams["plain"], "--late-labels", "--set", "feedback.unknown=keep")
+    refused("delayed_labels.delay", *arguments(tmp_path, streams["plain"], "--label-delay", 10, "--late-labels"))
+    refused("delayed labels need json", "run", "-?format=text", "--late-labels")
+    refused("delayed_labels.unknown", "run", streams["plain"], "--late-labels", "--set", "delayed_labels.unknown=keep")
     refused("no source", "run", "--feedback", streams["labels"])
 
 

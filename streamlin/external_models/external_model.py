@@ -1,4 +1,4 @@
-"""A guest: a model of another library among the learners, on the same terms, and sent home if it fails."""
+"""An external model: a model of another library among the learners, on the same terms, and sent home if it fails."""
 
 import pickle
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import GuestConfig, SklearnConfig, needs_pickle
+from streamlin.config import ExternalModelConfig, SklearnConfig, needs_pickle
 from streamlin.errors import CheckpointError, ConfigError, GuestError
 from streamlin.events import LabelIndex
 from streamlin.external_models.adapter import Adapter, NoClassifierError, described
@@ -22,11 +22,11 @@ from streamlin.learners import Targets
 Failure = Exception | SystemExit
 
 
-class Guest:
+class ExternalModel:
     """Tests, then trains, a model of another library, one event after the other.
 
-    A guest that raises, or says what is no prediction, is retired: it abstains from then on. Or it stops the run, as
-    configured. Its state can only be pickled, and unpickling runs code, so that is for its user to allow.
+    An external model that raises, or whose answer is no prediction, is retired: it abstains from then on. Or the run
+    stops, as configured. Its state can only be pickled, and unpickling runs code, so that is for its user to allow.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Guest:
     ConfigError : there is no such model, it is no classifier, or it is to be pickled and can't be.
     """
 
-    def __init__(self, config: GuestConfig, bits: int) -> None:
+    def __init__(self, config: ExternalModelConfig, bits: int) -> None:
         self.name, self._config = config.name, config
         self.retired: dict[str, str] | None = None
         self.news: list[str] = []
@@ -64,9 +64,9 @@ class Guest:
     ) -> None:
         """Set scores float64[n, n_labels], event by event, each before its event was learned.
 
-        -inf for a label that is no candidate yet, and for all of them where the guest abstains.
-        position : what the i-th event's place in its source is called. None: the guest is only asked, of events without
-            label; then nothing may change, and one that fails just abstains.
+        -inf for a label that is no candidate yet, and for all of them where the external model abstains.
+        position : what the i-th event's place in its source is called. None: the model is only asked; then
+            nothing may change, and a failure is an abstention.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class Guest:
                     self.news.append(f"{self.name}, at {position(i)}: {line}")
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays by name, and the rest as JSON-able values; of a guest that is retired, only that.
+        """Arrays by name, and the rest as JSON-able values; of an external model that is retired, only that.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Guest:
         self.news.append(f"{self.name} is retired, it failed at {position}: {told(error)}; it abstains from now on")
 
 
-def _adapter(config: GuestConfig, bits: int) -> Adapter:
+def _adapter(config: ExternalModelConfig, bits: int) -> Adapter:
     """The model, made; raises ConfigError."""
     key = f"learners.{config.name}.object"
     factory = imported(key, config.object)

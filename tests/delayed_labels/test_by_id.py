@@ -14,7 +14,7 @@ from streamlin.model import Model
 from tests.sample_streams import batch_of, read_events, thinned
 from tests.test_model import assert_same_predictions, assert_same_state, config_of, kept, restored
 
-LATE = {"feedback": {"enabled": True}}
+LATE = {"delayed_labels": {"enabled": True}}
 SLICED = ("fine",)
 NAMED = {"features": {"bits": 16, "names": 3000}}
 
@@ -23,7 +23,7 @@ def batch(events):
     """Events as columns; those without text, None, are but labels."""
     made = batch_of([replace(event, text=event.text or "") for event in events])
     late = np.array([event.text is None for event in events])
-    made.late = late if late.any() else None
+    made.label_only = late if late.any() else None
     made.times = np.array([np.nan if event.time is None else event.time for event in events])
     return made
 
@@ -109,13 +109,13 @@ def test_learned_at_the_label_scored_as_predicted(stream):
 
 
 def test_batches_and_restarts_change_nothing(stream):
-    config = config_of(SLICED, **NAMED, feedback={"enabled": True, "max_pending": 120, "max_remembered": 60})
+    config = config_of(SLICED, **NAMED, delayed_labels={"enabled": True, "max_pending": 120, "max_remembered": 60})
     models = {size: Model(config) for size in (1, 7, 1000)}
     predictions = {size: run(model, stream, size) for size, model in models.items()}
     for size in (7, 1000):
         assert_same_predictions(predictions[size], predictions[1])
         assert_same_state(kept(models[size]), kept(models[1]))
-    report = models[1].late.report()
+    report = models[1].delayed_labels.report()
     assert min(report[name] for name in ("waiting", "labels_waiting", "joined", "early", "fallen_out", "unknown")) > 0
     for cut in (1, 777, 1500):
         first = Model(config)
@@ -124,14 +124,14 @@ def test_batches_and_restarts_change_nothing(stream):
         assert_same_state(kept(second), kept(first))
         run(second, stream, 100, slice(cut, None))
         assert_same_state(kept(second), kept(models[1]))
-        assert second.late.report() == report
+        assert second.delayed_labels.report() == report
 
 
 def test_on_disk_as_in_memory(stream, tmp_path):
     """Also gone back to an older checkpoint, the one before the last at most, whatever was done after it."""
     bounds = {"enabled": True, "max_pending": 120, "max_pending_characters": 7000}
-    disk = {"feedback": bounds | {"store": "disk"}, "checkpoint": {"path": str(tmp_path)}}
-    config, expected = config_of(SLICED, **disk), Model(config_of(SLICED, feedback=bounds))
+    disk = {"delayed_labels": bounds | {"store": "disk"}, "checkpoint": {"path": str(tmp_path)}}
+    config, expected = config_of(SLICED, **disk), Model(config_of(SLICED, delayed_labels=bounds))
     predictions = run(expected, stream, 64)
     whole = Model(config_of(SLICED, **disk | {"checkpoint": {"path": str(tmp_path / "whole")}}))
     assert_same_predictions(run(whole, stream, 64), predictions)
@@ -150,7 +150,7 @@ def test_on_disk_as_in_memory(stream, tmp_path):
     cut, state = states[1]
     model = restored(config, state)
     run(model, stream, 50, slice(cut, None))
-    assert model.late.report() == expected.late.report()
+    assert model.delayed_labels.report() == expected.delayed_labels.report()
     arrays, others = model.state()[0], expected.state()[0]
     for name, array in others.items():
         if "waiting/" not in name:
@@ -159,17 +159,17 @@ def test_on_disk_as_in_memory(stream, tmp_path):
 
 
 def test_a_store_is_kept_to(stream, tmp_path):
-    disk = config_of(SLICED, feedback={"enabled": True, "store": "disk"}, checkpoint={"path": str(tmp_path)})
+    disk = config_of(SLICED, delayed_labels={"enabled": True, "store": "disk"}, checkpoint={"path": str(tmp_path)})
     memory = config_of(SLICED, **LATE)
     for ours, other, named in ((disk, memory, "disk"), (memory, disk, "memory")):
         model = Model(ours)
         run(model, stream[:100], 50)
         state = kept(model)
         model.close()
-        with pytest.raises(CheckpointError, match=f"feedback.store={named}"):
+        with pytest.raises(CheckpointError, match=f"delayed_labels.store={named}"):
             restored(other, state)
     with pytest.raises(ConfigError, match="needs a checkpoint"):
-        Model(config_of(feedback={"enabled": True, "store": "disk"}))
+        Model(config_of(delayed_labels={"enabled": True, "store": "disk"}))
     (tmp_path / "waiting.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(CheckpointError, match="can't be used"):
         Model(disk)
@@ -183,13 +183,13 @@ def label(id_, name, time=None, weight=1.0):
     return Event(None, name, id_, time=time, weight=weight)
 
 
-def counts(events, **feedback):
+def counts(events, **bounds):
     """What became of texts and labels, without the zeros; the same in one batch or event by event."""
     found = []
     for size in (1, 100):
-        model = Model(config_of(feedback={"enabled": True, **feedback}))
+        model = Model(config_of(delayed_labels={"enabled": True, **bounds}))
         run(model, events, size)
-        found.append(model.late.report())
+        found.append(model.delayed_labels.report())
     assert found[0] == found[1]
     return {name: count for name, count in found[0].items() if count and not name.startswith("delay")}
 
@@ -254,7 +254,7 @@ def test_delays():
     events += [label(str(i), "a", time=2000.0 + 2 * i) for i in range(1000)]
     model = Model(config_of(**LATE))
     run(model, events, 64)
-    report = model.late.report()
+    report = model.delayed_labels.report()
     for name, first, step in (("delay_events", 0, 1), ("delay_seconds", 2000, 1)):
         for quantile, share in (("median", 0.5), ("p95", 0.95)):
             exact = first + step * share * 1000
@@ -265,4 +265,4 @@ def test_delays():
 def test_a_state_is_json(stream):
     model = Model(config_of(SLICED, **LATE))
     run(model, stream[:200], 50)
-    assert json.loads(json.dumps(model.state()[1]))["late"]["counts"]["joined"] > 0
+    assert json.loads(json.dumps(model.state()[1]))["delayed_labels"]["counts"]["joined"] > 0

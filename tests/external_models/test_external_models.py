@@ -1,4 +1,4 @@
-"""Guests in a model: they run as they would alone, one event after the other, on the same terms as our learners."""
+"""External models in a model: event by event as if alone, on the same terms as our learners."""
 
 import json
 from dataclasses import replace
@@ -178,7 +178,7 @@ def test_a_scikit_learn_classifier_of_texts(stream):
 
 @pytest.mark.parametrize("table", [river("bayes"), river("Stateful"), SGD, sklearn(f"{HERE}:Texts", input="text")])
 def test_the_size_of_a_batch_changes_nothing(stream, table):
-    """Neither the guest's predictions, nor those of a mixture that it is a member of, nor what is measured."""
+    """Neither the external model's predictions, nor those of a mixture that it is a member of, nor what is measured."""
     events = stream[:150]
     models_, found = {}, {}
     for size in (1, 7, 1000):
@@ -199,7 +199,7 @@ def test_hiding_an_events_label_leaves_its_prediction_as_it_was(stream, table):
 
 
 def test_our_learners_do_not_notice(stream):
-    """With guests and without they predict the same, and learn the same."""
+    """With external models and without they predict the same, and learn the same."""
     apart, together = model_of(OURS), model_of(OURS, river("bayes", pickle=True))
     assert run(apart, stream)[0]["naive_bayes"] == run(together, stream)[0]["naive_bayes"]
     ours, theirs = kept(apart)[0], kept(together)[0]
@@ -232,19 +232,21 @@ def test_several_text_fields_are_lines_of_one_text():
     (batch,) = batches([Event("subject", "x")], 1)
     batch.texts, batch.pieces = ["subject", "body"], np.array([0, 2])
     model.step(batch, model.featurize(batch))
-    assert model.guests["river"]._adapter.model.seen == ["subject\nbody"]
+    assert model.external_models["river"]._adapter.model.seen == ["subject\nbody"]
 
 
-def test_a_guest_is_not_taken_apart():
+def test_an_external_model_is_not_taken_apart():
     """Our learners are, beside it; a mixture that has it as a member is not."""
     apart = {"kind": "mixture", "name": "apart", "members": ["naive_bayes"]}
     model = model_of(OURS, river("bayes"), {"kind": "mixture"}, apart)
     run(model, [Event("a b", "x"), Event("b c", "y"), Event("a", "x")])
     assert list(explain(model, "a b").learners) == ["naive_bayes", "apart"]
     for name in ("river", "mixture"):
-        with pytest.raises(ConfigError, match=f"learner '{name}' can't be taken apart: it is a guest, mixes one"):
+        with pytest.raises(
+            ConfigError, match=f"learner '{name}' can't be explained: it is an external model, mixes one"
+        ):
             explain(model, "a b", ["naive_bayes", name])
-    with pytest.raises(ConfigError, match="no learner can be taken apart"):
+    with pytest.raises(ConfigError, match="no learner can be explained"):
         explain(model_of(river("bayes")), "a b")
 
 
@@ -261,7 +263,7 @@ def test_a_guest_is_not_taken_apart():
     ],
 )
 @pytest.mark.parametrize("size", [1, 4, 100])
-def test_a_guest_that_fails_is_retired_and_the_others_go_on(how, error, size):
+def test_an_external_model_that_fails_is_retired_and_the_others_go_on(how, error, size):
     """It fails at the sixth event, at its prediction or only when it learns; what it said before counts."""
     events = [Event(f"word{i % 3}", "xy"[i % 3 > 0]) for i in range(12)]
     model = model_of(OURS, river("Failing", arguments={"how": how}), {"kind": "mixture"})
@@ -277,7 +279,7 @@ def test_a_guest_that_fails_is_retired_and_the_others_go_on(how, error, size):
     assert (row["retired"], row["abstained"]) == ({"position": "-:40", "error": error}, 13 - learned)
 
 
-def test_a_guest_that_is_retired_leads_no_more():
+def test_an_external_model_that_is_retired_leads_no_more():
     """It was the best; from there on the best of those that say something is given out."""
     events = [Event("a b", "x"), Event("a b", "y")] + [Event("a b", "x")] * 10
     model = model_of({"kind": "perceptron"}, river("Failing", arguments={"after": 8, "how": "predict"}))
@@ -295,7 +297,7 @@ def test_a_guest_that_is_retired_leads_no_more():
     assert model.probabilities(batch, model.featurize(batch)).sum() == pytest.approx(1.0)
 
 
-def test_a_guest_that_leads_is_asked_for_its_probabilities():
+def test_an_external_model_that_leads_is_asked_for_its_probabilities():
     model = model_of({"kind": "perceptron"}, river("Answering", arguments={"answer": {"x": 0.75, "y": 0.25}}))
     run(model, [Event("a", "x"), Event("a", "y"), *[Event("a", "x")] * 3, *[Event("b", "x")] * 3])
     (batch,) = batches([Event("c")], 1)
@@ -304,7 +306,7 @@ def test_a_guest_that_leads_is_asked_for_its_probabilities():
 
 
 @pytest.mark.parametrize("on_error", ["retire", "stop"])
-def test_a_guest_that_fails_where_it_is_only_asked_stays(on_error):
+def test_an_external_model_that_fails_where_it_is_only_asked_stays(on_error):
     """To ask changes nothing: it abstains there, which is told once, and goes on learning."""
     model = model_of(OURS, river("Failing", arguments={"how": "predict"}, on_error=on_error))
     run(model, [Event("a", "x")] * 5)
@@ -314,7 +316,7 @@ def test_a_guest_that_fails_where_it_is_only_asked_stays(on_error):
         assert predictions.predicted.tolist() == [[0, 0], [-1, -1]]
         assert predictions.lead.tolist() == [0, 0]
     assert model.take_news() == ["river fails to predict: RuntimeError: no more predictions; it abstains where it does"]
-    assert model.guests["river"].retired is None
+    assert model.external_models["river"].retired is None
     assert "retired" not in report_of(model.prequential, model.labels)["learners"]["river"]
 
 
@@ -329,7 +331,7 @@ def test_an_unknown_label_is_an_abstention_and_wrong(how):
     assert (row["correct"], row["abstained"]) == (5, 2)
 
 
-def test_a_guest_may_stop_the_run():
+def test_an_external_model_may_stop_the_run():
     model = model_of(OURS, river("Failing", on_error="stop"))
     with pytest.raises(GuestError, match="learner river failed at -:20: RuntimeError: no more predictions") as error:
         run(model, [Event("a", "x")] * 9)
@@ -360,7 +362,7 @@ def test_going_on_from_a_state_is_as_if_never_interrupted(stream, table):
     assert report_of(second.prequential, second.labels) == report_of(whole.prequential, whole.labels)
 
 
-def test_a_guest_that_is_retired_stays_so(stream):
+def test_an_external_model_that_is_retired_stays_so(stream):
     table = river("Failing", pickle=True)
     first, second = model_of(OURS, table), model_of(OURS, table)
     run(first, stream[:50])
@@ -373,20 +375,22 @@ def test_a_guest_that_is_retired_stays_so(stream):
 
 
 def test_nobody_is_pickled_who_may_not_be(stream):
-    model = model_of(OURS, river("bayes", name="guest"))
+    model = model_of(OURS, river("bayes", name="external_model"))
     run(model, stream[:10])
-    with pytest.raises(ConfigError, match=r"learners\.guest\.pickle: .*can only be kept pickled; pickle = true allows"):
+    with pytest.raises(
+        ConfigError, match=r"learners\.external_model\.pickle: .*can only be kept pickled; pickle = true allows"
+    ):
         model.state()
-    with pytest.raises(ValueError, match=r"learners\.guest\.pickle: "):
-        model_of(river("bayes", name="guest"), checkpoint={"path": "state"})
-    model_of(river("bayes", name="guest", pickle=True), checkpoint={"path": "state"})
+    with pytest.raises(ValueError, match=r"learners\.external_model\.pickle: "):
+        model_of(river("bayes", name="external_model"), checkpoint={"path": "state"})
+    model_of(river("bayes", name="external_model", pickle=True), checkpoint={"path": "state"})
 
 
 def test_what_becomes_unpicklable_is_retired_at_the_checkpoint(stream):
     model = model_of(river("Failing", arguments={"how": "unpicklable"}, pickle=True))
     run(model, stream[:50])
     arrays, rest = kept(model)
-    assert rest["guests"]["river"]["retired"]["position"] == "a checkpoint"
+    assert rest["external_models"]["river"]["retired"]["position"] == "a checkpoint"
     assert "learners/river/pickle" not in arrays
     assert "it failed at a checkpoint: " in model.take_news()[0]
     assert report_of(model.prequential, model.labels)["learners"]["river"]["retired"]["position"] == "a checkpoint"
@@ -406,7 +410,7 @@ def test_what_can_not_be_taken_from_a_checkpoint_is_said(stream):
         number.restore(odd, rest)
 
 
-# --- what is no guest
+# --- what is no external model
 
 
 @pytest.mark.parametrize(
@@ -444,13 +448,13 @@ def test_what_can_not_be_pickled_is_refused_before_it_starts():
 
 
 def test_a_module_in_the_current_folder_is_found(tmp_path, monkeypatch):
-    (tmp_path / "my_guests_here.py").write_text("from tests.external_models.models import Counting as best\n")
+    (tmp_path / "my_external_models_here.py").write_text("from tests.external_models.models import Counting as best\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [entry for entry in __import__("sys").path if entry])
-    assert imported("key", "my_guests_here:best") is models.Counting
+    assert imported("key", "my_external_models_here:best") is models.Counting
 
 
-def test_probabilities_are_what_the_guest_says():
+def test_probabilities_are_what_the_external_model_says():
     """The scores are the logarithms: differences of them are those of what was said."""
     model = model_of(river("Answering", arguments={"answer": {"x": 0.75, "y": 0.25}}))
     run(model, [Event("a", "x"), Event("a", "y")])

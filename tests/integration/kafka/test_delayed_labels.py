@@ -32,13 +32,13 @@ def test_labels_by_key(broker: Broker, topic: Topics, tmp_path: Path, data: Path
     )
     produce(broker.address, labels, [*answers[:100], (None, b'{"label": "ham"}'), (b"nobody", b'{"label": "ham"}')])
     report, done = ran(tmp_path, source, *arguments)
-    late = report["late_labels"]
+    late = report["delayed_labels"]
     assert (report["events"], report["dead_letters"], late["labels_waiting"]) == (300, 1, 1)
     assert "no label with an id either" in done.err
     assert (late["joined"] + late["early"], late["waiting"]) == (100, 200)
     produce(broker.address, labels, answers[50:])
     report, _ = ran(tmp_path, source, *arguments)
-    late = report["late_labels"]
+    late = report["delayed_labels"]
     assert (late["joined"] + late["early"], late["waiting"], late["repeated"]) == (300, 0, 50)
     assert report["labelled"] == 300
     found = read_all(broker.address, out)
