@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import RecordError
 from streamlin.events import Batch, Event, Position, Records, Sink, Source, single_records
-from streamlin.formats.base import Format, plain
+from streamlin.formats.base import Format, comparable
 from streamlin.learners import Learner, best
 
 
@@ -93,7 +93,7 @@ def check_format(
     assert not dead, (
         f"what it wrote, {written[dead[0].record][0]!r:.80}, it can't read: {dead[0].error}" if dead else ""
     )
-    _same([plain(event) for event in read.events()], [event for _, event in written], "what it wrote, read back")
+    _same([comparable(event) for event in read.events()], [event for _, event in written], "what it wrote, read back")
 
 
 def check_batch(batch: Batch) -> None:
@@ -228,7 +228,7 @@ def _written(format_: Format, events: Sequence[Event]) -> Iterator[tuple[bytes, 
     """Records of the events that the format can write."""
     for event in events:
         try:
-            yield format_.encode(event), plain(event)
+            yield format_.encode(event), comparable(event)
         except RecordError:
             continue
 

@@ -1,4 +1,4 @@
-"""Why a text gets its label: what each of its n-grams, as far as it is known, adds to each label's score."""
+"""Why a text gets its label: the contribution of each known n-gram to each label's score."""
 
 from streamlin.explanation.explain import explain
 from streamlin.explanation.explanation import Explanation

@@ -1,4 +1,4 @@
-"""From a model and a text to an explanation."""
+"""Explains a model's prediction for a text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError, RecordError, nearest
 from streamlin.events import Batch, single_records
+from streamlin.explanation.decomposition import Decomposition, decompose_learner, decompose_mixture
 from streamlin.explanation.explanation import Explanation
-from streamlin.explanation.found import Found
-from streamlin.explanation.parts import Parts, of_learner, of_mixture
 from streamlin.explanation.reasons import Reasons
-from streamlin.features.walk import ngrams
+from streamlin.explanation.text_features import TextFeatures
+from streamlin.features.ngram_locations import ngrams
 from streamlin.model import Features, Model
 
 
@@ -23,41 +23,41 @@ def explain(
     learners: Sequence[str] | None = None,
     categories: Mapping[str, str | None] | None = None,
 ) -> Explanation:
-    """Why a model labels a text as it does; nothing is learned.
+    """Explain why a model predicts the label of a text; nothing is learned.
 
     Parameters
     ----------
     text : a text, or its pieces where an event has several text fields.
-    learners : names of those to explain; None: all that can be taken apart.
-    categories : value by field, of the fields that `fields.categories` names.
+    learners : the names of the learners to explain; None for all that can be explained.
+    categories : value by field, for fields in `fields.categories`.
 
     Raises
     ------
-    ConfigError : there is no such learner, or no such category; or the learner is no sum of what its features add.
-    RecordError : it is no text.
+    ConfigError : an unknown learner or category, or a learner whose scores are not sums over features.
+    RecordError : `text` is not a text.
     """
     pieces = _pieces(text)
     names = _chosen(model, learners)
     given = _checked(model, categories or {})
     event = _event(pieces, given)
     features = model.featurize(event)
-    scores, found = model.scores(event, features), _found(model, pieces, given, features)
+    scores, views = model.scores(event, features), _text_features(model, pieces, given, features)
     predictions, confidences = model.prequential.predict(scores), model.prequential.confidences(scores)
-    parts_of = _parts(model, features, scores[:, 0])
+    decompose = _decomposer(model, features, scores[:, 0])
     labels = list(model.labels.names)
     reasons = {}
     for name in names:
-        number, parts = model.names.index(name), parts_of(name)
-        sure = float(confidences[number, 0])
+        number, decomposition = model.names.index(name), decompose(name)
+        confidence = float(confidences[number, 0])
         reasons[name] = Reasons(
             name,
             (model.learners | model.mixtures)[name].name,
             labels,
             scores[number, 0],
-            None if isnan(sure) else sure,
-            parts.base,
-            [found[view] for view in parts.added],
-            np.concatenate([*parts.added.values()]),
+            None if isnan(confidence) else confidence,
+            decomposition.base,
+            [views[view] for view in decomposition.added],
+            np.concatenate([*decomposition.added.values()]),
         )
     lead = int(predictions.lead[0])
     code = int(predictions.predicted[lead, 0])
@@ -80,7 +80,7 @@ def _chosen(model: Model, learners: Sequence[str] | None) -> Sequence[str]:
 
 
 def _is_sum(model: Model, name: str) -> bool:
-    """Whether a learner's scores are sums of what is known of features."""
+    """Whether a learner's scores are sums over known features."""
     if name in model.mixtures:
         return all(_is_sum(model, model.names[member]) for member in model.members[name])
     return name in model.learners and model.learners[name].tells_weights
@@ -91,7 +91,7 @@ def _pieces(text: str | Sequence[str]) -> tuple[str, ...]:
         return (text,)
     if isinstance(text, list | tuple) and all(isinstance(piece, str) for piece in text):
         return tuple(text)
-    raise RecordError(f"{text!r:.80} can't be explained; it must be a text, or a list of the texts of an event")
+    raise RecordError(f"{text!r:.80} can't be explained: expected a text, or a list of the texts of an event")
 
 
 def _checked(model: Model, given: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -118,26 +118,30 @@ def _event(pieces: Sequence[str], given: Mapping[str, str | None]) -> Batch:
     )
 
 
-def _found(
+def _text_features(
     model: Model, pieces: Sequence[str], given: Mapping[str, str | None], features: Features
-) -> dict[str, Found]:
-    """What each view finds."""
+) -> dict[str, TextFeatures]:
+    """The features of the text, by view."""
     return {
-        name: Found(name, ngrams(view, pieces, given), features[name], model.rows[name], model.feature_names[name])
+        name: TextFeatures(
+            name, ngrams(view, pieces, given), features[name], model.rows[name], model.feature_names[name]
+        )
         for name, view in model.views.items()
     }
 
 
-def _parts(model: Model, features: Features, scores: NDArray[np.float64]) -> Callable[[str], Parts]:
-    """A function from a learner's name to its parts; scores float64[L, K]."""
+def _decomposer(model: Model, features: Features, scores: NDArray[np.float64]) -> Callable[[str], Decomposition]:
+    """A function from a learner's name to the decomposition of its scores; scores float64[L, K]."""
     examples = {view: index.examples(features[view]) for view, index in model.rows.items()}
 
     @cache
-    def parts_of(name: str) -> Parts:
+    def decompose(name: str) -> Decomposition:
         if name in model.mixtures:
             members = model.members[name]
-            return of_mixture(model.mixtures[name], [parts_of(model.names[m]) for m in members], scores[members])
+            return decompose_mixture(
+                model.mixtures[name], [decompose(model.names[m]) for m in members], scores[members]
+            )
         view = model.view_of[name]
-        return of_learner(model.learners[name], view, examples[view], scores.shape[1])
+        return decompose_learner(model.learners[name], view, examples[view], scores.shape[1])
 
-    return parts_of
+    return decompose

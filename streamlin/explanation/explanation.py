@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """What each n-gram of a text adds to each label's score, learner by learner.
+    """The contribution of each n-gram of a text to each label's score, by learner.
 
-    A notebook shows it as a page does, a terminal as a table.
+    It is shown as HTML in notebooks, and as tables in terminals.
 
-    text : its pieces joined by a line feed. learners : by name. lead : the one whose prediction is given out.
-    predicted : the label that is given out; None while none is known.
+    text : its pieces joined by a line feed. learners : reasons by name. lead : the learner whose prediction is used.
+    predicted : its predicted label; None if no label is known.
     """
 
     text: str
@@ -25,21 +25,21 @@ class Explanation:
     predicted: str | None
 
     def to_dict(self, top: int = 10) -> dict[str, Any]:
-        """JSON-able: of each learner its scores, base, `top` heaviest features, and the sum of the rest.
+        """JSON-able: for each learner its scores, base, `top` heaviest features, and the sum of the rest.
 
-        Of each label's numbers, base, features and rest sum to its score.
+        For each label, base, features and rest sum to its score.
         """
         learners = {name: reasons.to_dict(top) for name, reasons in self.learners.items()}
         return {"text": self.text, "predicted": self.predicted, "lead": self.lead, "learners": learners}
 
     def table(self, top: int = 10) -> "RenderableType":
-        """For a terminal, by rich: a table a learner; numbers are less their mean over all labels."""
+        """Tables for a terminal, by rich, one per learner; the mean over all labels is subtracted from the numbers."""
         from streamlin.explanation.table import tables
 
         return tables(self.learners, top)
 
     def to_html(self, top: int = 10) -> str:
-        """A page of its own: the text shaded by what speaks for and against, and the tables."""
+        """A complete page: the text, shaded by what speaks for and against its label, and the tables."""
         from streamlin.explanation.page import page
 
         return page([(self.text, self.learners)], top)

@@ -1,4 +1,4 @@
-"""Explanations as HTML. What is in them may come from strangers: it is text, and nothing on the page can be run."""
+"""Explanations as HTML. Their texts are untrusted: all are escaped, and the page's policy allows no scripts."""
 
 import base64
 import hashlib
@@ -11,21 +11,21 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.explanation.printable import printable
 from streamlin.explanation.reasons import Reasons
-from streamlin.explanation.rows import Rows, number_shown, rows_of
 from streamlin.explanation.shading import shades
-from streamlin.explanation.shown import shown
+from streamlin.explanation.table_rows import TableRows, signed, table_rows
 
 Explained = tuple[str, Mapping[str, Reasons]]
-"""A text, and by learner what speaks for its labels."""
+"""A text, and the reasons for its prediction by learner."""
 
 LONGEST = 20_000
-"""Characters of a text that are shown, once for each learner."""
+"""The maximum number of characters of a text that are shown."""
 _NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def page(explanations: Sequence[Explained], top: int) -> str:
-    """A file of its own, light or dark as the reader has it."""
+    """A complete page, light or dark as the browser prefers."""
     styles = [_style("whole-page.css"), _style("page.css")]
     digests = [base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in styles]
     hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
@@ -39,7 +39,7 @@ def page(explanations: Sequence[Explained], top: int) -> str:
 
 
 def fragment(explanations: Sequence[Explained], top: int) -> str:
-    """The same to be put into a page that is there, a notebook for example."""
+    """The explanations as a fragment for an existing page, such as a notebook."""
     return f"<style>{_style('page.css')}</style>\n{_body(explanations, top)}"
 
 
@@ -51,7 +51,7 @@ def _body(explanations: Sequence[Explained], top: int) -> str:
 
 
 def _learner(text: str, reasons: Reasons, top: int) -> str:
-    rows = rows_of(reasons, top)
+    rows = table_rows(reasons, top)
     return f"<h2>{_escaped(rows.title)}</h2>\n{_text(text, reasons)}\n{_table(rows)}"
 
 
@@ -64,21 +64,21 @@ def _text(text: str, reasons: Reasons) -> str:
             pieces.append(_escaped(text[end : shade.begin]))
             end = min(shade.end, LONGEST)
             word = _escaped(text[shade.begin : end])
-            pieces.append(f'<span class="{kind}" title="{number_shown(shade.weight)}">{word}</span>')
+            pieces.append(f'<span class="{kind}" title="{signed(shade.weight)}">{word}</span>')
     pieces.append(_escaped(text[end:LONGEST]))
     return f'<div class="text" dir="auto">{"".join(pieces)}</div>\n{_note(text, reasons)}'
 
 
 def _note(text: str, reasons: Reasons) -> str:
-    said = []
+    sentences = []
     if reasons.predicted is not None:
-        said.append(f"Blue speaks for {shown(reasons.predicted, 60)}, orange against it.")
+        sentences.append(f"Blue speaks for {printable(reasons.predicted, 60)}, orange against it.")
     if len(text) > LONGEST:
-        said.append(f"These are the first {LONGEST:,} of {len(text):,} characters.")
-    return f'<div class="note">{_escaped(" ".join(said))}</div>' if said else ""
+        sentences.append(f"These are the first {LONGEST:,} of {len(text):,} characters.")
+    return f'<div class="note">{_escaped(" ".join(sentences))}</div>' if sentences else ""
 
 
-def _table(rows: Rows) -> str:
+def _table(rows: TableRows) -> str:
     if not rows.labels:
         return ""
     head = "".join(f"<th>{_escaped(title)}</th>" for title in ("n-gram", *rows.labels))
@@ -90,11 +90,11 @@ def _table(rows: Rows) -> str:
 
 def _row(row: tuple[str, NDArray[np.float64]]) -> str:
     name, numbers = row
-    return "<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in (name, *map(number_shown, numbers))) + "</tr>"
+    return "<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in (name, *map(signed, numbers))) + "</tr>"
 
 
 def _escaped(text: str) -> str:
-    """Text that is no markup; what HTML can't hold is replaced."""
+    """The text escaped; characters that HTML does not allow are replaced."""
     return escape(_NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text))
 
 

@@ -1,4 +1,4 @@
-"""Why one learner says what it says."""
+"""The reasons for one learner's prediction of a text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.explanation.found import Feature, Found
-from streamlin.explanation.parts import centred
+from streamlin.explanation.decomposition import centred
+from streamlin.explanation.text_features import Feature, TextFeatures
 
 
 class Reason(NamedTuple):
-    """A feature, and float64[K], what it adds to each label's score."""
+    """A feature, and float64[K], its contribution to each label's score."""
 
     feature: Feature
     added: NDArray[np.float64]
@@ -21,16 +21,16 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reasons:
-    """A learner's scores of a text and what they are the sum of::
+    """A learner's scores of a text, and the terms that they are the sums of::
 
         scores_k = base_k + sum_j added_jk
 
-    learner, kind : its name, and what it is.
+    learner, kind : its name, and its kind.
     labels : K, in order of first sight.
-    scores : float64[K], as it predicts by them. confidence : in its prediction; None if it makes none.
-    base : float64[K], its bias; of naive Bayes the logarithm of the prior.
-    found : the text in each view that it reads.
-    added : float64[m, K]; the known features of `found[0]`, then those of `found[1]`, and so on.
+    scores : float64[K], from which it predicts. confidence : in its prediction; None without a prediction.
+    base : float64[K], its bias; for naive Bayes the logarithm of the prior.
+    views : the features of the text in each view that it reads.
+    added : float64[m, K]; of the known features of `views[0]`, then those of `views[1]`, and so on.
     """
 
     learner: str
@@ -39,34 +39,35 @@ class Reasons:
     scores: NDArray[np.float64]
     confidence: float | None
     base: NDArray[np.float64]
-    found: Sequence[Found]
+    views: Sequence[TextFeatures]
     added: NDArray[np.float64]
 
     @property
     def predicted(self) -> str | None:
-        """The label that it gives; None where no label is known."""
+        """The predicted label; None if no label is known."""
         return self.labels[self.ranked[0]] if self.labels else None
 
     @property
     def ranked(self) -> list[int]:
-        """Codes of all labels, the best scored first; ties in order of first sight."""
+        """The codes of all labels by descending score; ties in order of first sight."""
         codes: list[int] = np.argsort(-self.scores, kind="stable").tolist()
         return codes
 
     @property
     def base_name(self) -> str:
-        """What the base is called in the literature."""
+        """The usual name of the base."""
         return "prior" if self.kind == "naive_bayes" else "bias"
 
     @property
     def n_unseen(self) -> int:
-        """How many features of the text have no row: events that were learned brought none, or too few."""
-        return sum(found.buckets.size - found.known.size for found in self.found)
+        """The number of features of the text that have no row, because too few learned events contained them."""
+        return sum(view.buckets.size - view.known.size for view in self.views)
 
     def heaviest(self, most: int) -> tuple[list[Reason], NDArray[np.float64]]:
-        """The features that move the predicted label's score most, against the mean of all labels, in either direction.
+        """The features with the largest influence, in either direction, on the predicted label's score.
 
-        Returns so many of them, the heaviest first, and float64[K], what the others add.
+        The influence is the contribution to its score less the mean contribution to all labels. Returns up to `most`
+        features, the heaviest first, and float64[K], the sum of the others.
         """
         if not self.labels:
             return [], np.zeros(0)
@@ -76,11 +77,11 @@ class Reasons:
         return self._reasons(chosen), self.added[order[most:]].sum(axis=0)
 
     def unseen(self, most: int) -> list[str]:
-        """The first so many n-grams of the text that are not known."""
-        return [ngram for found in self.found for ngram in found.unseen(most)][:most]
+        """The first n-grams of the text, up to `most`, that have no row."""
+        return [ngram for view in self.views for ngram in view.unseen(most)][:most]
 
     def to_dict(self, top: int) -> dict[str, Any]:
-        """JSON-able, with the `top` heaviest features; None for a score that has overflowed."""
+        """JSON-able, with the `top` heaviest features; None for a score that overflowed."""
         reasons, rest = self.heaviest(top)
         return {
             "predicted": self.predicted,
@@ -93,13 +94,13 @@ class Reasons:
         }
 
     def _reasons(self, numbers: NDArray[np.int64]) -> list[Reason]:
-        """Of some known features; their numbers count through those of all views."""
+        """The reasons of some known features, which are numbered through all views."""
         features: dict[int, Feature] = {}
         first = 0
-        for found in self.found:
-            own = numbers[(numbers >= first) & (numbers < first + found.known.size)]
-            features |= zip(own.tolist(), found.features(found.known[own - first]), strict=True)
-            first += found.known.size
+        for view in self.views:
+            own = numbers[(numbers >= first) & (numbers < first + view.known.size)]
+            features |= zip(own.tolist(), view.features(view.known[own - first]), strict=True)
+            first += view.known.size
         return [Reason(features[number], self.added[number]) for number in numbers.tolist()]
 
     def _by_label(self, values: NDArray[np.float64]) -> dict[str, float | None]:

@@ -8,26 +8,26 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlin.explanation.reasons import Reasons
-from streamlin.explanation.rows import Rows, number_shown, rows_of
+from streamlin.explanation.table_rows import TableRows, signed, table_rows
 
 
 def tables(learners: Mapping[str, Reasons], top: int) -> RenderableType:
-    """A table a learner."""
+    """One table per learner."""
     parts: list[RenderableType] = []
     for reasons in learners.values():
-        rows = rows_of(reasons, top)
+        rows = table_rows(reasons, top)
         parts += [*([""] if parts else []), Text(rows.title, style="bold"), *_table(rows)]
     return Group(*parts)
 
 
 def as_text(learners: Mapping[str, Reasons], top: int = 10) -> str:
-    """The same without colours, 100 columns wide."""
+    """The tables as plain text, 100 columns wide."""
     text = StringIO()
     Console(file=text, highlight=False, width=100, soft_wrap=True, color_system=None).print(tables(learners, top))
     return text.getvalue().removesuffix("\n")
 
 
-def _table(rows: Rows) -> list[RenderableType]:
+def _table(rows: TableRows) -> list[RenderableType]:
     if not rows.labels:
         return []
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -35,8 +35,8 @@ def _table(rows: Rows) -> list[RenderableType]:
     for label in rows.labels:
         table.add_column(Text(label), justify="right", no_wrap=True)
     for name, numbers in rows.reasons:
-        table.add_row(Text(name), *map(number_shown, numbers))
+        table.add_row(Text(name), *map(signed, numbers))
     table.add_section()
     for name, numbers in rows.rest:
-        table.add_row(Text(name), *map(number_shown, numbers), style="dim")
+        table.add_row(Text(name), *map(signed, numbers), style="dim")
     return [table, Text(rows.remark)] if rows.remark else [table]

@@ -1,4 +1,4 @@
-"""Texts to hashed features, and these to the rows of the learners' tables."""
+"""From texts to hashed features, and from these to rows of the learners' tables."""
 
 from streamlin.features.view import Buckets, View
 

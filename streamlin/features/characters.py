@@ -1,4 +1,7 @@
-"""Which characters are part of a token: a table of all there are, from the running Python's own Unicode data."""
+"""Which characters belong to tokens: tables built from the running Python's Unicode data.
+
+The constants are compiled into every `@kernel` that uses them.
+"""
 
 from functools import cache
 
@@ -9,15 +12,15 @@ from streamlin.config import Tokens
 
 BLANK = 0x20
 IN_TOKEN = 256
-"""The bit of `ascii_characters` that says that the character is part of a token."""
+"""The bit of `ascii_characters` that is set where the character belongs to a token."""
 
 
 @cache
 def token_characters(tokens: Tokens) -> NDArray[np.bool_]:
-    r"""bool[0x110000]: whether a code point is part of a token.
+    r"""bool[0x110000]: whether each code point belongs to a token.
 
-    For "words" and "scikit-learn" that is what `\w` matches: letters, digits and the underscore of all scripts; for
-    "whitespace" and "char_wb" everything at which `str.split` does not split.
+    For "words" and "scikit-learn" these are the characters that `\w` matches: letters and digits of all scripts, and
+    the underscore. For "whitespace" and "char_wb" it is every character that `str.split` does not split at.
     """
     characters = np.arange(0x110000, dtype=np.uint32).view("U1")
     if tokens in ("whitespace", "char_wb"):
@@ -29,6 +32,6 @@ def token_characters(tokens: Tokens) -> NDArray[np.bool_]:
 
 @cache
 def ascii_characters(tokens: Tokens, lowercase: bool) -> NDArray[np.int16]:
-    """int16[128]: the byte to write for each ASCII character that is part of a token, plus IN_TOKEN; else 0."""
+    """int16[128]: for each ASCII character in a token the byte to write, plus IN_TOKEN; for others 0."""
     written = [ord(chr(i).lower()) if lowercase else i for i in range(128)]
     return np.where(token_characters(tokens)[:128], np.array(written) + IN_TOKEN, 0).astype(np.int16)

@@ -1,4 +1,4 @@
-"""Batches of texts, or of names, to buckets and their values."""
+"""Hashes batches of texts, or of named features, into buckets with values."""
 
 import math
 
@@ -22,30 +22,31 @@ def hash_texts(
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
     ascii_table: NDArray[np.int16],
-    table: NDArray[np.bool_],
-    least: int,
+    unicode_table: NDArray[np.bool_],
+    min_length: int,
     characters: int,
     shortest: int,
     longest: int,
     scale: int,
     bits: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """indptr int64[n + 1], buckets int32[>= nnz], values float32[>= nnz] of n events.
+    """Features of n events: indptr int64[n + 1], buckets int32[>= nnz], values float32[>= nnz].
 
-    data, lengths int64[m], ascii_table, table, least : pieces of text and how to cut them, see `write_tokens`.
-    pieces : int64[n + 1], event i has pieces `pieces[i]` to `pieces[i + 1]`.
-    names, name_lengths int64[n * k] : the UTF-8 of the k categories of each event; of length 0 where there is none.
-    characters : 1 for n-grams of each token's characters with a blank on both sides, a shorter one whole; 0 for those
-        of a piece's tokens.
-    scale : BINARY (1 each), COUNTS or LOG, log(1 + count).
+    data, lengths int64[m], ascii_table, unicode_table, min_length : pieces of text and how to tokenize them, see
+        `write_tokens`.
+    pieces : int64[n + 1]; event i has the pieces `pieces[i]` to `pieces[i + 1]`.
+    names, name_lengths int64[n * k] : the UTF-8 of each event's k categories; length 0 where a category is missing.
+    characters : 1 for n-grams of the characters of each token, padded with a blank on both sides (a token that is
+        shorter than the shortest n-gram is one n-gram); 0 for n-grams of a piece's tokens.
+    scale : BINARY (always 1), COUNTS, or LOG, log(1 + count).
     """
     n = pieces.size - 1
     k = name_lengths.size // max(n, 1)
-    octets, starts, ends = write_tokens(data, lengths, ascii_table, table, least)
-    tokens = ends[-1] if ends.size else 0
-    units, gap = (starts[tokens] + tokens, 0) if characters else (tokens, 1)
+    token_bytes, starts, ends = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
+    n_tokens = ends[-1] if ends.size else 0
+    units, gap = (starts[n_tokens] + n_tokens, 0) if characters else (n_tokens, 1)
     buckets = np.empty(units * (longest - shortest + 1) + name_lengths.size, np.int32)
-    bounds = np.empty(octets.size if characters else 0, np.int64)
+    bounds = np.empty(token_bytes.size if characters else 0, np.int64)
     indptr = np.zeros(n + 1, np.int64)
     count = after = name_end = np.int64(0)
     for i in range(n):
@@ -53,12 +54,12 @@ def hash_texts(
             first, after = after, ends[piece]
             if not characters:
                 of_tokens = starts[first : after + 1]
-                count = append_ngrams(octets, of_tokens, gap, shortest, longest, bits, buckets, count)
+                count = append_ngrams(token_bytes, of_tokens, gap, shortest, longest, bits, buckets, count)
                 continue
             for token in range(first, after):
-                inside = character_bounds(octets, starts[token] - 1, starts[token + 1], bounds)
+                inside = character_bounds(token_bytes, starts[token] - 1, starts[token + 1], bounds)
                 least_here = min(shortest, inside.size - 1)
-                count = append_ngrams(octets, inside, gap, least_here, longest, bits, buckets, count)
+                count = append_ngrams(token_bytes, inside, gap, least_here, longest, bits, buckets, count)
         for name in range(i * k, (i + 1) * k):
             begin, name_end = name_end, name_end + name_lengths[name]
             if begin < name_end:
@@ -81,14 +82,18 @@ def _scale(values: NDArray[np.float32], scale: int) -> None:
 
 
 @kernel
-def hash_named(
+def hash_names(
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
     values: NDArray[np.float32],
     indptr: NDArray[np.int64],
     bits: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """The same of named values: mapping i has names, and `values`, `indptr[i]` to `indptr[i + 1]`; both are changed."""
+    """Features given by name, of n mappings: indptr int64[n + 1], buckets int32[>= nnz], values float32[>= nnz].
+
+    names, name_lengths : the UTF-8 of all names. values, indptr : mapping i has the entries `indptr[i]` to
+        `indptr[i + 1]`; both are changed in place.
+    """
     buckets = np.empty(values.size, np.int32)
     end = np.int64(0)
     for name in range(values.size):
@@ -99,9 +104,9 @@ def hash_named(
 
 
 @kernel
-def hash_ranges(octets: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int32]:
-    """int32[n], the murmur3 of each `octets[begins[i]:ends[i]]`."""
+def hash_ranges(data: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int32]:
+    """int32[n]: the murmur3 hash of each `data[begins[i]:ends[i]]`."""
     hashes = np.empty(begins.size, np.int32)
     for i in range(begins.size):
-        hashes[i] = murmur3_32(octets, begins[i], ends[i])
+        hashes[i] = murmur3_32(data, begins[i], ends[i])
     return hashes

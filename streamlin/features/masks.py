@@ -1,4 +1,4 @@
-"""Masks: UUIDs, addresses, hexadecimal and numbers become one word each, whatever they say."""
+"""Masks: each UUID, address, hexadecimal number and number is replaced by one word for its kind."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -12,8 +12,8 @@ _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
 _GROUPS = "[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*"
 _IPV6 = (
-    "(?=[0-9a-f]{0,4}:)"  # fails fast at every other word
-    "(?=[a-f:]*[0-9])"  # without it C++'s `dead::beef` would be one
+    "(?=[0-9a-f]{0,4}:)"  # fails fast on other words
+    "(?=[a-f:]*[0-9])"  # otherwise C++'s `dead::beef` would match
     rf"(?:(?:[0-9a-f]{{1,4}}:){{7}}[0-9a-f]{{1,4}}|(?:{_GROUPS})?::(?:(?:{_GROUPS}:)?{_IPV4}|{_GROUPS})?)(?:%\w+)?"
 )
 
@@ -27,18 +27,19 @@ _EXPRESSIONS: dict[Mask, str] = {
     "hex": r"(?<!\w)(?:0x[0-9a-f]++|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,}+)(?!\w)",
     "number": r"(?<!\w)[+-]?\d++(?:[.,]\d++)*+(?:e[+-]?\d++)?+(?!\w)",
 }
-"""In the order in which they are applied: each leaves to the next what it does not know."""
+"""In the order in which they are applied."""
 
 
 def masked(texts: Sequence[str], masks: Collection[Mask]) -> Sequence[str]:
-    r"""The texts with `__uuid__`, `__ip__`, `__hex__` and `__number__` for what `masks` names.
+    r"""The texts with `__uuid__`, `__ip__`, `__hex__` and `__number__` in place of what `masks` lists.
 
-    Only what no word character touches is masked: the 2 of `log2` and the 5 of `5ms` stay.
+    A match must not be next to a word character: the 2 of `log2` and the 5 of `5ms` stay.
 
     uuid : 8-4-4-4-12 hexadecimal digits.
-    ip : IPv4 and IPv6 (`[…]:port` too, and `%zone`), the port with it.
-    hex : `0x…`, or eight and more hexadecimal digits, a letter and a digit among them.
-    number : digits of any script, with sign, decimals, thousands and exponent; `2.10.1` is one, a date three.
+    ip : IPv4 and IPv6 addresses, with port (`[…]:port`) and `%zone`.
+    hex : `0x…`, or eight or more hexadecimal digits with at least one letter and one digit.
+    number : digits of any script, with sign, decimals, thousands separators and exponent; `2.10.1` is one number,
+        a date three.
     """
     for mask, expression in _EXPRESSIONS.items():
         if mask in masks:
@@ -50,9 +51,10 @@ def masked(texts: Sequence[str], masks: Collection[Mask]) -> Sequence[str]:
 def masked_with_origins(
     text: str, origins: NDArray[np.int64], masks: Collection[Mask]
 ) -> tuple[str, NDArray[np.int64]]:
-    """The same of one text, and the origins of its characters, given those int64[n, 2] from before.
+    """As `masked`, for one text; also returns the span int64[n, 2] in the original text of each character.
 
-    A mask's characters all have that of what it stands for, from its first one's beginning to its last one's end.
+    origins : int64[n, 2], the spans of the characters given. All characters of a mask have the span of the text that
+        it replaces.
     """
     for mask, expression in _EXPRESSIONS.items():
         if mask in masks:

@@ -14,10 +14,10 @@ _F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 
 @kernel
 def murmur3_32(data: NDArray[np.uint8], begin: np.int64, end: np.int64) -> np.int32:
-    """Hash of `data[begin:end]`; `data` goes on for `streamlin.kernel.byte_buffers.PADDING` bytes.
+    """Hash of `data[begin:end]`, which must be followed by `streamlin.kernel.byte_buffers.PADDING` bytes.
 
-    No processor foresees how long a word is. So the first two blocks are hashed always and taken where they are
-    there, and the rest of up to three bytes is read with what is behind it, which is then masked away.
+    Branches on the length of a word are unpredictable. The first two blocks are therefore always hashed, and used only
+    if they exist; the last up to three bytes are read together with the bytes after them, which are masked out.
     """
     h = np.uint32(0)
     rest = begin + ((end - begin) & ~3)
@@ -33,7 +33,7 @@ def murmur3_32(data: NDArray[np.uint8], begin: np.int64, end: np.int64) -> np.in
 
 @kernel
 def _word(data: NDArray[np.uint8], i: np.int64) -> np.uint32:
-    """The little-endian word at byte i. Unsigned indices: so it compiles to one load."""
+    """The little-endian word at byte i. The indices are unsigned so that it compiles to one load."""
     j = np.uint64(i)
     return np.uint32(
         np.uint32(data[j])

@@ -1,7 +1,7 @@
-"""Names of features: the n-grams that were seen in each bucket, since a hash can't be turned back.
+"""Names of features: the n-grams that were seen in each bucket, since a hash can't be inverted.
 
-n-grams are told apart by their whole murmur3, of which a bucket is but `bits` bits. What finds those that are new, and
-writes them down, is in `naming.py`; it is imported where names are kept, for kernels take their time to load.
+n-grams are identified by all 32 bits of their murmur3 hash; a bucket is only `bits` of them. The kernels that find and
+store new n-grams are in `name_kernels.py`, imported only where names are kept, because kernels take time to load.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,25 +20,25 @@ _SMALLEST = 1024
 
 
 class Names:
-    """The n-grams that a view's rows stand for, in order of first sight.
+    """The n-grams that a view's feature rows represent, in order of first sight.
 
-    An n-gram is named with the first event learned that has it, once its bucket has a row. All those of a bucket are,
-    so that what collides can be seen; of several with the same 32 bits of hash only the first is.
+    An n-gram is stored with the first learned event that contains it once its bucket has a row. All n-grams of a bucket
+    are stored, so that collisions are visible; of several with the same 32-bit hash only the first is.
 
-    limit : how many are named at most; what came before stays. It may differ from run to run.
+    limit : the maximum number of names; names stored earlier stay. It may differ from run to run.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._count = 0
-        self._make(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+        self._allocate(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8))
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def is_full(self) -> bool:
-        """Whether no more are named."""
+        """Whether no more names are stored."""
         return self._count >= self.limit
 
     def note(
@@ -50,19 +50,19 @@ class Names:
         rows_before: NDArray[np.int64],
         index: RowIndex,
     ) -> None:
-        """Name what n rows of a step bring, in stream order.
+        """Store the n-grams that the n rows of a step bring, in stream order.
 
-        sources : int64[n], the event of the batches, one behind the other, that each row is.
-        learned : bool[n]. rows_before : int64[n], as in `Examples`; index : as it is behind all of them.
+        sources : int64[n], the event of each row, numbered through all batches.
+        learned : bool[n]. rows_before : int64[n], as in `Examples`. index : as it is after all of the events.
         """
         if not learned.any():
             return
-        from streamlin.features.naming import note_rows
+        from streamlin.features.name_kernels import note_rows
 
         rows_after = np.append(rows_before[1:], len(index))
-        data, lengths, pieces, named, name_lengths = view.octets(batches)
-        ascii_table, table, least, characters, shortest, longest, _, bits = view.how
-        octets, starts, ends = write_tokens(data, lengths, ascii_table, table, least)
+        data, lengths, pieces, named, name_lengths = view.encode_batches(batches)
+        ascii_table, unicode_table, min_length, characters, shortest, longest, _, bits = view.hash_options
+        token_bytes, starts, ends = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
         name_ends = np.append(0, np.cumsum(name_lengths))
         row = 0
         while row < sources.size and not self.is_full:
@@ -71,7 +71,7 @@ class Names:
                 sources,
                 learned,
                 rows_after,
-                octets,
+                token_bytes,
                 starts,
                 np.append(0, ends),
                 pieces,
@@ -86,50 +86,50 @@ class Names:
                 self._slots,
                 self._hashes,
                 self._ends,
-                self._octets,
+                self._bytes,
                 self._count,
             )
             if row < sources.size and not self.is_full:
-                self._make(*self._used())
+                self._allocate(*self._used())
 
     def of_buckets(self, buckets: Collection[int], bits: int) -> dict[int, list[str]]:
-        """The names of some buckets, in order of first sight; none of a bucket that has none."""
-        hashes, ends, octets = self._used()
-        found: dict[int, list[str]] = {}
+        """The names of some buckets, in order of first sight; a bucket without a name is left out."""
+        hashes, ends, data = self._used()
+        names: dict[int, list[str]] = {}
         places = buckets_of(hashes, bits)
         for i in np.flatnonzero(np.isin(places, np.array(list(buckets), np.int64))).tolist():
-            name = octets[ends[i - 1] if i else 0 : ends[i]].tobytes()
-            found.setdefault(int(places[i]), []).append(name.decode("utf-8", "surrogatepass"))
-        return found
+            name = data[ends[i - 1] if i else 0 : ends[i]].tobytes()
+            names.setdefault(int(places[i]), []).append(name.decode("utf-8", "surrogatepass"))
+        return names
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """hashes int32[n], ends int64[n], octets uint8[m], if n > 0: name i is `octets[ends[i - 1]:ends[i]]`."""
-        hashes, ends, octets = self._used()
-        return {"hashes": hashes, "ends": ends, "octets": octets} if self._count else {}
+        """If n > 0: hashes int32[n], ends int64[n], octets uint8[m], where name i is `octets[ends[i - 1]:ends[i]]`."""
+        hashes, ends, data = self._used()
+        return {"hashes": hashes, "ends": ends, "octets": data} if self._count else {}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
         if state:
             self._count = state["hashes"].size
-            self._make(state["hashes"], state["ends"], state["octets"])
+            self._allocate(state["hashes"], state["ends"], state["octets"])
 
     def _used(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]]:
         ends = self._ends[: self._count]
-        return self._hashes[: self._count], ends, self._octets[: ends[-1] if ends.size else 0]
+        return self._hashes[: self._count], ends, self._bytes[: ends[-1] if ends.size else 0]
 
-    def _make(self, hashes: NDArray[np.int32], ends: NDArray[np.int64], octets: NDArray[np.uint8]) -> None:
-        """Arrays that hold these names; with room for twice as many, if there are to be more."""
+    def _allocate(self, hashes: NDArray[np.int32], ends: NDArray[np.int64], data: NDArray[np.uint8]) -> None:
+        """Make arrays that hold these names, with room for twice as many unless the limit is reached."""
         room = hashes.size if self.is_full else 2 * max(hashes.size, _SMALLEST)
         self._hashes, self._ends = np.zeros(room, np.int32), np.zeros(room, np.int64)
-        self._octets = np.zeros(octets.size if self.is_full else 2 * octets.size + 32 * _SMALLEST, np.uint8)
-        self._hashes[: hashes.size], self._ends[: ends.size], self._octets[: octets.size] = hashes, ends, octets
+        self._bytes = np.zeros(data.size if self.is_full else 2 * data.size + 32 * _SMALLEST, np.uint8)
+        self._hashes[: hashes.size], self._ends[: ends.size], self._bytes[: data.size] = hashes, ends, data
         self._slots = np.zeros(0 if self.is_full else 2 << (room - 1).bit_length(), np.int32)
         if self._slots.size:
-            from streamlin.features.naming import fill_slots
+            from streamlin.features.name_kernels import fill_slots
 
             fill_slots(hashes, self._slots)
 
 
 def is_name_of(name: str, ngram: str) -> bool:
-    """Whether an n-gram has this name, cut or not."""
+    """Whether an n-gram has this name, which may be cut."""
     return name == ngram or (name.endswith("…") and ngram.startswith(name[:-1]))

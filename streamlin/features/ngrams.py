@@ -1,4 +1,4 @@
-"""n-grams hashed into buckets."""
+"""Hashes n-grams into buckets."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from streamlin.kernel import kernel
 
 @kernel
 def append_ngrams(
-    octets: NDArray[np.uint8],
+    data: NDArray[np.uint8],
     bounds: NDArray[np.int64],
     gap: int,
     shortest: int,
@@ -18,25 +18,25 @@ def append_ngrams(
     buckets: NDArray[np.int32],
     count: np.int64,
 ) -> np.int64:
-    """Set `buckets[count:]` to those of the n-grams of some units; return how many there are then.
+    """Write the buckets of the n-grams of some units to `buckets[count:]`; returns the new count.
 
-    Units j to k, both in, are `octets[bounds[j] : bounds[k + 1] - gap]`: tokens with a blank of 1 byte between them,
-    or characters with none. n-grams come by their position, at each the shorter first.
+    Units j to k, inclusive, are `data[bounds[j] : bounds[k + 1] - gap]`: tokens separated by a blank (gap 1), or
+    characters (gap 0). n-grams are ordered by position, and by length at the same position.
     """
     size = bounds.size - 1
     for unit in range(size):
         for n in range(shortest, min(longest, size - unit) + 1):
-            buckets[count] = bucket_of(octets, bounds[unit], bounds[unit + n] - gap, bits)
+            buckets[count] = bucket_of(data, bounds[unit], bounds[unit + n] - gap, bits)
             count += 1
     return count
 
 
 @kernel
-def bucket_of(octets: NDArray[np.uint8], begin: np.int64, end: np.int64, bits: int) -> np.int64:
-    """abs(h) mod 2^bits, h the murmur3 of `octets[begin:end]`; in 64 bits, where -2^31 too has an absolute value."""
-    return abs(np.int64(murmur3_32(octets, begin, end))) & ((1 << bits) - 1)
+def bucket_of(data: NDArray[np.uint8], begin: np.int64, end: np.int64, bits: int) -> np.int64:
+    """abs(h) mod 2^bits for the murmur3 hash h of `data[begin:end]`; in 64 bits, where abs(-2^31) does not overflow."""
+    return abs(np.int64(murmur3_32(data, begin, end))) & ((1 << bits) - 1)
 
 
 def buckets_of(hashes: NDArray[np.int32], bits: int) -> NDArray[np.int64]:
-    """The same of many hashes."""
+    """int64[n]: abs(h) mod 2^bits for each hash h."""
     return np.abs(hashes.astype(np.int64)) & ((1 << bits) - 1)

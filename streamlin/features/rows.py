@@ -1,6 +1,6 @@
-"""Feature rows: a bucket gets the next free row of every table when a labelled event first shows it.
+"""Feature rows: a bucket gets the next free row of every table with the first labelled event that contains it.
 
-Frequent features come early, so their rows stand together in memory, and tables hold only rows in use.
+Frequent features occur early, so their rows are adjacent in memory, and tables hold only rows in use.
 """
 
 from typing import NamedTuple
@@ -18,10 +18,10 @@ class Examples(NamedTuple):
     """A batch as learners read it: n events in CSR form.
 
     indptr : int64[n + 1]; event i has entries `indptr[i]` to `indptr[i + 1]`.
-    rows : int32[nnz or more]; -1 where the bucket has no row. What is behind the last event's entries means nothing.
+    rows : int32[nnz or more]; -1 where the bucket has no row. Entries after those of the last event are undefined.
     values : float32[nnz or more], likewise.
-    rows_before : int64[n]; rows that events before event i brought. A row from there on is the event's own: it takes
-        no part in the event's scores, but in what is learned from it.
+    rows_before : int64[n]; the number of rows that the events before event i brought. Rows from there on are new with
+        the event: they do not count in its scores, but are learned.
     """
 
     indptr: NDArray[np.int64]
@@ -31,12 +31,12 @@ class Examples(NamedTuple):
 
 
 class RowIndex:
-    """Which row each of the 2^bits buckets has; rows are given in order of first sight.
+    """The row of each of the 2^bits buckets; rows are assigned in order of first sight.
 
-    row_of : int32[2^bits]; -1 where a bucket has none.
-    bucket_of : int32[n_rows or more], the other way round. n_rows : how many there are.
-    min_count : the sighting at which a bucket gets its row. Before, a feature is none; also where the event has no
-        label and so does not count, or its label would show in its prediction.
+    row_of : int32[2^bits]; -1 where a bucket has no row.
+    bucket_of : int32[n_rows or more], the bucket of each row. n_rows : the number of rows.
+    min_count : the number of sightings, in events that are learned, at which a bucket gets its row. Before that it is
+        no feature, in unlabelled events too: otherwise an event's label would change its own prediction.
     """
 
     def __init__(self, bits: int, min_count: int = 1) -> None:
@@ -50,7 +50,7 @@ class RowIndex:
         return self.n_rows
 
     def __getstate__(self) -> tuple[int, int, NDArray[np.int32], NDArray[np.int32]]:
-        """What a copy gets: the buckets in use, not a number for each that there is."""
+        """The state to pickle: only the buckets in use."""
         return self.bits, self.min_count, self.buckets, self.sightings
 
     def __setstate__(self, state: tuple[int, int, NDArray[np.int32], NDArray[np.int32]]) -> None:
@@ -65,19 +65,19 @@ class RowIndex:
 
     @property
     def sightings(self) -> NDArray[np.int32]:
-        """int32[2, m]: buckets that were seen but have no row yet, and how often each was."""
+        """int32[2, m]: the buckets that were seen but have no row yet, and the sightings of each."""
         waiting = np.flatnonzero(self._sightings).astype(np.int32)
         return np.stack([waiting, self._sightings[waiting]])
 
     def restore(self, buckets: NDArray[np.int32], sightings: NDArray[np.int32] | None = None) -> None:
-        """Give `buckets`, int32[n_rows], the rows 0, 1, …; for an index that has none yet."""
+        """Give `buckets`, int32[n_rows], the rows 0, 1, …; the index must be empty."""
         if sightings is not None:
             self._sightings[sightings[0]] = sightings[1]
         self.bucket_of, self.n_rows = buckets.copy(), buckets.size
         self.row_of[buckets] = np.arange(buckets.size, dtype=np.int32)
 
     def examples(self, features: Buckets, learned: NDArray[np.bool_] | None = None) -> Examples:
-        """Look rows up, in stream order; events with `learned` (bool[n]) bring rows for their new buckets."""
+        """Look up rows in stream order; events with `learned` (bool[n]) bring rows for their new buckets."""
         indptr, buckets, values = features
         rows = np.empty(buckets.size, np.int32)
         rows_before = np.empty(indptr.size - 1, np.int64)
@@ -111,13 +111,13 @@ class RowIndex:
         )
 
     def make_room(self, entries: int) -> None:
-        """For so many more rows."""
+        """Ensure room for so many more rows."""
         if self.bucket_of.size < self.n_rows + entries:
             self.bucket_of = np.resize(self.bucket_of, 2 * self.bucket_of.size + entries)
 
 
 def _without_rare(examples: Examples) -> Examples:
-    """The examples without what is no feature yet."""
+    """The examples without entries that are no features yet."""
     kept = examples.rows != _RARE
     counts = np.zeros(kept.size + 1, np.int64)
     np.cumsum(kept, out=counts[1:])
@@ -139,8 +139,8 @@ def assign_rows(
 ) -> int:
     """Set rows int32[nnz] and rows_before int64[n], event by event; learned events bring rows.
 
-    A row is -1 where a bucket has none, -2 where it would have none even if the event were learned.
-    sightings int32[2^bits, none if min_count is 1], row_of int32[2^bits] and bucket_of int32[>= n_rows + nnz] are
+    A row is -1 where a bucket has no row, -2 where it would have none even if the event were learned.
+    sightings int32[2^bits] (empty if min_count is 1), row_of int32[2^bits] and bucket_of int32[>= n_rows + nnz] are
     changed in place. Returns the new number of rows.
     """
     for i in range(learned.size):

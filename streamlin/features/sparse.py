@@ -1,4 +1,4 @@
-"""Tables of numbers, a row an event and a column a feature, as features."""
+"""Tables of numbers, with events as rows and features as columns, as features."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from streamlin.features.view import Buckets
 
 
 def entries(matrix: Any) -> Buckets:
-    """What is not 0 in a scipy matrix [n, n_columns] in CSR form, one entry a column; column j is bucket j.
+    """The non-zero entries of a scipy matrix [n, n_columns] in CSR form, one per column; column j is bucket j.
 
-    All of it is copied: kernels get arrays that they may write to.
+    The arrays are copies that kernels may write to.
     """
     indptr, columns, values = _without_zeros(
         matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float32)
@@ -23,7 +23,7 @@ def entries(matrix: Any) -> Buckets:
 
 
 def bits_for(n_columns: int) -> int:
-    """The least number of bits, 1 or more, by which as many columns can be told apart."""
+    """The smallest number of bits, at least 1, that can number as many columns."""
     return max(1, (n_columns - 1).bit_length())
 
 

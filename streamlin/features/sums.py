@@ -1,4 +1,4 @@
-"""Repeats of a bucket in one event become one entry."""
+"""Sums repeated buckets of an event into one entry."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,10 @@ _FREE = -1
 
 @kernel
 def sum_repeats(indptr: NDArray[np.int64], buckets: NDArray[np.int32], values: NDArray[np.float32], bits: int) -> None:
-    """Sum, in place, the values of equal buckets of each event; the first occurrence gives the order.
+    """Sum, in place, the values of equal buckets of each event; entries keep the order of first occurrence.
 
-    A table of open addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L) that stays in the first cache
-    where the event is short. No processor foresees which word comes again, so both cases go one way.
+    Uses a table of open addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L), which fits the L1 cache for
+    short events. Whether a word repeats is unpredictable, so both cases take the same branch-free path.
     """
     keys, places = np.empty(256, np.int32), np.empty(256, np.int64)
     last = begin = np.int64(0)
@@ -42,7 +42,7 @@ def sum_repeats(indptr: NDArray[np.int64], buckets: NDArray[np.int32], values: N
 
 @kernel
 def _slots(entries: int, bits: int) -> int:
-    """A power of two with room for twice as many entries, or with a slot for every bucket."""
+    """A power of two: room for twice as many entries, or one slot for every bucket."""
     size = 1
     while size < 2 * entries and size < 1 << bits:
         size *= 2

@@ -1,11 +1,11 @@
-"""From UTF-8 text to tokens with one blank between them, so that every n-gram of words is one range of bytes."""
+"""Writes tokens separated by single blanks, so that every n-gram of words is one range of bytes."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features.characters import BLANK, IN_TOKEN
 from streamlin.kernel import kernel
-from streamlin.kernel.byte_buffers import move
+from streamlin.kernel.byte_buffers import copy_bytes
 
 
 @kernel
@@ -13,38 +13,38 @@ def write_tokens(
     data: NDArray[np.uint8],
     lengths: NDArray[np.int64],
     ascii_table: NDArray[np.int16],
-    table: NDArray[np.bool_],
-    least: int,
+    unicode_table: NDArray[np.bool_],
+    min_length: int,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """The tokens of m pieces of text.
 
-    data, lengths int64[m] : the pieces' UTF-8, one behind the other, then PADDING; lower-cased where it is to be, but
-        ASCII letters need not be.
-    ascii_table int16[128], table bool[0x110000] : see `characters.py`.
-    least : tokens of fewer code points are left out.
+    data, lengths int64[m] : the UTF-8 of the pieces, concatenated and followed by PADDING. Where texts are to be
+        lower-cased, it must be lower-cased except for ASCII letters.
+    ascii_table int16[128], unicode_table bool[0x110000] : see `characters.py`.
+    min_length : tokens of fewer code points are left out.
 
     Returns
     -------
-    octets : the tokens with a blank before and behind each, then PADDING.
-    starts : token j is `octets[starts[j] : starts[j + 1] - 1]`.
-    ends : int64[m], how many tokens the pieces up to this one have.
+    token_bytes : the tokens with a blank before and after each, then PADDING.
+    starts : token j is `token_bytes[starts[j] : starts[j + 1] - 1]`.
+    ends : int64[m], the number of tokens in the pieces up to and including each.
     """
-    octets = np.empty(data.size + lengths.size + 1, np.uint8)  # data brings PADDING
+    token_bytes = np.empty(data.size + lengths.size + 1, np.uint8)  # data includes PADDING
     starts = np.empty((data.size + lengths.size) // 2 + 1, np.int64)
     ends = np.empty(lengths.size, np.int64)
     written, edges = np.empty(data.size, np.uint8), np.empty(data.size + 1, np.int64)
-    octets[0] = BLANK
+    token_bytes[0] = BLANK
     starts[0] = 1
     end = count = 0
     for piece in range(lengths.size):
         begin, end = end, end + int(lengths[piece])
         if _is_ascii(data, begin, end):
             n_edges = _find_edges(data, begin, end, ascii_table, written, edges)
-            count = _write_ascii(written, edges[:n_edges], least, octets, starts, count)
+            count = _write_ascii(written, edges[:n_edges], min_length, token_bytes, starts, count)
         else:
-            count = _write_any(data, begin, end, ascii_table, table, least, octets, starts, count)
+            count = _write_any(data, begin, end, ascii_table, unicode_table, min_length, token_bytes, starts, count)
         ends[piece] = count
-    return octets, starts, ends
+    return token_bytes, starts, ends
 
 
 @kernel
@@ -64,9 +64,9 @@ def _find_edges(
     written: NDArray[np.uint8],
     edges: NDArray[np.int64],
 ) -> int:
-    """Of ASCII, set `written[begin:end]` to what is to be written, and `edges` to where tokens begin and end, by turns.
+    """For ASCII, set `written[begin:end]` to the bytes to write and `edges` to where tokens begin and end, alternately.
 
-    Returns how many edges there are. No processor foresees where a word ends, so each byte goes the same way.
+    Returns the number of edges. Where a word ends is unpredictable, so there is no branch on it.
     """
     count, before = np.uint64(0), np.int64(0)
     for i in range(np.uint64(begin), np.uint64(end)):
@@ -84,17 +84,17 @@ def _find_edges(
 def _write_ascii(
     written: NDArray[np.uint8],
     edges: NDArray[np.int64],
-    least: int,
-    octets: NDArray[np.uint8],
+    min_length: int,
+    token_bytes: NDArray[np.uint8],
     starts: NDArray[np.int64],
     count: int,
 ) -> int:
-    """Append the tokens between edges to octets and starts, which have `count`; returns how many there are then."""
+    """Append the tokens between edges to token_bytes and starts, which hold `count`; returns the new count."""
     for edge in range(0, edges.size, 2):
         begin, end = edges[edge], edges[edge + 1]
-        if end - begin >= least:
-            position = move(written, begin, end, octets, starts[count])
-            octets[position] = BLANK
+        if end - begin >= min_length:
+            position = copy_bytes(written, begin, end, token_bytes, starts[count])
+            token_bytes[position] = BLANK
             count += 1
             starts[count] = position + 1
     return count
@@ -106,13 +106,13 @@ def _write_any(
     i: int,
     end: int,
     ascii_table: NDArray[np.int16],
-    table: NDArray[np.bool_],
-    least: int,
-    octets: NDArray[np.uint8],
+    unicode_table: NDArray[np.bool_],
+    min_length: int,
+    token_bytes: NDArray[np.uint8],
     starts: NDArray[np.int64],
     count: int,
 ) -> int:
-    """The same of `data[i:end]`, whatever its characters are."""
+    """Append the tokens of `data[i:end]`, which may have any characters; see `_write_ascii`."""
     while i < end:
         position, length = starts[count], 0
         while i < end:
@@ -122,19 +122,19 @@ def _write_any(
                 written = ascii_table[code]
                 if written < IN_TOKEN:
                     break
-                octets[position] = written & 0x7F
+                token_bytes[position] = written & 0x7F
                 position += 1
             else:
                 width, code_point = _decoded(data, i)
                 i += width
-                if not table[code_point]:
+                if not unicode_table[code_point]:
                     break
                 for j in range(i - width, i):
-                    octets[position] = data[j]
+                    token_bytes[position] = data[j]
                     position += 1
             length += 1
-        if length >= least:
-            octets[position] = BLANK
+        if length >= min_length:
+            token_bytes[position] = BLANK
             count += 1
             starts[count] = position + 1
     return count
@@ -154,12 +154,12 @@ def _decoded(data: NDArray[np.uint8], i: int) -> tuple[int, np.int64]:
 
 @kernel
 def character_bounds(
-    octets: NDArray[np.uint8], begin: np.int64, end: np.int64, bounds: NDArray[np.int64]
+    data: NDArray[np.uint8], begin: np.int64, end: np.int64, bounds: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Where each character of `octets[begin:end]` begins, and `end`; in `bounds`, which is large enough."""
+    """Where each character of `data[begin:end]` begins, and `end`; written to `bounds`, which must be large enough."""
     count = 0
     for i in range(begin, end):
-        if octets[i] & 0xC0 != 0x80:
+        if data[i] & 0xC0 != 0x80:
             bounds[count] = i
             count += 1
     bounds[count] = end

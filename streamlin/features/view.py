@@ -1,4 +1,4 @@
-"""A view of the texts: what the configuration calls `[features.words]`."""
+"""A view of the texts, as configured by a table such as `[features.words]`."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
@@ -12,10 +12,10 @@ from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch
 from streamlin.features.characters import ascii_characters, token_characters
-from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_named, hash_texts
+from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts
 from streamlin.features.masks import masked
 from streamlin.features.sums import sum_repeats
-from streamlin.kernel.byte_buffers import joined, padded
+from streamlin.kernel.byte_buffers import encode_text, encode_texts
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
@@ -23,7 +23,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 class Buckets(NamedTuple):
-    """Features of n events; in each by order of first occurrence, one entry a bucket.
+    """Features of n events: one entry per bucket and event, in order of first occurrence.
 
     indptr : int64[n + 1]; event i has entries `indptr[i]` to `indptr[i + 1]`.
     buckets : int32[nnz], in [0, 2^bits).
@@ -35,7 +35,7 @@ class Buckets(NamedTuple):
     values: NDArray[np.float32]
 
     def take(self, events: NDArray[np.int64]) -> "Buckets":
-        """Those of some events, in the order given."""
+        """The features of some events, in the order given."""
         lengths = np.diff(self.indptr)[events]
         indptr = np.zeros(events.size + 1, np.int64)
         np.cumsum(lengths, out=indptr[1:])
@@ -44,16 +44,16 @@ class Buckets(NamedTuple):
 
 
 class View:
-    """Texts to hashed features; without state, so a text has the same ones whenever and with whom it comes.
+    """Turns texts into hashed features. It has no state: a text always has the same features.
 
-    A text is lower-cased, masked, cut into tokens, and these into n-grams; an n-gram g, its words joined by one
-    blank, counts in bucket |murmur3(g)| mod 2^bits.
+    A text is lower-cased, masked and split into tokens, of which n-grams are formed. An n-gram g, its words joined by
+    single blanks, counts in bucket |murmur3(g)| mod 2^bits.
 
     Parameters
     ----------
     config : tokens, n-grams, values, masks.
     bits : 1 to 31.
-    categories : fields of which each value is a feature too, `field=value`, case kept.
+    categories : fields whose value is a feature too, `field=value`, case kept.
 
     Raises
     ------
@@ -64,12 +64,12 @@ class View:
         if not 1 <= bits <= 31:
             raise ConfigError(f"features.bits must be 1 to 31, got {bits}")
         self.config, self.bits, self.categories = config, bits, tuple(categories)
-        self._is_plain = not config.masks
-        self.how: tuple[Any, ...] = (
+        self._has_masks = bool(config.masks)
+        self.hash_options: tuple[Any, ...] = (
             ascii_characters(config.tokens, config.lowercase),
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,
-            int(config.tokens == "char_wb"),  # a number enters compiled code faster
+            int(config.tokens == "char_wb"),  # an int is passed to compiled code faster than a bool
             *config.ngrams,
             _SCALES[config.values],
             bits,
@@ -80,68 +80,68 @@ class View:
         return f"View({self.config!r}, bits={self.bits}{categories})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is made anew: its tables of characters are a megabyte."""
+        """Pickle the parameters only: the character tables take a megabyte."""
         return type(self), (self.config, self.bits, self.categories)
 
     def buckets(self, batch: Batch) -> Buckets:
-        """Features of a batch's events, their categories among them."""
+        """The features of a batch's events, categories included."""
         pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
-        return self._hashed(batch.texts, pieces, self._named(batch))
+        return self._hashed(batch.texts, pieces, self._category_names(batch))
 
-    def octets(self, batches: Sequence[Batch]) -> tuple[NDArray[Any], ...]:
-        """Of the events of some batches, one behind the other, what `hash_texts` begins with; `how` is the rest."""
+    def encode_batches(self, batches: Sequence[Batch]) -> tuple[NDArray[Any], ...]:
+        """The first five arguments of `hash_texts` for the events of all batches; `hash_options` are the others."""
         pieces, before = [np.zeros(1, np.int64)], 0
         for batch in batches:
             own = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
             pieces.append(before + own[1:])
             before += len(batch.texts)
         texts = [text for batch in batches for text in batch.texts]
-        named = [name for batch in batches for name in self._named(batch)]
-        data, lengths = joined(self._prepared(texts))
-        return data, lengths, np.concatenate(pieces), *joined(named)
+        named = [name for batch in batches for name in self._category_names(batch)]
+        data, lengths = encode_texts(self._normalized(texts))
+        return data, lengths, np.concatenate(pieces), *encode_texts(named)
 
     def of_texts(self, texts: Sequence[str]) -> Buckets:
-        """Features of texts alone."""
+        """The features of texts without categories."""
         return self._hashed(texts, np.arange(len(texts) + 1), ())
 
     def of_mappings(self, mappings: Sequence[Mapping[str, float]]) -> Buckets:
-        """Features given by name; names are hashed and values taken as they are, those of 0 left out.
+        """Features given by name: names are hashed, values used as they are, and values of 0 left out.
 
         Raises
         ------
-        RecordError : a value is no number, or not finite in float32.
+        RecordError : a value is not a number, or not finite in float32.
         """
         given = [[item for item in mapping.items() if _is_feature(*item)] for mapping in mappings]
         names = [name for items in given for name, _ in items]
         values = np.array([value for items in given for _, value in items], np.float32)
         indptr = np.array([0, *accumulate(map(len, given))])
-        return _trimmed(*hash_named(*joined(names), values, indptr, self.bits))
+        return _trimmed(*hash_names(*encode_texts(names), values, indptr, self.bits))
 
     def of_columns(self, names: Sequence[str], entries: Buckets) -> Buckets:
-        """The same of a table: entry j is the feature `names[entries.buckets[j]]`. `entries` is changed."""
+        """Features of a table with named columns: entry j is `names[entries.buckets[j]]`. `entries` is changed."""
         indptr, columns, values = entries
-        buckets_of = hash_named(*joined(names), np.ones(len(names), np.float32), np.arange(len(names) + 1), self.bits)[
-            1
-        ]
-        buckets = buckets_of[columns]
+        ones, one_each = np.ones(len(names), np.float32), np.arange(len(names) + 1)
+        _, bucket_of, _ = hash_names(*encode_texts(names), ones, one_each, self.bits)
+        buckets = bucket_of[columns]
         sum_repeats(indptr, buckets, values, self.bits)
         return _trimmed(indptr, buckets, values)
 
-    def padded(self, text: str) -> bytearray:
-        """Of a text alone, what is hashed."""
-        return padded(text if self._is_plain and text.isascii() else self._prepared([text])[0])
+    def encode_one(self, text: str) -> bytearray:
+        """The UTF-8 of one text as it is hashed, followed by PADDING."""
+        return encode_text(text if not self._has_masks and text.isascii() else self._normalized([text])[0])
 
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
-        return _trimmed(*hash_texts(*joined(self._prepared(texts)), pieces, *joined(named), *self.how))
+        encoded = *encode_texts(self._normalized(texts)), pieces, *encode_texts(named)
+        return _trimmed(*hash_texts(*encoded, *self.hash_options))
 
-    def _prepared(self, texts: Sequence[str]) -> Sequence[str]:
-        """Lower-cased, but for ASCII, which the kernel does; then masked."""
+    def _normalized(self, texts: Sequence[str]) -> Sequence[str]:
+        """The texts lower-cased (ASCII ones by the kernel), then masked."""
         if self.config.lowercase and not "".join(texts).isascii():
             texts = [text if text.isascii() else text.lower() for text in texts]
         return masked(texts, self.config.masks)
 
-    def _named(self, batch: Batch) -> list[str]:
-        """`field=value` of each event's categories, event by event; empty where there is no value."""
+    def _category_names(self, batch: Batch) -> list[str]:
+        """`field=value` for each event's categories, event by event; empty where a value is missing."""
         columns = [
             ["" if value is None else f"{name}={value}" for value in batch.extra[name]] for name in self.categories
         ]

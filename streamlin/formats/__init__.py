@@ -1,7 +1,7 @@
-"""Bytes to events and back.
+"""From bytes to events and back.
 
-`open_format` gives the decoder of a format by name; what a format needs is imported when it is opened. Packages add
-formats by entry points of the group `streamlin.formats`, subclasses of `streamlin.formats.base.Format`.
+`open_format` opens a format by name and imports what it needs. Packages add formats as entry points of the group
+`streamlin.formats`: subclasses of `streamlin.formats.base.Format`.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ _SUFFIXES = {
 def open_format(name: str, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> Format:
     """The format of that name.
 
-    options : its URL options, of those that `option_names` lists.
-    fields : the input's own names for what an event holds; vw, fasttext and text have none.
-    extra : names (dotted paths) of further fields to keep as columns; None wherever an event lacks one.
+    options : its URL options, among those in `option_names`.
+    fields : the input's names for the fields of an event; vw, fasttext and text have no names.
+    extra : names (dotted paths) of further fields to keep as columns; None where an event lacks one.
 
     Raises ConfigError for an unknown name or option, and for a bad value.
     """
-    options_taken = option_names(name)
+    known = option_names(name)
     for key in options:
-        if key not in options_taken:
-            raise ConfigError(f"format {name} has no option '{key}'; {nearest(key, sorted(options_taken))}")
+        if key not in known:
+            raise ConfigError(f"format {name} has no option '{key}'; {nearest(key, sorted(known))}")
     from streamlin.formats.envelope import Envelope
 
     opened: Format = _class_of(name)(options, fields, extra)
@@ -76,13 +76,13 @@ def open_format(name: str, options: Mapping[str, str], fields: FieldsConfig, ext
 
 
 def format_of(path: str) -> str:
-    """The name of the format that a path's suffix stands for, `.gz` or `.zst` left out; json if it says nothing."""
+    """The name of the format of a path, by its suffix without `.gz` or `.zst`; json for an unknown suffix."""
     name = path.lower().removesuffix(".gz").removesuffix(".zst")
-    return next((known for suffix, known in _SUFFIXES.items() if name.endswith(suffix)), "json")
+    return next((format_ for suffix, format_ in _SUFFIXES.items() if name.endswith(suffix)), "json")
 
 
 def option_names(name: str) -> frozenset[str]:
-    """The URL options that a format takes. Raises ConfigError for an unknown name."""
+    """The URL options of a format. Raises ConfigError for an unknown name."""
     return _ENTRIES[name].options if name in _ENTRIES else frozenset(_class_of(name).options)
 
 
@@ -91,18 +91,18 @@ def _class_of(name: str) -> type[Format]:
         entry = _ENTRIES[name]
         cls: type[Format] = getattr(import_module(f"streamlin.formats.{entry.module}"), entry.cls)
         return cls
-    others = _others()
-    if name not in others:
-        raise ConfigError(f"unknown format '{name}'; {nearest(name, [*FORMATS, *others])}")
+    plugins = _plugins()
+    if name not in plugins:
+        raise ConfigError(f"unknown format '{name}'; {nearest(name, [*FORMATS, *plugins])}")
     try:
-        cls = others[name].load()
-    except Exception as error:  # whatever a foreign module raises while it is imported
-        raise ConfigError(f"the format '{name}', {others[name].value}, can't be loaded: {error}") from None
+        cls = plugins[name].load()
+    except Exception as error:  # a plugin may raise anything while it is imported
+        raise ConfigError(f"the format '{name}', {plugins[name].value}, can't be loaded: {error}") from None
     return cls
 
 
-def _others() -> dict[str, EntryPoint]:
+def _plugins() -> dict[str, EntryPoint]:
     """The formats of other packages."""
-    from importlib.metadata import entry_points  # only where a name is none of ours
+    from importlib.metadata import entry_points  # imported only for names that are not ours
 
     return {point.name: point for point in entry_points(group="streamlin.formats")}

@@ -1,4 +1,4 @@
-"""What every format has: `decode`, which turns records into a batch and dead letters, and `encode`."""
+"""The base of all formats: `decode` turns records into a batch and dead letters, `encode` an event into a record."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,16 +17,16 @@ from streamlin.formats.values import checked_weights, names
 
 
 class Format(ABC):
-    """Bytes to events and back.
+    """Turns bytes into events and back.
 
-    A subclass is opened with the URL options it takes, the configuration of `fields`, and the names of further
-    fields to keep (see `streamlin.formats.open_format`).
+    A subclass is constructed with its URL options, the configuration of `fields`, and the names of further fields to
+    keep (see `streamlin.formats.open_format`).
 
-    name : what `format=` calls it.
-    options : the URL options that it takes; streamlin's own formats have them in a table.
-    framing : how a stream of bytes falls into its records.
-    envelope : looks outside the record for what an event lacks.
-    delayed_labels : whether a record with an id and a label needs no text: it is the label of the text of that id.
+    name : the value of `format=` that selects it.
+    options : the URL options that it accepts; those of streamlin's own formats are in a table in `streamlin.formats`.
+    framing : splits a stream of bytes into records.
+    envelope : fills in what an event lacks from outside the record's value.
+    delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
     """
 
     name: ClassVar[str]
@@ -36,7 +36,7 @@ class Format(ABC):
     delayed_labels = False
 
     def take_delayed_labels(self) -> None:
-        """Set `delayed_labels`. Raises ConfigError where the format has no such records."""
+        """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""
         raise ConfigError(f"format {self.name} has no labels without texts; delayed labels need json, csv or tsv")
 
     @abstractmethod
@@ -44,14 +44,14 @@ class Format(ABC):
 
     @abstractmethod
     def batch(self, records: Records, kept: Indices) -> Batch:
-        """The events of the records whose numbers are `kept`. Raises RecordError if any of them is none."""
+        """The events of the records whose numbers are `kept`. Raises RecordError if any of these is not an event."""
 
     @abstractmethod
     def encode(self, event: Event) -> bytes:
-        """One record without its line end. Raises RecordError if it would not read back as this event."""
+        """One record without its line end. Raises RecordError if it would not be decoded to the same event."""
 
     def decode(self, records: Records) -> tuple[Batch, list[DeadLetter]]:
-        """One event or one dead letter for each record that is no tombstone, in order."""
+        """One event or one dead letter for each record that is not a tombstone, in order."""
         dead = [DeadLetter(i, error) for i, error in records.errors.items()]
         kept = np.delete(np.arange(len(records)), [*records.errors, *records.tombstones])
         try:
@@ -71,13 +71,13 @@ class Format(ABC):
         return batch
 
     def check_reads_back(self, records: Records, event: Event) -> None:
-        """Raise RecordError if the records, which are to hold `event`, would be read as anything else."""
+        """Raise RecordError if the records are not decoded to exactly `event`."""
         batch, _ = self.decode(records)
-        if [plain(read) for read in batch.events()] != [plain(event)]:
+        if [comparable(read) for read in batch.events()] != [comparable(event)]:
             raise RecordError(f"{self.name} can't hold this event: it would read back as another one")
 
     def _bad(self, records: Records, kept: Indices) -> Iterator[DeadLetter]:
-        """Find the bad ones by halving: few bad records cost little, however long the batch."""
+        """Find the bad records by bisection: a few of them cost little even in a long batch."""
         try:
             self._complete(records, kept)
         except RecordError as error:
@@ -90,9 +90,9 @@ class Format(ABC):
 
 
 class LineFormat(Format):
-    """A format of one event a line that has few fields, no names for them and no escapes.
+    """A format with one event per line and a few fields, which have no names and no escapes.
 
-    Not every event can be written in it; further fields there are none.
+    Not every event can be written in such a format; further fields are always None.
     """
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
@@ -104,7 +104,7 @@ class LineFormat(Format):
 
     @abstractmethod
     def write(self, event: Event) -> str:
-        """The line of an event, as well as it can be written."""
+        """The line of an event; it need not read back as the same event (`encode` checks that)."""
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
@@ -122,7 +122,7 @@ class LineFormat(Format):
         )
 
     def encode(self, event: Event) -> bytes:
-        """The event's line; RecordError where it does not read back as the same event."""
+        """The event's line. Raises RecordError if it would not be decoded to the same event."""
         line = utf8(self.write(event))
         data = line + b"\n"
         starts, ends, _ = self.framing(data, True)
@@ -130,8 +130,8 @@ class LineFormat(Format):
         return line
 
 
-def plain(event: Event) -> Event:
-    """The event without the extra fields that it has no value for."""
+def comparable(event: Event) -> Event:
+    """The event without extra fields whose value is None."""
     extra = {name: value for name, value in event.extra.items() if value is not None}
     return Event(event.text, event.label, event.id, event.weight, event.time, extra)
 
@@ -139,11 +139,11 @@ def plain(event: Event) -> Event:
 def _check_label_only(batch: Batch, label_only: NDArray[np.bool_]) -> None:
     for event in np.flatnonzero(label_only).tolist():
         if batch.ids[event] is None or batch.labels[event] is None:
-            raise RecordError("there is no text, and no label with an id either")
+            raise RecordError("expected a text, or a label with an id; found neither")
 
 
 def without_text(columns: Sequence[Sequence[str | None]]) -> NDArray[np.bool_] | None:
-    """bool[n], the events of which no text field is there; None where there is no such event."""
+    """bool[n], the events without any text field; None if every event has one."""
     label_only = np.array([set(values) == {None} for values in zip(*columns, strict=True)], np.bool_)
     return label_only if label_only.any() else None
 
@@ -153,7 +153,7 @@ def texts_and_pieces(
 ) -> tuple[list[str], Indices | None]:
     """`texts` and `pieces` of a batch from the columns of its text fields.
 
-    A None is passed over; where an event has nothing else and is not `label_only`, RecordError(missing) is raised.
+    None is skipped. Raises RecordError(missing) where an event has only None and is not `label_only`.
     """
     if label_only is not None:
         first, *rest = columns
@@ -164,7 +164,7 @@ def texts_and_pieces(
     if len(columns) == 1:
         if None in columns[0]:
             raise RecordError(missing)
-        return list(columns[0]), None  # type: ignore[arg-type]  # there is no None
+        return list(columns[0]), None  # type: ignore[arg-type]  # checked above
     texts, pieces = [], [0]
     for values in zip(*columns, strict=True):
         texts += [value for value in values if value is not None]

@@ -1,4 +1,4 @@
-"""Formats whose events are rows of texts under names: CSV's columns, the groups of a regular expression."""
+"""Batches from columns of cells: those of CSV, or the named groups of a regular expression."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -16,12 +16,12 @@ Cells = Sequence[str | None]
 
 
 def wanted_names(fields: FieldsConfig, extra: Sequence[str]) -> list[str]:
-    """The names that are read, each once."""
+    """The names of all fields to read, without repeats."""
     return list(dict.fromkeys([*fields.text, fields.label, fields.id, fields.weight, fields.time, *extra]))
 
 
 def time_cell(cell: str) -> Scalar:
-    """Unix seconds, or a text that is to be RFC 3339."""
+    """Unix seconds if the cell is a number, else the text, which `unix_times` reads as RFC 3339."""
     return float(cell) if is_number(cell) else cell
 
 
@@ -34,12 +34,12 @@ def batch_of_cells(
     time: Callable[[str], Scalar] = time_cell,
     delayed_labels: bool = False,
 ) -> Batch:
-    """The batch of columns of cells, all of the texts' among them.
+    """The batch of columns of cells, which must include all text fields.
 
-    An empty cell is an empty text, no label, no id, no time, weight 1, no value of a further field.
-    time : reads a time that is not empty.
-    delayed_labels : a row with an id and a label but only empty texts is the label of the text of that id.
-    Raises RecordError for a bad weight or time, and where a text is None.
+    An empty cell is an empty text, weight 1, and otherwise a missing value.
+    time : converts a time cell that is not empty.
+    delayed_labels : a row with an id and a label but only empty texts is the label of the text with that id.
+    Raises RecordError for a bad weight or time, and where all texts of an event are None.
     """
     nothing = [None] * kept.size
 
@@ -47,7 +47,7 @@ def batch_of_cells(
         return columns.get(name, nothing)
 
     text_columns = [columns[name] for name in fields.text]
-    texts, pieces = texts_and_pieces(text_columns, "there is no text")
+    texts, pieces = texts_and_pieces(text_columns, "the text is missing")
     ids, labels = names(column(fields.id)), names(column(fields.label))
     label_only = _label_only(text_columns, ids, labels) if delayed_labels else None
     return Batch(

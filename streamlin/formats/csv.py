@@ -1,4 +1,4 @@
-"""CSV and TSV (RFC 4180): a header or `columns=` names the cells."""
+"""CSV and TSV (RFC 4180); the columns are named by a header or by `columns=`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,8 +17,8 @@ _SPELLED = {r"\t": "\t", "tab": "\t"}
 class CsvFormat(Format):
     """Rows of cells.
 
-    Options: `delimiter`, an ASCII character (`tab` is one); `header=false` where there is no header line; `columns`,
-    the names of the cells, `a,b,c`. With `columns` there is no header unless `header=true`, which is then read over.
+    Options: `delimiter`, one ASCII character or `tab`; `header=false` for input without a header line; `columns=a,b,c`,
+    the names of the columns. With `columns` the input has no header, unless `header=true`: then it is skipped.
     """
 
     name = "csv"
@@ -28,7 +28,7 @@ class CsvFormat(Format):
         self.columns = _columns(options.get("columns"))
         header = _switch("header", options.get("header"), default=self.columns is None)
         if not header and self.columns is None:
-            raise ConfigError("header=false needs columns=a,b,c, the names of the cells")
+            raise ConfigError("header=false needs columns=a,b,c, the names of the columns")
         self.delimiter = _delimiter(options.get("delimiter", self.delimiter))
         self.framing = CsvFraming(ord(self.delimiter), header)
         self._fields, self._extra = fields, extra
@@ -37,7 +37,7 @@ class CsvFormat(Format):
             self._check(self.columns, "columns")
 
     def batch(self, records: Records, kept: Indices) -> Batch:
-        """See `Format`. Raises ConfigError for a header without the text, or no header where there must be one."""
+        """See `Format`. Raises ConfigError if a needed header is missing, or has no column for the text."""
         columns = self._columns_of(records) if kept.size else self._own_columns()
         starts, ends = spans(records, kept)
         check_utf8(records.data, starts, ends)
@@ -50,16 +50,16 @@ class CsvFormat(Format):
         return batch_of_cells(records, kept, cells, self._fields, self._extra, delayed_labels=self.delayed_labels)
 
     def take_delayed_labels(self) -> None:
-        """See `Format`; a row with an id and a label whose texts are empty."""
+        """See `Format`. The label of an earlier text is a row with an id and a label whose texts are empty."""
         self.delayed_labels = True
 
     def encode(self, event: Event) -> bytes:
-        """The row for `columns`, or for those of `encode_header`."""
+        """The row of an event, in the order of `columns`, or of `encode_header`."""
         columns = self.columns or self._own_columns()
         values = self._values(event)
         for name in values:
             if name not in columns:
-                raise RecordError(f"there is no column '{name}' for {values[name]!r}; there is {', '.join(columns)}")
+                raise RecordError(f"no column '{name}' for {values[name]!r}; the columns are {', '.join(columns)}")
         row = self._row([values.get(name, "") for name in columns])
         records = single_records([row])
         records.header = self.encode_header()
@@ -67,11 +67,11 @@ class CsvFormat(Format):
         return row
 
     def encode_header(self) -> bytes:
-        """The line that goes before rows which `encode` wrote."""
+        """The header line of the rows that `encode` returns."""
         return self._row(self.columns or self._own_columns())
 
     def _columns_of(self, records: Records) -> tuple[str, ...]:
-        """The names of the cells of these records."""
+        """The column names of these records."""
         if self.columns is not None:
             return self.columns
         if self._known is None or self._known[0] != records.header:
@@ -80,23 +80,23 @@ class CsvFormat(Format):
 
     def _read_header(self, header: bytes | None, part: str) -> tuple[str, ...]:
         if header is None:
-            raise ConfigError(f"{part} has no header line; name its cells by columns=a,b,c")
+            raise ConfigError(f"{part} has no header line; name its columns by columns=a,b,c")
         line = single_records([header.removeprefix(BOM)])
         try:
             check_utf8(line.data, line.starts, line.ends)
             width = header.count(self.delimiter.encode()) + 1
             table = Table(line.data, line.starts, line.ends, ord(self.delimiter), width, exact=False)
-            columns = tuple(name for i in range(table.found) for name in table.column(i))
+            columns = tuple(name for i in range(table.n_cells) for name in table.column(i))
         except DecodeError as error:
             raise ConfigError(f"the header of {part} can't be read: {error}") from None
         self._check(columns, f"the header of {part}")
         return columns
 
     def _check(self, columns: tuple[str, ...], where: str) -> None:
-        """Names have to be clear, and those of the text be there."""
+        """Check that no name is repeated and that all text fields are columns."""
         for name in columns:
             if name and columns.count(name) > 1:
-                raise ConfigError(f"column '{name}' stands twice in {where}")
+                raise ConfigError(f"column '{name}' occurs twice in {where}")
         for name in self._fields.text:
             if name not in columns:
                 raise ConfigError(f"no column '{name}' in {where} ({', '.join(columns)}); set fields.text to one")
@@ -105,7 +105,7 @@ class CsvFormat(Format):
         return tuple(wanted_names(self._fields, self._extra))
 
     def _values(self, event: Event) -> dict[str, str]:
-        """Column -> cell, where there is anything; several text fields get a line of the text each."""
+        """Column -> cell, without missing values; each of several text fields gets one line of the text."""
         fields = self._fields
         values = {name: value for name, value in event.extra.items() if value is not None}
         values |= zip(fields.text, event.text.split("\n", len(fields.text) - 1), strict=False)
@@ -128,7 +128,7 @@ class CsvFormat(Format):
 
 
 class TsvFormat(CsvFormat):
-    """CSV with tabs for commas."""
+    """CSV with tabs as delimiters."""
 
     name = "tsv"
     delimiter = "\t"
@@ -139,18 +139,18 @@ def _columns(value: str | None) -> tuple[str, ...] | None:
         return None
     columns = tuple(name.strip() for name in value.split(","))
     if "" in columns:
-        raise ConfigError(f"columns={value} has a name that is empty; needs names with single commas between them")
+        raise ConfigError(f"columns={value} has an empty name; expected names separated by single commas")
     return columns
 
 
 def _delimiter(value: str) -> str:
     delimiter = _SPELLED.get(value, value)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-        raise ConfigError(f"delimiter={value} is none; needs one ASCII character, no quote or line end")
+        raise ConfigError(f"invalid delimiter {value!r}: expected one ASCII character that is not a quote or line end")
     return delimiter
 
 
 def _switch(key: str, value: str | None, default: bool) -> bool:
     if value not in (None, "true", "false"):
-        raise ConfigError(f"{key}={value} is neither true nor false")
+        raise ConfigError(f"{key}={value}: expected true or false")
     return default if value is None else value == "true"

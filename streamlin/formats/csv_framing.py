@@ -1,4 +1,4 @@
-"""CSV records: lines, but for the line feeds inside quotes."""
+"""Framing of CSV: records end at line feeds that are not inside quotes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,9 @@ from streamlin.formats.framing import trimmed
 
 
 class CsvFraming:
-    """Framing of CSV. A carriage return before the line feed is dropped; empty lines are no records.
+    """Framing of CSV. A carriage return before the line feed is dropped; empty lines are skipped.
 
-    A quote that never closes makes the rest one record. See `streamlin.events.Framing`.
+    After a quote that is never closed the rest is one record. See `streamlin.events.Framing`.
     """
 
     def __init__(self, delimiter: int, header: bool) -> None:
@@ -18,12 +18,12 @@ class CsvFraming:
         self._delimiter = delimiter
 
     def __call__(self, data: bytes, final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-        """starts int64[n], ends int64[n], bytes dealt with."""
-        octets = np.frombuffer(data, np.uint8)
+        """starts int64[n], ends int64[n], and the number of bytes consumed."""
+        buffer = np.frombuffer(data, np.uint8)
         most = data.count(b"\n")
         starts, ends = np.empty(most, np.int64), np.empty(most, np.int64)
-        n, consumed = cut_records(octets, self._delimiter, starts, ends)
+        n, consumed = cut_records(buffer, self._delimiter, starts, ends)
         starts, ends = starts[:n], ends[:n]
         if final and consumed < len(data):
             starts, ends, consumed = np.append(starts, consumed), np.append(ends, len(data)), len(data)
-        return *trimmed(octets, starts, ends), consumed
+        return *trimmed(buffer, starts, ends), consumed

@@ -9,9 +9,9 @@ from streamlin.formats.utf8 import Indices, texts_of
 
 
 class Table:
-    """The cells of records. Raises DecodeError for a record that is malformed or, if `exact`, not `width` cells wide.
+    """The cells of records. Raises DecodeError if a record is malformed, or, with `exact`, has not `width` cells.
 
-    found : the number of cells of the first record.
+    n_cells : the number of cells of the first record.
     """
 
     def __init__(
@@ -22,10 +22,10 @@ class Table:
         self._data = data
         self._begins, self._stops = np.empty(shape, np.int64), np.empty(shape, np.int64)
         self._doubled = np.empty(shape, np.bool_)
-        octets = np.frombuffer(data, np.uint8)
-        cut_cells(octets, starts, ends, delimiter, counts, self._begins, self._stops, self._doubled)
+        buffer = np.frombuffer(data, np.uint8)
+        cut_cells(buffer, starts, ends, delimiter, counts, self._begins, self._stops, self._doubled)
         _check_counts(counts, width if exact else None)
-        self.found = int(counts[0]) if counts.size else 0
+        self.n_cells = int(counts[0]) if counts.size else 0
 
     def column(self, number: int) -> list[str]:
         """The cells of a column, without their quotes."""
@@ -39,6 +39,6 @@ def _check_counts(counts: NDArray[np.int64], width: int | None) -> None:
     if (counts == UNCLOSED).any():
         raise DecodeError("a quote is not closed")
     if (counts == AFTER_QUOTE).any():
-        raise DecodeError("after a closing quote there is something else than a delimiter")
+        raise DecodeError("a closing quote is not followed by a delimiter")
     if width is not None and (counts != width).any():
-        raise DecodeError(f"there are {counts[counts != width][0]} cells, needs {width}")
+        raise DecodeError(f"{counts[counts != width][0]} cells, expected {width}")

@@ -1,6 +1,6 @@
-"""What a message says outside its value: key, headers, time stamp, and where it stands.
+"""Fields from outside a message's value: key, headers, timestamp, and position.
 
-A field of the value itself comes first; what an event lacks is looked for here, under the configured name.
+The value takes precedence; a field that the value lacks is looked up here under its configured name.
 """
 
 from collections.abc import Sequence
@@ -14,39 +14,39 @@ from streamlin.formats.values import checked_weights, names, number, unix_times
 
 
 class Envelope:
-    """Completes batches from what their records' source says of them, see `streamlin.events.Records.envelope`.
+    """Fills in missing fields of batches from `streamlin.events.Records.envelope`.
 
-    fields, extra : names as configured.
+    fields, extra : the configured names.
     """
 
     def __init__(self, fields: FieldsConfig, extra: Sequence[str]) -> None:
         self._fields, self._extra = fields, extra
 
     def complete(self, batch: Batch) -> Batch:
-        """The batch, filled up in place. Raises RecordError where a weight or time is none."""
+        """Fill in the batch, in place. Raises RecordError for a bad weight or time."""
         fields = self._fields
-        if (found := self._found(batch, fields.label)) is not None:
-            batch.labels = _filled(batch.labels, names(found))
-        if (found := self._found(batch, fields.id)) is not None:
-            batch.ids = _filled(batch.ids, names(found))
+        if (values := self._values(batch, fields.label)) is not None:
+            batch.labels = _filled(batch.labels, names(values))
+        if (values := self._values(batch, fields.id)) is not None:
+            batch.ids = _filled(batch.ids, names(values))
         if None in batch.ids and (ids := batch.records.default_ids(batch.kept)) is not None:
-            batch.ids = _filled(batch.ids, _but_label_only(batch, ids))
-        if (found := self._found(batch, fields.weight)) is not None:
-            weights = [number(value, "weight") if isinstance(value, str) else value for value in found]
+            batch.ids = _filled(batch.ids, _except_label_only(batch, ids))
+        if (values := self._values(batch, fields.weight)) is not None:
+            weights = [number(value, "weight") if isinstance(value, str) else value for value in values]
             batch.weights = np.where(batch.weights == 1.0, checked_weights(weights), batch.weights)
-        if (found := self._found(batch, fields.time)) is not None:
-            batch.times = np.where(np.isnan(batch.times), unix_times(found), batch.times)
+        if (values := self._values(batch, fields.time)) is not None:
+            batch.times = np.where(np.isnan(batch.times), unix_times(values), batch.times)
         for name in self._extra:
-            if (found := self._found(batch, name)) is not None:
-                batch.extra[name] = _filled(batch.extra[name], names(found))
+            if (values := self._values(batch, name)) is not None:
+                batch.extra[name] = _filled(batch.extra[name], names(values))
         return batch
 
-    def _found(self, batch: Batch, name: str) -> list[Any] | None:
+    def _values(self, batch: Batch, name: str) -> list[Any] | None:
         return batch.records.envelope(name, batch.kept)
 
 
-def _but_label_only(batch: Batch, ids: list[str]) -> Sequence[str | None]:
-    """None for what is but a label: it has to say whose."""
+def _except_label_only(batch: Batch, ids: list[str]) -> Sequence[str | None]:
+    """The ids, but None for an event that is only a label: it must name its text's id itself."""
     if batch.label_only is None:
         return ids
     return [None if is_label_only else id_ for id_, is_label_only in zip(ids, batch.label_only.tolist(), strict=True)]

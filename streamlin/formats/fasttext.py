@@ -6,15 +6,15 @@ from streamlin.events import Event
 from streamlin.formats.base import LineFormat
 
 _PREFIX = "__label__"
-_BLANK = r"[ \t\n\r\f\v\0]"  # what fastText itself separates words at
+_BLANK = r"[ \t\n\r\f\v\0]"  # the separators of fastText
 _WORD = r"[^ \t\n\r\f\v\0]*"
 _LABELS = re.compile(f"{_BLANK}*{_PREFIX}({_WORD})(?:{_BLANK}+{_PREFIX}{_WORD})*{_BLANK}*")
 
 
 class FasttextFormat(LineFormat):
-    """Labels at the start of a line, of which the first counts; the rest is the text.
+    """Labels at the start of a line, of which the first is used; the rest is the text.
 
-    A line without label is unlabelled, `__label__` alone is no label.
+    A line without labels, or with an empty `__label__`, is unlabelled.
     """
 
     name = "fasttext"

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line."""
+"""JSON lines: one object per line."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,16 +15,16 @@ from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
 from streamlin.formats.json_errors import explained, malformed
 from streamlin.formats.json_fields import JsonFields, put
-from streamlin.formats.utf8 import Indices, check_utf8, no_utf8, spans
+from streamlin.formats.utf8 import Indices, check_utf8, encoding_error, spans
 from streamlin.formats.values import checked_weights, names, unix_times
 
 _OPEN, _CLOSE = b"{}"
 
 
 class JsonFormat(Format):
-    """An object a record, its keys in any order; the last of equal keys counts.
+    """One object per record, with keys in any order; of equal keys the last one counts.
 
-    Fields are named by `fields`, nested ones by dotted paths. A nested field whose object is missing is missing itself.
+    Fields are named by `fields`, nested ones by dotted paths. A nested field is missing if its object is missing.
     """
 
     name = "json"
@@ -50,7 +50,7 @@ class JsonFormat(Format):
 
         columns = [column(path) for path in fields.text]
         label_only = without_text(columns) if self.delayed_labels else None
-        texts, pieces = texts_and_pieces(columns, f"none of {', '.join(fields.text)} is there", label_only)
+        texts, pieces = texts_and_pieces(columns, f"all of {', '.join(fields.text)} are missing", label_only)
         return Batch(
             ids=names(column(fields.id)),
             texts=texts,
@@ -65,12 +65,12 @@ class JsonFormat(Format):
         )
 
     def encode(self, event: Event) -> bytes:
-        """An object; what the event has not is left out, several text fields get a line of the text each."""
+        """The object of an event, without missing values; each of several text fields gets one line of the text."""
         fields = self._fields.text
         return self._encoded(event, dict(zip(fields, event.text.split("\n", len(fields) - 1), strict=False)))
 
     def encode_label(self, event: Event) -> bytes:
-        """An object that is but the label of the text of the event's id."""
+        """An object that is only the label of the text with the event's id."""
         return self._encoded(event, {})
 
     def _encoded(self, event: Event, texts: Mapping[str, str]) -> bytes:
@@ -87,7 +87,7 @@ class JsonFormat(Format):
         return _encoded(tree)
 
     def _rows(self, records: Records, kept: Indices) -> list[Any]:
-        """The objects, all at once if possible."""
+        """The objects, decoded by one call if possible."""
         data = records.data
         starts, ends = spans(records, kept)
         check_utf8(data, starts, ends)
@@ -99,7 +99,7 @@ class JsonFormat(Format):
         return [self._row(data[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def _row(self, record: bytes) -> Any:
-        """One object. Raises DecodeError that says what is wrong with it."""
+        """One object. Raises DecodeError with the reason."""
         try:
             return self._decoder.decode(record)
         except msgspec.ValidationError as error:
@@ -110,14 +110,14 @@ class JsonFormat(Format):
             raise DecodeError("the JSON is nested too deeply") from None
 
     def _row_by_last_keys(self, record: bytes, message: str) -> Any:
-        """The object, if what `message` says of it is true of an earlier one of equal keys only."""
+        """The object, if the error in `message` is only in a value that a later equal key replaces."""
         with suppress(msgspec.DecodeError, RecursionError):
             return msgspec.convert(msgspec.json.decode(record), self._json.type)
         raise DecodeError(explained(message))
 
 
 def json_lines(config: RunConfig) -> JsonFormat:
-    """JSON lines with the fields of a configuration; labels alone are such where they come by id."""
+    """JSON lines with the fields of a configuration; with labels by id, records without texts are labels."""
     lines = JsonFormat({}, config.fields, further_fields(config))
     if config.delayed_labels.by_id:
         lines.take_delayed_labels()
@@ -125,24 +125,24 @@ def json_lines(config: RunConfig) -> JsonFormat:
 
 
 def _are_objects(data: bytes, starts: Indices, ends: Indices) -> bool:
-    """Whether each record begins and ends as an object does.
+    """Whether each record begins and ends with a brace.
 
-    Then no value that is decoded can reach from one record into the next, since `} {` is nowhere JSON: as many
-    objects as records are one each.
+    Then no decoded value can extend from one record into the next, since `} {` occurs nowhere in JSON: if there are as
+    many objects as records, each record is one object.
     """
-    octets = np.frombuffer(data, np.uint8)
-    return bool((starts < ends).all() and (octets[starts] == _OPEN).all() and (octets[ends - 1] == _CLOSE).all())
+    buffer = np.frombuffer(data, np.uint8)
+    return bool((starts < ends).all() and (buffer[starts] == _OPEN).all() and (buffer[ends - 1] == _CLOSE).all())
 
 
 def _lines(data: bytes, starts: Indices, ends: Indices, kept: Indices) -> bytes:
-    """The records, with white space between them."""
+    """The records, separated by white space."""
     if kept.size and kept[-1] - kept[0] + 1 == kept.size:
         return data[starts[0] : ends[-1]]
     return b"\n".join([data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)])
 
 
 def _texts(values: list[Any]) -> list[str | None]:
-    """Further fields as texts: numbers as labels are, true and false, lists and objects as JSON."""
+    """Further fields as texts: numbers as in labels; true, false, lists and objects as JSON."""
     if set(map(type, values)) <= {str, NoneType}:
         return values
     return [value if value is None or isinstance(value, str) else _text(value) for value in values]
@@ -164,4 +164,4 @@ def _encoded(tree: dict[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(tree)
     except UnicodeEncodeError as error:
-        raise no_utf8(error) from None
+        raise encoding_error(error) from None

@@ -1,8 +1,8 @@
-"""What msgspec says of a record, in our words."""
+"""msgspec's messages about a record, rephrased for the users of an input."""
 
 import re
 
-_WRONG_TYPE = re.compile(r"Expected `(?P<needed>.+)`, got `(?P<found>.+?)`(?: - at `\$\.?(?P<path>.*)`)?")
+_WRONG_TYPE = re.compile(r"Expected `(?P<needed>.+)`, got `(?P<got>.+?)`(?: - at `\$\.?(?P<path>.*)`)?")
 _MISSING = re.compile(r"Object missing required field `(?P<field>.+?)`(?: - at `\$\.?(?P<path>.*)`)?")
 _SURROGATES = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
@@ -10,22 +10,22 @@ _SURROGATES = re.compile(
 
 
 def explained(message: str) -> str:
-    """What msgspec says of a wrong type, as a reader of the input calls it."""
-    if found := _WRONG_TYPE.fullmatch(message):
-        if not found["path"]:
-            return f"a JSON object is needed, found {found['found']}"
-        return f"{found['path']} is of type {found['found']}, needs {found['needed'].replace(' | ', ' or ')}"
-    if found := _MISSING.fullmatch(message):
-        path = f"{found['path']}.{found['field']}" if found["path"] else found["field"]
+    """The message for a value of the wrong type, or a missing field, with the field's path."""
+    if match := _WRONG_TYPE.fullmatch(message):
+        if not match["path"]:
+            return f"expected a JSON object, got {match['got']}"
+        return f"{match['path']} is of type {match['got']}, expected {match['needed'].replace(' | ', ' or ')}"
+    if match := _MISSING.fullmatch(message):
+        path = f"{match['path']}.{match['field']}" if match["path"] else match["field"]
         return f"field '{path}' is missing"
     return message.replace("`", "").replace(" - at $.", ", field ")
 
 
 def malformed(message: str, record: bytes) -> str:
-    """What msgspec says of bytes that are no JSON."""
+    """The message for bytes that are not JSON."""
     if not record.strip():
-        return "there is nothing"
-    if any(found["lone"] for found in _SURROGATES.finditer(record.decode())):
+        return "the record is empty"
+    if any(match["lone"] for match in _SURROGATES.finditer(record.decode())):
         return "half of a surrogate pair"
     if message == "Input data was truncated":
         return "it is cut off"

@@ -1,4 +1,4 @@
-"""The fields of JSON objects that are read, as a type that is checked while decoding, in C.
+"""The fields to read from JSON objects, as a type that msgspec checks while decoding.
 
 A dotted path leads into nested objects: `meta.class` is a struct `meta` with a field `class`.
 """
@@ -18,22 +18,22 @@ _Tree = dict[str, Any]
 
 
 class JsonFields:
-    """The type of an object that holds the configured fields, and where in it they are.
+    """The type of objects with the configured fields, and the location of each field in it.
 
     needs_text : whether an object must have a text.
-    type : a msgspec Struct; further keys of an object are read over.
-    Raises ConfigError for a path that is none, and for paths that can't stand beside each other.
+    type : a msgspec Struct; other keys of an object are ignored.
+    Raises ConfigError for an invalid path, and for paths that exclude each other.
     """
 
     def __init__(self, fields: FieldsConfig, extra: Sequence[str], needs_text: bool = True) -> None:
         self._attributes: dict[str, list[str]] = {}
         tree: _Tree = {}
         for path, kind in _kinds(fields, extra, needs_text).items():
-            _plant(tree, path, kind)
+            _insert(tree, path, kind)
         self.type: Any = self._struct(tree, [], [])
 
     def column(self, rows: Sequence[Any], path: str) -> list[Any]:
-        """The values at a path in objects of `type`; None where there is none."""
+        """The values at a path in objects of `type`; None where a value is missing."""
         first, *rest = self._attributes[path]
         values = list(map(attrgetter(first), rows))
         for attribute in rest:
@@ -41,59 +41,59 @@ class JsonFields:
         return values
 
     def _struct(self, tree: _Tree, keys: list[str], attributes: list[str]) -> Any:
-        """The struct of a tree that stands at `keys`; its attributes are numbered, since a key need be no name."""
+        """The struct of the subtree at `keys`; attributes are numbered, since a key need not be an identifier."""
         definitions: list[Any] = []
         rename = {}
         for number, (key, kind) in enumerate(tree.items()):
             attribute = f"f{number}"
             rename[attribute] = key
-            here, way = [*keys, key], [*attributes, attribute]
+            subkeys, subattributes = [*keys, key], [*attributes, attribute]
             if isinstance(kind, dict):
-                kind = self._struct(kind, here, way)
+                kind = self._struct(kind, subkeys, subattributes)
                 needed = any(field.required for field in msgspec.structs.fields(kind))
                 kind = kind if needed else kind | None
             else:
-                self._attributes[".".join(here)] = way
+                self._attributes[".".join(subkeys)] = subattributes
                 needed = kind is str
             definitions.append((attribute, kind) if needed else (attribute, kind, None))
         return msgspec.defstruct("Fields", definitions, rename=rename, gc=False, kw_only=True)
 
 
 def _kinds(fields: FieldsConfig, extra: Sequence[str], needs_text: bool) -> dict[str, Any]:
-    """Path -> type. A single text field is needed if any is, of several texts any may be missing."""
+    """Path -> type. A single text field is required if `needs_text`; of several any may be missing."""
     text = str if needs_text and len(fields.text) == 1 else str | None
     own: list[tuple[str, Any]] = [(path, text) for path in fields.text]
     own += [(fields.label, SCALAR), (fields.id, SCALAR), (fields.weight, float | None), (fields.time, SCALAR)]
     paths = [path for path, _ in own]
     for path in paths:
         if paths.count(path) > 1:
-            raise ConfigError(f"fields: '{path}' is named twice; each of them needs a field of its own")
+            raise ConfigError(f"fields: '{path}' is used twice; each field needs a path of its own")
     return dict.fromkeys(extra, Any) | dict(own)
 
 
-def _plant(tree: _Tree, path: str, kind: Any) -> None:
-    """Hang a type into the tree at a path."""
+def _insert(tree: _Tree, path: str, kind: Any) -> None:
+    """Insert a type into the tree at a path."""
     *branches, leaf = path.split(".")
     if "" in branches or not leaf:
-        raise ConfigError(f"fields: '{path}' is no path; it needs names with single dots between them")
+        raise ConfigError(f"fields: '{path}' is not a path; expected names separated by single dots")
     for branch in branches:
         tree = tree.setdefault(branch, {})
         if not isinstance(tree, dict):
-            raise ConfigError(f"fields: '{branch}' can't be a value and lead to '{path}' too")
+            raise ConfigError(f"fields: '{branch}' can't be both a value and the parent of '{path}'")
     if leaf in tree:
-        raise ConfigError(f"fields: '{path}' can't be a value and lead to other fields too")
+        raise ConfigError(f"fields: '{path}' can't be both a value and the parent of other fields")
     tree[leaf] = kind
 
 
 def put(tree: dict[str, Any], path: str, value: Any) -> None:
-    """Set what is at a dotted path, unless it is nothing. Raises RecordError where the path leads through a value."""
+    """Set the value at a dotted path, unless it is None. Raises RecordError if a part of the path is a value."""
     if value is None:
         return
     *branches, leaf = path.split(".")
     for branch in branches:
         tree = tree.setdefault(branch, {})
         if not isinstance(tree, dict):
-            raise RecordError(f"'{path}' leads through '{branch}', which is a value")
+            raise RecordError(f"'{path}' can't be set: '{branch}' is a value")
     if isinstance(tree.get(leaf), dict):
-        raise RecordError(f"'{path}' is a value and leads to others")
+        raise RecordError(f"'{path}' can't be both a value and the parent of other fields")
     tree[leaf] = value

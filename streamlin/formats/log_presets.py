@@ -1,8 +1,8 @@
-"""Patterns of well-known logs.
+"""Patterns for well-known logs.
 
-Each gives `text` and `content` (the message alone) and what else the line tells under names of its own. The label is
-the severity, where there is one; BGL and Thunderbird mark alerts in the first column. Times are taken as UTC, and only
-where the line has a full date.
+Each has the groups `text` and `content` (the message alone), and others for the rest of the line. The label is the
+severity, if the log has one; BGL and Thunderbird mark alerts in the first column. Times are read as UTC, and only if
+the line has a full date.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 
 class Preset(NamedTuple):
-    """How a log's lines are read.
+    """How the lines of a log are read.
 
     pattern : matches a whole line.
-    time_format : of the group `time`; None: Unix seconds.
-    label : what the group `label` stands for.
+    time_format : the format of the group `time`; None for Unix seconds.
+    label : converts the group `label` to the event's label.
     """
 
     pattern: str

@@ -18,11 +18,11 @@ _YEAR = re.compile(r"%[YyGcx]")
 
 
 class RegexFormat(Format):
-    """Named groups are the fields: `text` (needed), `label`, `id`, `time`, `weight` and further ones.
+    """Named groups are the fields: `text` (required), `label`, `id`, `time`, `weight` and further ones.
 
-    Options: `preset`, or `pattern` and, for a `time` that is neither Unix seconds nor RFC 3339, `time_format` as
-    `datetime.strptime` has it (UTC unless it has a `%z`). The pattern has to match the whole line. A group that took no
-    part in the match is an empty field, but a text that took none is a dead letter.
+    Options: `preset`, or `pattern` and, for a `time` that is neither Unix seconds nor RFC 3339, `time_format` as in
+    `datetime.strptime` (UTC unless it has `%z`). The pattern must match the whole line. A group that did not take part
+    in the match is an empty field; if it is the text, the line is a dead letter.
     """
 
     name = "regex"
@@ -35,39 +35,39 @@ class RegexFormat(Format):
         self._fields, self._extra, self._label = fields, extra, preset.label
         self._time: Callable[[str], Scalar] = time_cell
         if preset.time_format is not None:
-            self._time = _clock(preset.time_format)
+            self._time = _time_reader(preset.time_format)
             if fields.time not in groups:
                 raise ConfigError(f"time_format needs a group '{fields.time}' in the pattern {preset.pattern}")
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
         lines = texts_of(records.data, *spans(records, kept))
-        groups = [self._pattern.fullmatch(line) for line in lines]
-        if None in groups:
+        matches = [self._pattern.fullmatch(line) for line in lines]
+        if None in matches:
             raise RecordError("the line does not match the pattern")
-        columns: dict[str, Cells] = {name: [found[name] for found in groups if found] for name in self._names}
+        columns: dict[str, Cells] = {name: [match[name] for match in matches if match] for name in self._names}
         if self._label is not str and "label" in columns:
             columns["label"] = [cell and self._label(cell) for cell in columns["label"]]
         return batch_of_cells(records, kept, columns, self._fields, self._extra, self._time)
 
     def encode(self, event: Event) -> bytes:
-        """Raises RecordError: a pattern can't be written backwards."""
-        raise RecordError("regex can only be read; write json, csv, vw, fasttext or text")
+        """Raises RecordError: a pattern can't be used for writing."""
+        raise RecordError("format regex can only be read; write json, csv, tsv, vw, fasttext or text")
 
 
 def _preset(options: Mapping[str, str]) -> Preset:
-    """The preset that the options name or make."""
+    """The preset that the options name or define."""
     name, pattern = options.get("preset"), options.get("pattern")
     if pattern is not None:
         if name is not None:
-            raise ConfigError(f"pattern and preset={name}: give one of them")
+            raise ConfigError(f"pattern and preset={name} exclude each other; give one of them")
         return Preset(pattern, options.get("time_format"))
     if name is None:
         raise ConfigError(f"format regex needs a pattern or a preset ({', '.join(PRESETS)})")
     if name not in PRESETS:
         raise ConfigError(f"unknown preset '{name}'; {nearest(name, PRESETS)}")
     if "time_format" in options:
-        raise ConfigError(f"time_format goes with a pattern; preset={name} has its own")
+        raise ConfigError(f"time_format is for a pattern; preset={name} has its own")
     return PRESETS[name]
 
 
@@ -79,26 +79,26 @@ def _compiled(pattern: str, fields: FieldsConfig) -> re.Pattern[str]:
     for name in fields.text:
         if name not in compiled.groupindex:
             raise ConfigError(
-                f"pattern {pattern} has no group (?P<{name}>…) for the text; name it so, or set fields.text"
+                f"pattern {pattern} has no group (?P<{name}>…) for the text; name a group so, or set fields.text"
             )
     return compiled
 
 
-def _clock(time_format: str) -> Callable[[str], float]:
-    """Reads a time of that format as Unix seconds."""
+def _time_reader(time_format: str) -> Callable[[str], float]:
+    """A function that converts a time of that format to Unix seconds."""
     if not _YEAR.search(time_format):
-        raise ConfigError(f"time_format {time_format} has no year, needs %Y or %y")
+        raise ConfigError(f"time_format {time_format} has no year; expected %Y or %y")
     try:
         datetime.strptime(datetime(2001, 2, 3, tzinfo=UTC).strftime(time_format), time_format)
     except ValueError as error:
-        raise ConfigError(f"time_format {time_format} is none: {error}") from None
+        raise ConfigError(f"invalid time_format {time_format}: {error}") from None
 
-    @lru_cache(maxsize=1024)  # neighbouring lines often share their second
+    @lru_cache(maxsize=1024)  # adjacent lines often have the same time
     def seconds(cell: str) -> float:
         try:
             moment = datetime.strptime(cell, time_format)
         except ValueError:
-            raise RecordError(f"time is {cell[:40]!r}, needs the form {time_format}") from None
+            raise RecordError(f"time is {cell[:40]!r}, expected the format {time_format}") from None
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
     return seconds

@@ -1,11 +1,11 @@
-"""Plain text: a line is a text."""
+"""Plain text: each line is a text."""
 
 from streamlin.events import Event
 from streamlin.formats.base import LineFormat
 
 
 class TextFormat(LineFormat):
-    """One text a line and nothing else; a line of blanks is an event without words."""
+    """One text per line and no other field; a line of blanks is an event without words."""
 
     name = "text"
 

@@ -1,4 +1,4 @@
-"""Between the bytes of records and texts: UTF-8 and nothing else."""
+"""Decoding and encoding UTF-8."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,15 @@ Indices = NDArray[np.int64]
 
 
 def utf8(text: str) -> bytes:
-    """Raises RecordError for a lone surrogate."""
+    """The text as UTF-8. Raises RecordError for a lone surrogate."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise no_utf8(error) from None
+        raise encoding_error(error) from None
 
 
 def spans(records: Records, kept: Indices) -> tuple[Indices, Indices]:
-    """Where the kept records begin and end in `records.data`; a byte order mark at the start of a part left out."""
+    """Where the kept records begin and end in `records.data`, without a byte order mark at the start of a part."""
     starts, ends = records.starts[kept], records.ends[kept]
     for i in np.flatnonzero(records.offsets[kept] == 0):
         if records.data.startswith(BOM, starts[i], ends[i]):
@@ -37,7 +37,7 @@ def texts_of(data: bytes, starts: Indices, ends: Indices) -> list[str]:
 
 
 def check_utf8(data: bytes, starts: Indices, ends: Indices) -> None:
-    """Raises DecodeError if any of the records is not UTF-8, whatever part of it is going to be read."""
+    """Raises DecodeError if any of the records is not UTF-8, also in parts that are not read."""
     first = np.frombuffer(data, np.uint8)[starts[starts < ends]]
     whole = data[starts[0] : ends[-1]] if starts.size else b""
     if whole.isascii() or (_is_utf8(whole) and not ((first & 0xC0) == 0x80).any()):
@@ -53,6 +53,6 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def no_utf8(error: UnicodeEncodeError) -> RecordError:
-    """What is to be said of a text with a lone surrogate."""
-    return RecordError(f"no UTF-8 for {error.object[error.start]!r} at position {error.start}")
+def encoding_error(error: UnicodeEncodeError) -> RecordError:
+    """The error for a text with a lone surrogate."""
+    return RecordError(f"{error.object[error.start]!r} at position {error.start} can't be encoded as UTF-8")

@@ -1,6 +1,6 @@
-"""Raw values, as an input has them, to the columns of a batch.
+"""Conversion of raw values to the columns of a batch.
 
-All take a whole column and raise RecordError if any of its values is bad.
+The functions for columns raise RecordError if any of the values is bad.
 """
 
 import re
@@ -27,7 +27,7 @@ def names(values: Sequence[Scalar]) -> list[str | None]:
     """Ids or labels: whole numbers as their digits, others as Python writes the float; `""` is None."""
     if not set(map(type, values)) <= {str, NoneType}:
         values = [None if value is None else str(value) for value in values]
-    return [value or None for value in values]  # type: ignore[misc]  # all are texts by now
+    return [value or None for value in values]  # type: ignore[misc]  # all are str
 
 
 def checked_weights(values: Sequence[float | None]) -> NDArray[np.float64]:
@@ -37,7 +37,7 @@ def checked_weights(values: Sequence[float | None]) -> NDArray[np.float64]:
     column = np.array([1.0 if value is None else value for value in values], np.float64)
     bad = ~(np.isfinite(column) & (column >= 0.0))
     if bad.any():
-        raise RecordError(f"weight is {column[bad][0]:g}, needs to be finite and at least 0")
+        raise RecordError(f"weight is {column[bad][0]:g}, expected a finite number >= 0")
     return column
 
 
@@ -49,14 +49,14 @@ def unix_times(values: Sequence[Scalar]) -> NDArray[np.float64]:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a decimal number; neither NaN nor infinity is one."""
+    """Whether a text is a decimal number; NaN and infinity are not."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def number(text: str, name: str) -> float:
-    """The number that a text writes. Raises RecordError, which calls it by `name`."""
+    """The number in a text. Raises RecordError, with `name` in its message."""
     if not is_number(text):
-        raise RecordError(f"{name} is {text[:40]!r}, needs to be a number")
+        raise RecordError(f"{name} is {text[:40]!r}, expected a number")
     return float(text)
 
 
@@ -70,19 +70,19 @@ def _seconds(value: Scalar) -> float:
     except OverflowError:
         seconds = np.inf
     if not np.isfinite(seconds):
-        raise RecordError("time is out of range, needs to be Unix seconds")
+        raise RecordError("time is out of range, expected Unix seconds")
     return seconds
 
 
 def rfc_3339(text: str) -> float:
-    """Unix seconds of an RFC 3339 date and time; without a zone UTC, a date alone its midnight.
+    """Unix seconds of an RFC 3339 date and time; UTC if it has no zone, midnight if it has no time.
 
-    A leap second is the second after 59.
+    A leap second (:60) counts as the first second of the next minute.
     """
-    found = _RFC_3339.fullmatch(text)
-    if found is None:
-        raise RecordError(f"time is {text[:40]!r}, needs to be Unix seconds or RFC 3339, as 2024-05-01T12:00:00Z")
-    date, minute, second, fraction, zone = found.groups()
+    match = _RFC_3339.fullmatch(text)
+    if match is None:
+        raise RecordError(f"time is {text[:40]!r}, expected Unix seconds or RFC 3339, such as 2024-05-01T12:00:00Z")
+    date, minute, second, fraction, zone = match.groups()
     leap = second == "60"
     zone = "+00:00" if zone in (None, "Z", "z") else zone
     try:

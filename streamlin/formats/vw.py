@@ -1,8 +1,8 @@
 """Vowpal Wabbit's text format: `label importance 'tag|title free offer |body word:2 …`.
 
-The text is the words of all namespaces, a line each. The label is taken as it is written. A tag is the event's id; as
-in Vowpal Wabbit it is the last word before the first bar, if that begins with a quote or touches the bar. A third
-number before it (the initial prediction) is read over.
+The text consists of the words of all namespaces, one line each. The label is used as it is written. The tag is the
+event's id; as in Vowpal Wabbit it is the last word before the first bar, if it begins with a quote or touches the bar.
+The initial prediction, a second number after the label, is ignored.
 """
 
 from streamlin.errors import DecodeError, RecordError
@@ -11,11 +11,11 @@ from streamlin.formats.base import LineFormat
 from streamlin.formats.values import is_number, number
 
 MOST_REPEATED = 1_000_000
-"""How many characters the values of a record may add to its text; more is a dead letter."""
+"""The number of characters that a record's values may add to its text; more make it a dead letter."""
 
 
 class VwFormat(LineFormat):
-    """One example a line, one label each; a value says how often its word stands there, a whole number."""
+    """One example per line, with one label; a value, which must be a whole number, is the count of its word."""
 
     name = "vw"
 
@@ -23,19 +23,19 @@ class VwFormat(LineFormat):
         """Text, label, tag and importance."""
         head, *namespaces = line.replace("\t", " ").split("|")
         if not namespaces:
-            raise DecodeError("not VW: there is no '|' before the words")
+            raise DecodeError("not VW: no '|' before the words")
         label, tag, weight = _head(head)
         if ":" not in line:
             return "\n".join(map(_plain_words, namespaces)), label, tag, weight
-        texts, room = [], MOST_REPEATED
+        texts, space = [], MOST_REPEATED
         for namespace in namespaces:
-            words, added = _repeated_words(namespace, room)
+            words, added = _repeated_words(namespace, space)
             texts.append(words)
-            room -= added
+            space -= added
         return "\n".join(texts), label, tag, weight
 
     def write(self, event: Event) -> str:
-        """A namespace without name for each line of the text."""
+        """A line with an unnamed namespace for each line of the text."""
         words = [] if event.label is None else [event.label]
         words += [] if event.weight == 1.0 else [repr(event.weight)]
         words += [] if event.id is None else [f"'{event.id}"]
@@ -43,19 +43,19 @@ class VwFormat(LineFormat):
 
 
 def _head(head: str) -> tuple[str | None, str | None, float]:
-    """Label, tag and importance, from what stands before the first bar."""
+    """Label, tag and importance, from the part before the first bar."""
     words = [word for word in head.split(" ") if word]
     tag = None
     if words and (words[-1].startswith("'") or not head.endswith(" ")):
         tag = words.pop().removeprefix("'")
     if len(words) > 3:
-        raise RecordError(f"there are {len(words)} words before '|', needs at most label, importance, initial value")
+        raise RecordError(f"{len(words)} words before '|', expected at most label, importance and initial value")
     numbers = [number(word, name) for word, name in zip(words[1:], ("importance", "initial value"), strict=False)]
     return words[0] if words else None, tag, numbers[0] if numbers else 1.0
 
 
-def _squeezed(text: str) -> str:
-    """The words with single blanks between them."""
+def _single_blanks(text: str) -> str:
+    """The words separated by single blanks."""
     text = text.strip(" ")
     while "  " in text:
         text = text.replace("  ", " ")
@@ -64,32 +64,32 @@ def _squeezed(text: str) -> str:
 
 def _plain_words(namespace: str) -> str:
     """The words of a namespace without values; its name touches the bar."""
-    return _squeezed(namespace if namespace.startswith(" ") else namespace.partition(" ")[2])
+    return _single_blanks(namespace if namespace.startswith(" ") else namespace.partition(" ")[2])
 
 
-def _repeated_words(namespace: str, room: int) -> tuple[str, int]:
-    """The words, each as often as its value times that of the namespace says, and how many characters that added."""
+def _repeated_words(namespace: str, space: int) -> tuple[str, int]:
+    """The words, each repeated by its value times that of the namespace, and the number of characters added."""
     name, _, rest = namespace.partition(" ")
-    _, factor = _valued(name)
+    _, factor = _word_and_count(name)
     repeated: list[str] = []
     added = 0
     for word in filter(None, rest.split(" ")):
-        word, count = _valued(word)
+        word, count = _word_and_count(word)
         if not word:
-            raise RecordError("a value has no word before its ':'")
+            raise RecordError("no word before the ':' of a value")
         times = count * factor
         added += (len(word) + 1) * max(times - 1, 0)
-        if added > room:
+        if added > space:
             raise RecordError(f"values repeat words to more than {MOST_REPEATED:,} characters")
         repeated += [word] * times
     return " ".join(repeated), added
 
 
-def _valued(word: str) -> tuple[str, int]:
-    """A word or name and the whole number behind its first colon, 1 if there is none."""
+def _word_and_count(word: str) -> tuple[str, int]:
+    """A word or name, and the whole number after its first colon; 1 without a colon."""
     name, colon, value = word.partition(":")
     if not colon:
         return word, 1
     if not is_number(value) or not float(value).is_integer() or float(value) < 0:
-        raise RecordError(f"the value of {name[:40]!r} is {value[:40]!r}, needs to be a whole number")
+        raise RecordError(f"the value of {name[:40]!r} is {value[:40]!r}, expected a whole number")
     return name, int(float(value))

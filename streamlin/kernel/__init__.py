@@ -1,4 +1,4 @@
-"""Compiled code: the decorator, calls with bound arguments, and byte buffers."""
+"""Compiled functions: the decorator, calls with bound arguments, and byte buffers."""
 
 from streamlin.kernel.decorator import kernel
 

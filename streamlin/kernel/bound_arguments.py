@@ -1,7 +1,8 @@
-"""Many arguments as one, for calls of compiled code that do less than it takes to look at their arguments.
+"""Calls of kernels with arguments that are bound once and stay for all calls.
 
-numba looks at the type of each argument and takes each array apart: for a dozen a microsecond, in which a short text is
-scored. So what stays from call to call is bundled once, and the code is entered without another look.
+On every call numba determines the type of each argument and unpacks each array. For a dozen arguments that takes a
+microsecond, as long as scoring a short text. Arguments that stay the same from call to call are therefore boxed once,
+and the compiled code is called without the dispatch on types.
 """
 
 from collections.abc import Callable
@@ -15,12 +16,12 @@ from streamlin.kernel.decorator import config, kernel
 
 
 @structref.register
-class _ItemsType(types.StructRef):
-    """What numba calls a bundle's items."""
+class _BoundTupleType(types.StructRef):
+    """numba's type of a `BoundTuple`."""
 
 
-class Items(structref.StructRefProxy):
-    """A bundle as kernels get it, as their first argument.
+class BoundTuple(structref.StructRefProxy):
+    """Bound arguments as kernels receive them, as their first argument.
 
     items : the tuple, or named tuple, of arrays and numbers.
     """
@@ -28,34 +29,34 @@ class Items(structref.StructRefProxy):
     items: Any
 
 
-structref.define_proxy(Items, _ItemsType, ["items"])  # type: ignore[no-untyped-call]
+structref.define_proxy(BoundTuple, _BoundTupleType, ["items"])  # type: ignore[no-untyped-call]
 
 
 @kernel
-def _bundled(items: Any) -> Any:
-    return Items(items)  # type: ignore[no-untyped-call]
+def _boxed(items: Any) -> Any:
+    return BoundTuple(items)  # type: ignore[no-untyped-call]
 
 
 class BoundArguments:
-    """Arguments that many calls of some kernels have in common.
+    """Arguments that many calls of one or several kernels share.
 
     items : arrays and numbers.
     """
 
     def __init__(self, items: tuple[Any, ...]) -> None:
-        self._items = SimpleNamespace(items=items) if config.DISABLE_JIT else _bundled(items)
-        self._entries: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self._items = SimpleNamespace(items=items) if config.DISABLE_JIT else _boxed(items)
+        self._compiled: dict[Callable[..., Any], Callable[..., Any]] = {}
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a kernel; its further arguments must be of the same types each time: nobody looks."""
+        """Call a kernel with the bound arguments and these; the types must be the same in each call (not checked)."""
         try:
-            enter = self._entries[function]
+            compiled = self._compiled[function]
         except KeyError:
-            enter = self._entries[function] = _entry(function, self._items, *arguments)
-        return enter(self._items, *arguments)
+            compiled = self._compiled[function] = _compiled_for(function, self._items, *arguments)
+        return compiled(self._items, *arguments)
 
 
-def _entry(function: Any, *arguments: Any) -> Any:
+def _compiled_for(function: Any, *arguments: Any) -> Any:
     """The compiled code of a kernel for arguments of these types."""
     if config.DISABLE_JIT:
         return function

@@ -1,4 +1,4 @@
-"""The one decorator that all compiled code goes through."""
+"""The decorator of all compiled functions, and the folders that their machine code is cached in."""
 
 import os
 import shutil
@@ -14,14 +14,14 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.runtime.nrt import rtsys
 
-config: Any = numba.config  # it has no types
+config: Any = numba.config  # untyped
 Function = TypeVar("Function", bound=Callable[..., object])
 
 _PACKAGE = Path(__file__).parents[1]
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function on arrays and numbers; no GIL, kept on disk, IEEE arithmetic in the order written."""
+    """Compile a function on arrays and numbers: no GIL, cached on disk, IEEE arithmetic in the order written."""
     compiled: Any = njit(nogil=True, error_model="numpy")(function)
     if config.DISABLE_JIT:
         return function
@@ -35,10 +35,10 @@ def kernel(function: Function) -> Function:
 
 
 class _Cache(FunctionCache):
-    """What njit(cache=True) has, without the imports that numba makes before it loads the first function.
+    """The cache of njit(cache=True) without the imports that numba makes before it loads the first function.
 
-    It imports all that compiling might need, scipy among it: of a short run's start that is a third. Where a function
-    has to be compiled the compiler does that itself.
+    numba imports everything that compiling might need, scipy included, which takes a third of a short run's start-up
+    time. When a function has to be compiled, the compiler imports it.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -49,10 +49,11 @@ class _Cache(FunctionCache):
 
 @cache
 def _folder(wanted: str, package: Path) -> Path:
-    """Where compiled kernels of a package are kept: a folder for this state of all kernels' sources.
+    """The cache folder for a package's compiled kernels; its name contains a checksum of all kernels' sources.
 
-    numba itself looks only at the file of the outermost kernel: after a change in one that it calls, it would go on
-    with the old one. Other packages' kernels may call ours, so ours count for them too.
+    numba itself checks only the file of the outermost kernel: after a change in a kernel that it calls from another
+    file, numba would load the outdated code. Other packages' kernels may call ours, so our sources are part of their
+    checksum too. Folders of older checksums are deleted.
     """
     folder = Path(wanted) if wanted else _writable()
     owner = "" if package == _PACKAGE else f"-{package.name}"
@@ -72,7 +73,7 @@ def _writable() -> Path:
 
 
 def _package_of(function: Callable[..., object]) -> Path:
-    """The folder of the top-level package that a function is from; its file where it is from no package."""
+    """The folder of the top-level package that defines a function; the function's file if it is in no package."""
     top = sys.modules.get(function.__module__.partition(".")[0])
     paths = list(getattr(top, "__path__", ()))
     return Path(paths[0] if paths else function.__code__.co_filename)
@@ -80,7 +81,11 @@ def _package_of(function: Callable[..., object]) -> Path:
 
 @cache
 def _fingerprint(package: Path) -> int:
-    """CRC-32 of every source that holds a kernel, in this package and in streamlin."""
+    """CRC-32 of every source that contains `@kernel`, in this package and in streamlin.
+
+    A constant or named tuple that a kernel takes from another file is compiled into it. Such a file contains `@kernel`
+    in a comment, so that it counts too.
+    """
     checksum = 0
     for path in _sources(package):
         source = path.read_bytes()
@@ -92,6 +97,7 @@ def _fingerprint(package: Path) -> int:
 def _sources(package: Path) -> Iterator[Path]:
     yield from sorted(_PACKAGE.rglob("*.py"))
     if package.suffix == ".py":
-        yield package
+        if package.exists():  # a notebook's cells have names of files that do not exist
+            yield package
     elif package != _PACKAGE:
         yield from sorted(package.rglob("*.py"))

@@ -187,7 +187,7 @@ class Alone(ABC):
             single = _Single(SingleEvent(self.view, self._rows))
         if single.event.view is not self.view:
             single = _Single(SingleEvent(self.view, self._rows))
-        single.event.take(x)
+        single.event.featurize(x)
         if not isinstance(x, str):
             self.check_values(single.event.values)
         return single

@@ -13,7 +13,7 @@ from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.kernel.bound_arguments import Items
+from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import best_other, linear_scores
 from streamlin.learners.step import Kernels, aim, best_score
@@ -70,7 +70,7 @@ def learn_batch(
 
 
 @kernel
-def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     """The same of one event; see `Step`."""
     aim(event, code, known, weight)
     learn_batch(*event.items)

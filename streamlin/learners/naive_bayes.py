@@ -14,7 +14,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.kernel.bound_arguments import Items
+from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.collapse import checked_reset, collapsed
 from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
@@ -96,7 +96,7 @@ def learn_batch(
 
 
 @kernel
-def learn_event(event: Items, code: int, known: int, weight: float) -> int:
+def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     """The same of one event; see `Step`."""
     aim(event, code, known, weight)
     learn_batch(*event.items)

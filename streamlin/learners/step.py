@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.kernel.bound_arguments import BoundArguments, Items
+from streamlin.kernel.bound_arguments import BoundArguments, BoundTuple
 
 
 class Kernels(NamedTuple):
@@ -20,7 +20,7 @@ class Kernels(NamedTuple):
 
 
 class Step:
-    """Has an event scored, then learned, by a kernel of `Items`, an event's code, its candidates' number, its weight.
+    """Scores one event, then learns it, by a kernel of `BoundTuple`, label code, number of candidates and weight.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Step:
         self.scores: NDArray[np.float64] = np.empty((1, n_labels))
         self._examples, self._arguments = examples, arguments
         targets = np.empty(1, np.int32), np.empty(1, np.int64), np.empty(1)
-        self._bundle = BoundArguments((*examples, *targets, *arguments, self.scores))
+        self._bound = BoundArguments((*examples, *targets, *arguments, self.scores))
 
     def fits(self, examples: Examples, arguments: tuple[Any, ...], n_labels: int) -> bool:
         """Whether it still is the step of these: the very same arrays."""
@@ -45,19 +45,19 @@ class Step:
 
     def take(self, kernel: Callable[..., int], code: int, known: int, weight: float) -> int:
         """The best scored label's code; -1 where there is no candidate."""
-        best: int = self._bundle.call(kernel, code, known, weight)
+        best: int = self._bound.call(kernel, code, known, weight)
         return best
 
 
 @kernel
-def aim(event: Items, code: int, known: int, weight: float) -> None:
+def aim(event: BoundTuple, code: int, known: int, weight: float) -> None:
     """Set the targets of a step."""
     items = event.items
     items[4][0], items[5][0], items[6][0] = code, known, weight
 
 
 @kernel
-def best_score(event: Items) -> int:
+def best_score(event: BoundTuple) -> int:
     """The code of a step's best score, the first of several; of NaN as numpy has it. -1 where there is no candidate."""
     scores = event.items[-1][0]
     best = -1

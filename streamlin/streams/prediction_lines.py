@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.kernel import kernel
-from streamlin.kernel.byte_buffers import PADDING, bounded, move
+from streamlin.kernel.byte_buffers import PADDING, concatenate, copy_bytes
 
 
 class Lines(NamedTuple):
@@ -32,13 +32,13 @@ class PredictionLines:
         self._fragments = [b"null"]
         heads = [b', "learners": {', *[b", "] * (len(learners) - 1)]
         names = [head + msgspec.json.encode(name) + b": " for head, name in zip(heads, learners, strict=True)]
-        self._texts, self._text_bounds = bounded([*_PUNCTUATION, *names])
+        self._texts, self._text_bounds = concatenate([*_PUNCTUATION, *names])
 
     def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
         predicted, lead, confidences, _ = predictions
         labels, shown = self._shown(batch.labels)
-        fragments, bounds = bounded(shown)
+        fragments, bounds = concatenate(shown)
         keys, has_id = _keys(batch)
         lengths = np.diff(bounds)
         given_out = predicted[lead, np.arange(lead.size)]
@@ -129,7 +129,7 @@ def fill_lines(
     for i in range(lead.size):
         at = put(out, at, texts, text_bounds, _ID if has_id[i] else _POSITION)
         end = string_end(keys, key)
-        at = move(keys, key, end, out, at)
+        at = copy_bytes(keys, key, end, out, at)
         key = end + 1
         at = put(out, at, texts, text_bounds, _PREDICTED)
         code = predicted[lead[i], i]
@@ -151,7 +151,7 @@ def fill_lines(
 @kernel
 def put(out: NDArray[np.uint8], at: int, texts: NDArray[np.uint8], bounds: NDArray[np.int64], number: int) -> int:
     """Copy text `number` of several to out[at:]; returns where it ends."""
-    return move(texts, bounds[number], bounds[number + 1], out, at)
+    return copy_bytes(texts, bounds[number], bounds[number + 1], out, at)
 
 
 @kernel

@@ -255,9 +255,9 @@ def _name(names: list[str], bucket: int) -> str:
     """The n-grams of a bucket, or its number."""
     if not names:
         return str(bucket)
-    from streamlin.explanation.shown import ngrams_shown  # what runs do not need
+    from streamlin.explanation.printable import printable_ngrams  # what runs do not need
 
-    return ngrams_shown(names)
+    return printable_ngrams(names)
 
 
 def _printable(text: str) -> str:

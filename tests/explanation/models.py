@@ -67,7 +67,7 @@ def checked(model: Model, text: str) -> Explanation:
         assert_allclose(
             reasons.base + reasons.added.sum(axis=0), reasons.scores, rtol=0, atol=1e-12 * magnitude.max(initial=1)
         )
-        assert len(reasons.added) == sum(found.known.size for found in reasons.found)
+        assert len(reasons.added) == sum(view.known.size for view in reasons.views)
         if number == predictions.lead[0]:
             assert explanation.lead == name
             assert explanation.predicted == reasons.predicted

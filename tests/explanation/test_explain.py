@@ -47,7 +47,7 @@ def test_the_preset_accurate_sums_up(data):
     model = taught(events[:400], config.model_dump()["learners"], features={**config.model_dump()["features"]["views"]})
     for event in events[400:]:
         explanation = checked(model, event.text)
-        views = [found.view for found in explanation.learners["mixture"].found]
+        views = [features.view for features in explanation.learners["mixture"].views]
         assert views == ["words", "chars", "whitespace"]
 
 
@@ -175,7 +175,7 @@ def test_some_learners_only():
 
 @pytest.mark.parametrize("odd", [None, 5, b"bytes", {"a": 1}, ["a", None]])
 def test_what_is_no_text_is_refused(odd):
-    with pytest.raises(RecordError, match="can't be explained; it must be a text"):
+    with pytest.raises(RecordError, match="can't be explained: expected a text"):
         explain(taught([]), odd)
 
 

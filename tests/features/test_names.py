@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 
 from streamlin.config import ViewConfig
 from streamlin.features import View
+from streamlin.features.name_kernels import LONGEST, fill_slots, key_of, slot_of
 from streamlin.features.names import Names
-from streamlin.features.naming import LONGEST, fill_slots, key_of, slot_of
 from streamlin.features.ngrams import buckets_of
 from streamlin.features.rows import RowIndex
 from tests import naive_names

@@ -62,7 +62,7 @@ def test_a_text_has_the_features_that_it_has_among_others(view: View) -> None:
     event = SingleEvent(view, index)
     index.examples(view.of_texts(["a three line"]), np.array([True]))
     for text in [*TEXTS, " ".join(map(str, range(500))), *TEXTS]:
-        event.take(text)
+        event.featurize(text)
         check(event, text, view, index)
 
 
@@ -71,7 +71,7 @@ def test_a_mapping_has_the_features_that_it_has_among_others(mapping) -> None:
     view, index = View(bits=12), RowIndex(12)
     event = SingleEvent(view, index)
     index.examples(view.of_mappings([{"a": 1, "name 3": 1}]), np.array([True]))
-    event.take(mapping)
+    event.featurize(mapping)
     check(event, mapping, view, index)
 
 
@@ -83,15 +83,15 @@ def test_a_value_that_is_refused_among_others_is_refused_alone(first, value) -> 
     """Also where the event was a good mapping just before; it is then none."""
     view, index = View(bits=12), RowIndex(12)
     event = SingleEvent(view, index)
-    event.take(first)
+    event.featurize(first)
     bad = first | {"b": value}
     with pytest.raises(RecordError) as expected:
         many(bad, view)
     for _ in range(2):
         with pytest.raises(RecordError) as found:
-            event.take(bad)
+            event.featurize(bad)
         assert str(found.value) == str(expected.value)
-    event.take(first)
+    event.featurize(first)
     check(event, first, view, index)
 
 
@@ -100,7 +100,7 @@ def test_a_name_that_is_no_text_is_refused_alike() -> None:
         with pytest.raises((TypeError, RecordError)) as expected:
             many(mapping, View())
         with pytest.raises(expected.type, match=str(expected.value)):
-            SingleEvent(View(), RowIndex(20)).take(mapping)
+            SingleEvent(View(), RowIndex(20)).featurize(mapping)
 
 
 def test_a_mapping_that_was_changed_is_another_one() -> None:
@@ -117,12 +117,12 @@ def test_a_mapping_that_was_changed_is_another_one() -> None:
         lambda: mapping.clear(),
     ]
     for change in changes:
-        event.take(mapping)
+        event.featurize(mapping)
         change()
-        event.take(mapping)
+        event.featurize(mapping)
         check(event, mapping, view, index)
-    event.take({"a": 1, "b": 1})
-    event.take({"b": 1, "a": 1})
+    event.featurize({"a": 1, "b": 1})
+    event.featurize({"b": 1, "a": 1})
     event.bring_rows()
     assert index.buckets.tolist() == view.of_mappings([{"b": 1, "a": 1}]).buckets.tolist()
 
@@ -131,7 +131,7 @@ def test_a_text_of_a_kind_of_its_own_is_taken_as_text() -> None:
     view, index = View(), RowIndex(20)
     event = SingleEvent(view, index)
     for text in (np.str_("a b"), np.str_("a c"), "a c", {"a c": 1}, np.str_("a c")):
-        event.take(text)
+        event.featurize(text)
         check(event, text, view, index)
 
 
@@ -145,7 +145,7 @@ def test_any_events_in_any_order_bring_the_rows_that_they_bring_among_others(ste
     event = SingleEvent(view, ours)
     for x, learned in steps:
         expected = theirs.examples(many(x, view), np.array([learned]))
-        event.take(x)
+        event.featurize(x)
         if learned:
             event.bring_rows()
         assert_array_equal(event.examples.rows[: expected.rows.size], expected.rows)

@@ -154,15 +154,15 @@ def test_fields_by_column():
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (b"a", "there are 1 cells, needs 4"),
-        (b"a,b,1,2,", "there are 5 cells, needs 4"),
-        (b'"a"b,b,1,2', "after a closing quote there is something else than a delimiter"),
+        (b"a", "1 cells, expected 4"),
+        (b"a,b,1,2,", "5 cells, expected 4"),
+        (b'"a"b,b,1,2', "a closing quote is not followed by a delimiter"),
         (b'a,"b,1,2\nc,d,1,2\n', "a quote is not closed"),
-        (b"a,b,x,2", "weight is 'x', needs to be a number"),
-        (b"a,b,nan,2", "weight is 'nan', needs to be a number"),
-        (b"a,b,-1,2", "weight is -1, needs to be finite and at least 0"),
-        (b"a,b,1e999,2", "weight is inf, needs to be finite and at least 0"),
-        (b"a,b,1,soon", "time is 'soon', needs to be Unix seconds or RFC 3339"),
+        (b"a,b,x,2", "weight is 'x', expected a number"),
+        (b"a,b,nan,2", "weight is 'nan', expected a number"),
+        (b"a,b,-1,2", "weight is -1, expected a finite number >= 0"),
+        (b"a,b,1e999,2", "weight is inf, expected a finite number >= 0"),
+        (b"a,b,1,soon", "time is 'soon', expected Unix seconds or RFC 3339"),
         (b"a,b,1,1e999", "time is out of range"),
         (b"a,b\xff,1,2", "not UTF-8: byte 0xff at position 3"),
         (b"a,b,1,2,\xff", "not UTF-8: byte 0xff at position 8"),
@@ -230,8 +230,8 @@ def test_a_header_for_each_part():
     [
         (b"txt,label", "no column 'text' in the header of part (txt, label); set fields.text to one"),
         (b"Text;Label", "no column 'text' in the header of part (Text;Label); set fields.text to one"),
-        (b"text,a,a", "column 'a' stands twice in the header of part"),
-        (b'text,"a"b', "the header of part can't be read: after a closing quote there is something else"),
+        (b"text,a,a", "column 'a' occurs twice in the header of part"),
+        (b'text,"a"b', "the header of part can't be read: a closing quote is not followed by a delimiter"),
         (b'text,"a', "the header of part can't be read: a quote is not closed"),
         (b"text,\xff", "the header of part can't be read: not UTF-8: byte 0xff at position 5"),
     ],
@@ -250,7 +250,7 @@ def test_columns_without_a_name_are_left_alone():
 
 
 def test_messages_have_no_header():
-    with pytest.raises(ConfigError, match=r"topic/0 has no header line; name its cells by columns=a,b,c"):
+    with pytest.raises(ConfigError, match=r"topic/0 has no header line; name its columns by columns=a,b,c"):
         opened("csv").decode(single_records([b"a,b"], "topic/0"))
 
 
@@ -266,9 +266,9 @@ def test_encode():
 @pytest.mark.parametrize(
     ("options", "event", "message"),
     [
-        ({"columns": "text"}, Event("a", "b"), "there is no column 'label' for 'b'; there is text"),
-        ({}, Event("a", extra={"x": "b"}), "there is no column 'x' for 'b'"),
-        ({}, Event("\ud800"), r"no UTF-8 for '\\ud800' at position 0"),
+        ({"columns": "text"}, Event("a", "b"), "no column 'label' for 'b'; the columns are text"),
+        ({}, Event("a", extra={"x": "b"}), "no column 'x' for 'b'"),
+        ({}, Event("\ud800"), r"'\\ud800' at position 0 can't be encoded as UTF-8"),
         ({}, Event("a", weight=-1.0), "csv can't hold this event"),
         ({}, Event("a", time=np.inf), "csv can't hold this event"),
     ],

@@ -35,7 +35,7 @@ def test_json():
     ]
     events, dead = decoded("json", map(json.dumps, lines))
     assert events == [("1", "x", "a"), ("1", "x", None), ("2", "7", None), ("3", "x", ""), (None, None, "b")]
-    assert dead == dict.fromkeys((4, 5), "there is no text, and no label with an id either")
+    assert dead == dict.fromkeys((4, 5), "expected a text, or a label with an id; found neither")
 
 
 def test_json_of_several_text_fields():

@@ -97,13 +97,13 @@ def test_what_lies_between_bad_records_and_tombstones_keeps_its_envelope():
 @pytest.mark.parametrize(
     ("fields", "header", "error"),
     [
-        ({"weight": "headers.x"}, b"much", "weight is 'much', needs to be a number"),
-        ({"weight": "headers.x"}, b"-1", "weight is -1, needs to be finite and at least 0"),
-        ({"weight": "headers.x"}, b"1e999", "weight is inf, needs to be finite and at least 0"),
+        ({"weight": "headers.x"}, b"much", "weight is 'much', expected a number"),
+        ({"weight": "headers.x"}, b"-1", "weight is -1, expected a finite number >= 0"),
+        ({"weight": "headers.x"}, b"1e999", "weight is inf, expected a finite number >= 0"),
         (
             {"time": "headers.x"},
             b"noon",
-            "time is 'noon', needs to be Unix seconds or RFC 3339, as 2024-05-01T12:00:00Z",
+            "time is 'noon', expected Unix seconds or RFC 3339, such as 2024-05-01T12:00:00Z",
         ),
     ],
 )

@@ -71,11 +71,11 @@ def test_labels_and_ids_are_texts(plain_json, label, expected):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (b"[1]", "a JSON object is needed, found array"),
-        (b"5", "a JSON object is needed, found int"),
-        (b"null", "a JSON object is needed, found null"),
-        (b'"x"', "a JSON object is needed, found str"),
-        (b"   ", "not JSON: there is nothing"),
+        (b"[1]", "expected a JSON object, got array"),
+        (b"5", "expected a JSON object, got int"),
+        (b"null", "expected a JSON object, got null"),
+        (b'"x"', "expected a JSON object, got str"),
+        (b"   ", "not JSON: the record is empty"),
         (b"hello", "not JSON: invalid character (byte 0)"),
         (b'{"text":"a"', "not JSON: it is cut off"),
         (b'{"text":"a"} {"text":"b"}', "not JSON: trailing characters"),
@@ -94,24 +94,24 @@ def test_labels_and_ids_are_texts(plain_json, label, expected):
         (b'{"text":"a","other":"\\\\ud800', "not JSON: it is cut off"),
         (b"{}", "field 'text' is missing"),
         (b'{"id":"1","label":"spam"}', "field 'text' is missing"),
-        (b'{"text":null}', "text is of type null, needs str"),
-        (b'{"text":5}', "text is of type int, needs str"),
-        (b'{"text":["a"]}', "text is of type array, needs str"),
-        (b'{"text":"a","label":true}', "label is of type bool, needs int or float or str or null"),
-        (b'{"text":"a","label":{}}', "label is of type object, needs int or float or str or null"),
-        (b'{"text":"a","id":[1]}', "id is of type array, needs int or float or str or null"),
-        (b'{"text":"a","weight":"1"}', "weight is of type str, needs float or null"),
-        (b'{"text":"a","weight":true}', "weight is of type bool, needs float or null"),
-        (b'{"text":"a","weight":-1}', "weight is -1, needs to be finite and at least 0"),
+        (b'{"text":null}', "text is of type null, expected str"),
+        (b'{"text":5}', "text is of type int, expected str"),
+        (b'{"text":["a"]}', "text is of type array, expected str"),
+        (b'{"text":"a","label":true}', "label is of type bool, expected int or float or str or null"),
+        (b'{"text":"a","label":{}}', "label is of type object, expected int or float or str or null"),
+        (b'{"text":"a","id":[1]}', "id is of type array, expected int or float or str or null"),
+        (b'{"text":"a","weight":"1"}', "weight is of type str, expected float or null"),
+        (b'{"text":"a","weight":true}', "weight is of type bool, expected float or null"),
+        (b'{"text":"a","weight":-1}', "weight is -1, expected a finite number >= 0"),
         (b'{"text":"a","weight":1e400}', "Number out of range, field weight"),
         (b'{"text":"a","label":' + b"9" * 5000 + b"}", "Integer value out of range, field label"),
-        (b'{"text":"a","time":true}', "time is of type bool, needs int or float or str or null"),
+        (b'{"text":"a","time":true}', "time is of type bool, expected int or float or str or null"),
         (
             b'{"text":"a","time":"soon"}',
-            "time is 'soon', needs to be Unix seconds or RFC 3339, as 2024-05-01T12:00:00Z",
+            "time is 'soon', expected Unix seconds or RFC 3339, such as 2024-05-01T12:00:00Z",
         ),
-        (b'{"text":"a","time":"1117838570"}', "time is '1117838570', needs to be Unix seconds or RFC 3339"),
-        (b'{"text":"a","time":' + b"9" * 400 + b"}", "time is out of range, needs to be Unix seconds"),
+        (b'{"text":"a","time":"1117838570"}', "time is '1117838570', expected Unix seconds or RFC 3339"),
+        (b'{"text":"a","time":' + b"9" * 400 + b"}", "time is out of range, expected Unix seconds"),
         (b'{"text":"\xff"}', "not UTF-8: byte 0xff at position 9"),
         (b'{"text":"a","other":"\xff"}', "not UTF-8: byte 0xff at position 21"),
         (b'{"text":"a","\xc3":1}', "not UTF-8: byte 0xc3 at position 13"),
@@ -214,9 +214,12 @@ def test_a_field_of_a_missing_object_is_missing(meta):
     [
         (b"{}", "field 'doc' is missing"),
         (b'{"doc":{}}', "field 'doc.text' is missing"),
-        (b'{"doc":null}', "doc is of type null, needs object"),
-        (b'{"doc":{"text":"x"},"meta":5}', "meta is of type int, needs object or null"),
-        (b'{"doc":{"text":"x"},"meta":{"class":[]}}', "meta.class is of type array, needs int or float or str or null"),
+        (b'{"doc":null}', "doc is of type null, expected object"),
+        (b'{"doc":{"text":"x"},"meta":5}', "meta is of type int, expected object or null"),
+        (
+            b'{"doc":{"text":"x"},"meta":{"class":[]}}',
+            "meta.class is of type array, expected int or float or str or null",
+        ),
     ],
 )
 def test_errors_in_nested_fields(record, message):
@@ -238,8 +241,8 @@ def test_several_text_fields_are_pieces_in_the_order_configured():
     assert batch.pieces.tolist() == [0, 2, 3, 4, 6]
     assert batch.kept.tolist() == [0, 1, 2, 5]
     assert dead == [
-        (3, "none of subject, mail.body is there"),
-        (4, "mail.body is of type int, needs str or null"),
+        (3, "all of subject, mail.body are missing"),
+        (4, "mail.body is of type int, expected str or null"),
     ]
 
 
@@ -280,14 +283,14 @@ def test_a_further_field_may_be_the_label_or_the_text():
 @pytest.mark.parametrize(
     ("extra", "fields", "message"),
     [
-        ([], {"label": "text"}, "'text' is named twice"),
-        ([], {"text": ["a", "a"]}, "'a' is named twice"),
-        ([], {"label": "text.x"}, "'text' can't be a value and lead to 'text.x' too"),
-        (["meta"], {"label": "meta.class"}, "'meta' can't be a value and lead to 'meta.class' too"),
-        (["meta.class", "meta"], {}, "'meta' can't be a value and lead to other fields too"),
-        ([], {"label": ""}, "'' is no path"),
-        ([], {"label": "a..b"}, "'a..b' is no path"),
-        ([], {"label": ".a"}, "'.a' is no path"),
+        ([], {"label": "text"}, "'text' is used twice"),
+        ([], {"text": ["a", "a"]}, "'a' is used twice"),
+        ([], {"label": "text.x"}, "'text' can't be both a value and the parent of 'text.x'"),
+        (["meta"], {"label": "meta.class"}, "'meta' can't be both a value and the parent of 'meta.class'"),
+        (["meta.class", "meta"], {}, "'meta' can't be both a value and the parent of other fields"),
+        ([], {"label": ""}, "'' is not a path"),
+        ([], {"label": "a..b"}, "'a..b' is not a path"),
+        ([], {"label": ".a"}, "'.a' is not a path"),
     ],
 )
 def test_paths_that_can_not_be(extra, fields, message):

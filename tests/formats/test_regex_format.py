@@ -1,7 +1,5 @@
 """Lines by a regular expression."""
 
-import re
-
 import pytest
 
 from streamlin.errors import RecordError
@@ -32,9 +30,9 @@ def test_groups_are_fields():
     ("line", "message"),
     [
         (b"nothing", "the line does not match the pattern"),
-        (b"spam w=x free", "weight is 'x', needs to be a number"),
-        (b"spam w=-2 free", "weight is -2, needs to be finite and at least 0"),
-        (b"spam t=now free", "time is 'now', needs to be Unix seconds or RFC 3339"),
+        (b"spam w=x free", "weight is 'x', expected a number"),
+        (b"spam w=-2 free", "weight is -2, expected a finite number >= 0"),
+        (b"spam t=now free", "time is 'now', expected Unix seconds or RFC 3339"),
         (b"spam free\xff", "not UTF-8: byte 0xff at position 9"),
     ],
 )
@@ -48,7 +46,7 @@ def test_the_pattern_matches_the_whole_line():
 
 
 def test_a_text_that_took_no_part_in_the_match():
-    assert error(regex(r"a|(?P<text>b)"), b"a") == "there is no text"
+    assert error(regex(r"a|(?P<text>b)"), b"a") == "the text is missing"
     assert events(regex(r"a(?P<text>b?)"), b"a") == [Event("")]
 
 
@@ -56,7 +54,7 @@ def test_a_time_format():
     format_ = regex(r"\[(?P<time>.*?)\] (?P<text>.*)", "%d/%b/%Y:%H:%M:%S %z")
     data = b"[10/Oct/2000:13:55:36 -0700] a\n[10/Oct/2000:20:55:36 +0000] b\n[] c"
     assert events(format_, data) == [Event("a", time=971211336.0), Event("b", time=971211336.0), Event("c")]
-    assert error(format_, b"[1] a") == "time is '1', needs the form %d/%b/%Y:%H:%M:%S %z"
+    assert error(format_, b"[1] a") == "time is '1', expected the format %d/%b/%Y:%H:%M:%S %z"
 
 
 def test_a_time_without_zone_is_utc():
@@ -77,5 +75,5 @@ def test_names_of_ones_own_and_several_texts():
 
 
 def test_a_regular_expression_can_not_write():
-    with pytest.raises(RecordError, match=re.escape("regex can only be read; write json, csv, vw, fasttext or text")):
+    with pytest.raises(RecordError, match="regex can only be read; write json, csv, tsv, vw, fasttext or text"):
         regex("(?P<text>.*)").encode(Event("a"))

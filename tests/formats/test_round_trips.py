@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from streamlin.errors import RecordError
 from streamlin.events import Event
-from streamlin.formats.base import plain
+from streamlin.formats.base import comparable
 from tests.formats.reading import events, opened
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.text(
@@ -36,7 +36,7 @@ FORMATS = {
 
 def read_back(format_, lines):
     header = [format_.encode_header()] if format_.framing.header else []
-    return [plain(event) for event in events(format_, b"".join(line + b"\n" for line in [*header, *lines]))]
+    return [comparable(event) for event in events(format_, b"".join(line + b"\n" for line in [*header, *lines]))]
 
 
 @pytest.mark.parametrize("name", ["json", "csv", "tsv"])

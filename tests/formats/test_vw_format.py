@@ -44,7 +44,7 @@ def vw():
 )
 def test_lines_by_hand(vw, line, event):
     if event is None:
-        assert error(vw, line.encode()) == 'importance is "\'x", needs to be a number'
+        assert error(vw, line.encode()) == 'importance is "\'x", expected a number'
     else:
         assert events(vw, line.encode()) == [event]
 
@@ -52,21 +52,21 @@ def test_lines_by_hand(vw, line, event):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("just a text", "not VW: there is no '|' before the words"),
-        ("1 2 3 4 | a", "there are 4 words before '|', needs at most label, importance, initial value"),
-        ("1 b | a", "importance is 'b', needs to be a number"),
-        ("1 2 c | a", "initial value is 'c', needs to be a number"),
-        ("1:0.5 2:0.5 | a", "importance is '2:0.5', needs to be a number"),
-        ("1 -2 | a", "weight is -2, needs to be finite and at least 0"),
-        ("1 1e999 | a", "weight is inf, needs to be finite and at least 0"),
-        ("1 | a:1.5", "the value of 'a' is '1.5', needs to be a whole number"),
-        ("1 | a:-1", "the value of 'a' is '-1', needs to be a whole number"),
-        ("1 | a:x", "the value of 'a' is 'x', needs to be a whole number"),
-        ("1 | a:", "the value of 'a' is '', needs to be a whole number"),
-        ("1 | a:1e999", "the value of 'a' is '1e999', needs to be a whole number"),
-        ("1 | http://x", "the value of 'http' is '//x', needs to be a whole number"),
-        ("1 |ns:0.5 a:2", "the value of 'ns' is '0.5', needs to be a whole number"),
-        ("1 | :2", "a value has no word before its ':'"),
+        ("just a text", "not VW: no '|' before the words"),
+        ("1 2 3 4 | a", "4 words before '|', expected at most label, importance and initial value"),
+        ("1 b | a", "importance is 'b', expected a number"),
+        ("1 2 c | a", "initial value is 'c', expected a number"),
+        ("1:0.5 2:0.5 | a", "importance is '2:0.5', expected a number"),
+        ("1 -2 | a", "weight is -2, expected a finite number >= 0"),
+        ("1 1e999 | a", "weight is inf, expected a finite number >= 0"),
+        ("1 | a:1.5", "the value of 'a' is '1.5', expected a whole number"),
+        ("1 | a:-1", "the value of 'a' is '-1', expected a whole number"),
+        ("1 | a:x", "the value of 'a' is 'x', expected a whole number"),
+        ("1 | a:", "the value of 'a' is '', expected a whole number"),
+        ("1 | a:1e999", "the value of 'a' is '1e999', expected a whole number"),
+        ("1 | http://x", "the value of 'http' is '//x', expected a whole number"),
+        ("1 |ns:0.5 a:2", "the value of 'ns' is '0.5', expected a whole number"),
+        ("1 | :2", "no word before the ':' of a value"),
         ("1 | a:1000000", "values repeat words to more than 1,000,000 characters"),
         ("1 | a:1e300", "values repeat words to more than 1,000,000 characters"),
         ("1 |n:1e300 a:1e300", "values repeat words to more than 1,000,000 characters"),

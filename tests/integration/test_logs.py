@@ -57,7 +57,7 @@ def test_no_text_of_events(tmp_path: Path) -> None:
     done = streamlin("run", stream, "--log-format", "json")
     assert SECRET not in done.err
     told = "".join(str(line["message"]) for line in logged(done))
-    assert "time is '…', needs to be Unix seconds or RFC 3339" in told
+    assert "time is '…', expected Unix seconds or RFC 3339" in told
     fatal = streamlin("run", stream, "--log-format", "json", "--set", "pipeline.max_consecutive_dead_letters=2", code=3)
     assert SECRET not in fatal.err
     assert "2 records in a row could not be read" in fatal.err

@@ -1,7 +1,7 @@
-"""The n-grams of one event and the places that they come from: what hashing throws away.
+"""The n-grams of one event and their locations in its text, which hashing does not keep.
 
-What kernels do to a batch is done here to one event: cut by `re`, then hashed by the kernels' own murmur3, n-grams in
-the order in which they hash them.
+One event is processed here as a batch is by the kernels: tokenized by `re`, then hashed by the kernels' murmur3, the
+n-grams in the kernels' order.
 """
 
 import re
@@ -15,7 +15,7 @@ from streamlin.config import Tokens
 from streamlin.features.hashing import hash_ranges
 from streamlin.features.masks import masked_with_origins
 from streamlin.features.view import View
-from streamlin.kernel.byte_buffers import PADDING, joined
+from streamlin.kernel.byte_buffers import PADDING, encode_texts
 
 _TOKENS: dict[Tokens, re.Pattern[str]] = {
     "words": re.compile(r"\w+"),
@@ -26,14 +26,14 @@ _TOKENS: dict[Tokens, re.Pattern[str]] = {
 
 
 class Ngrams(NamedTuple):
-    """The N n-grams of an event, repeats and all, of U units: tokens, or characters.
+    """The N n-grams of an event, repeated ones included, over U units, which are tokens or characters.
 
-    text : what they are cut from, lower-cased and masked; n-gram i is `text[begins[i]:ends[i]]`.
+    text : the lower-cased and masked text; n-gram i is `text[begins[i]:ends[i]]`.
     begins, ends : int64[N].
-    hashes : int32[N], their murmur3.
-    first, size : int64[N]; n-gram i has the units from `first[i]` on, `size[i]` of them.
-    spans : int64[U, 2], where each unit stands in the event's pieces, joined by a line feed. Empty for what does not
-        stand there: a blank around a token, a category.
+    hashes : int32[N], murmur3.
+    first, size : int64[N]; n-gram i consists of `size[i]` units from `first[i]` on.
+    spans : int64[U, 2], the bounds of each unit in the event's pieces, joined by a line feed. A span is empty where
+        the unit is not part of the text: a blank around a token, a category.
     """
 
     text: str
@@ -48,17 +48,18 @@ class Ngrams(NamedTuple):
         """n-gram i as it is hashed."""
         return self.text[self.begins[i] : self.ends[i]]
 
-    def places(self, of: NDArray[np.int64]) -> list[tuple[int, int]]:
+    def locations(self, numbers: NDArray[np.int64]) -> list[tuple[int, int]]:
         """Where some n-grams begin and end in the event's text."""
-        first, last = self.first[of], self.first[of] + self.size[of] - 1
+        first, last = self.first[numbers], self.first[numbers] + self.size[numbers] - 1
         return list(zip(self.spans[first, 0].tolist(), self.spans[last, 1].tolist(), strict=True))
 
 
 class _Units(NamedTuple):
-    """U units in their order. n-grams do not leave a run of them: a piece's tokens, or a token's characters.
+    """U units in order. An n-gram stays within one run: the tokens of a piece, or the characters of a token.
 
-    text : unit j is `text[begins[j]:ends[j]]`, and what lies between two of a run is between them in an n-gram too.
-    left : int64[U], how many units its run has from unit j on. least : int64[U], how many its shortest n-gram has.
+    text : unit j is `text[begins[j]:ends[j]]`; the text between two units of a run is part of their n-grams.
+    left : int64[U], the number of units from unit j to the end of its run.
+    least : int64[U], the number of units of the shortest n-gram that begins there.
     spans : as in `Ngrams`.
     """
 
@@ -71,35 +72,35 @@ class _Units(NamedTuple):
 
 
 def ngrams(view: View, pieces: Sequence[str], categories: Mapping[str, str | None] | None = None) -> Ngrams:
-    """The n-grams of an event, and what its categories count as.
+    """The n-grams of an event, and the features of its categories.
 
-    pieces : its texts. categories : value by field, None where there is none.
+    pieces : its texts. categories : value by field, None where it is missing.
     """
     units = _concatenated([*_of_pieces(view, pieces), *_of_categories(view, pieces, categories or {})])
     counts = np.maximum(0, np.minimum(view.config.ngrams[1], units.left) - units.least + 1)
     first = np.repeat(np.arange(counts.size), counts)
     size = units.least[first] + np.arange(first.size) - np.repeat(np.cumsum(counts) - counts, counts)
     begins, ends = units.begins[first], units.ends[first + size - 1]
-    octets, _ = joined([units.text])
-    before = _octets_before(octets, len(units.text))
-    hashes = hash_ranges(octets, before[begins], before[ends])
+    data, _ = encode_texts([units.text])
+    offsets = _byte_offsets(data, len(units.text))
+    hashes = hash_ranges(data, offsets[begins], offsets[ends])
     return Ngrams(units.text, begins, ends, hashes, first, size, units.spans)
 
 
 def _of_pieces(view: View, pieces: Sequence[str]) -> list[_Units]:
-    found, begin = [], 0
+    units, begin = [], 0
     for piece in pieces:
-        text, origins = _prepared(view, piece)
+        text, origins = _normalized(view, piece)
         tokens = [match.span() for match in _TOKENS[view.config.tokens].finditer(text)]
         cut = _characters if view.config.tokens == "char_wb" else _tokens
         bounds = np.array(tokens, np.int64).reshape(-1, 2)
-        found.append(cut([text[i:j] for i, j in tokens], bounds, origins + begin, view.config.ngrams[0]))
+        units.append(cut([text[i:j] for i, j in tokens], bounds, origins + begin, view.config.ngrams[0]))
         begin += len(piece) + 1
-    return found
+    return units
 
 
 def _tokens(tokens: list[str], bounds: NDArray[np.int64], origins: NDArray[np.int64], shortest: int) -> _Units:
-    """Each token is a unit; bounds int64[T, 2] in the prepared text, of which origins int64[n, 2] are the spans."""
+    """Tokens as units; bounds int64[T, 2] in the normalized text, origins int64[n, 2] the spans of its characters."""
     lengths, n = bounds[:, 1] - bounds[:, 0], len(tokens)
     nexts = np.cumsum(lengths + 1)
     spans = np.stack([origins[bounds[:, 0], 0], origins[bounds[:, 1] - 1, 1]], axis=1)
@@ -108,7 +109,7 @@ def _tokens(tokens: list[str], bounds: NDArray[np.int64], origins: NDArray[np.in
 
 
 def _characters(tokens: list[str], bounds: NDArray[np.int64], origins: NDArray[np.int64], shortest: int) -> _Units:
-    """Each character is one, and a blank before and behind each token; a shorter token is one n-gram as a whole."""
+    """Characters as units, with a blank before and after each token; a shorter token is one n-gram as a whole."""
     sizes = bounds[:, 1] - bounds[:, 0] + 2
     units = np.arange(sizes.sum())
     run_ends, run_sizes = np.repeat(np.cumsum(sizes), sizes), np.repeat(sizes, sizes)
@@ -121,7 +122,7 @@ def _characters(tokens: list[str], bounds: NDArray[np.int64], origins: NDArray[n
 
 
 def _of_categories(view: View, pieces: Sequence[str], given: Mapping[str, str | None]) -> list[_Units]:
-    """Each is a run of its own, behind the text."""
+    """Each category is one unit and a run of its own, after the text."""
     end, one = len("\n".join(pieces)), np.ones(1, np.int64)
     names = [f"{field}={given[field]}" for field in view.categories if given.get(field) is not None]
     return [_Units(name, 0 * one, len(name) * one, one, one, np.full((1, 2), end)) for name in names]
@@ -144,8 +145,8 @@ def _concatenated(parts: Sequence[_Units]) -> _Units:
     )
 
 
-def _prepared(view: View, text: str) -> tuple[str, NDArray[np.int64]]:
-    """The text lower-cased and masked, and int64[n, 2], where each of its characters stands in the text given."""
+def _normalized(view: View, text: str) -> tuple[str, NDArray[np.int64]]:
+    """The text lower-cased and masked, and int64[n, 2], the span of each of its characters in the original text."""
     origins = np.arange(len(text))[:, None] + np.arange(2)
     if view.config.lowercase:
         lower = text.lower()
@@ -155,8 +156,8 @@ def _prepared(view: View, text: str) -> tuple[str, NDArray[np.int64]]:
     return masked_with_origins(text, origins, view.config.masks)
 
 
-def _octets_before(octets: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
-    """int64[n + 1], how many bytes of UTF-8 there are before each of n characters, and in all."""
-    data = octets[: octets.size - PADDING]
+def _byte_offsets(data: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
+    """int64[n + 1]: the offset in the UTF-8 of each of n characters, and of the end."""
+    data = data[: data.size - PADDING]
     begins = np.arange(n) if data.size == n else np.flatnonzero(data & 0xC0 != 0x80)
     return np.append(begins, data.size)

@@ -1,6 +1,6 @@
-"""n-grams that have no name yet are found and written down.
+"""Kernels that find n-grams without a name and store their names.
 
-Hashes that have a name stand in a table of open addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L).
+Hashes that have a name are kept in a table of open addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L).
 """
 
 import numpy as np
@@ -11,19 +11,19 @@ from streamlin.features.tokens import character_bounds
 from streamlin.kernel import kernel
 
 LONGEST = 64
-"""Bytes that are kept of a name; of a longer one its beginning, and `…`."""
+"""The maximum bytes of a name; a longer one is cut and ends in `…`."""
 _CUT = np.frombuffer("…".encode(), np.uint8)
 
 
 @kernel
 def key_of(hashed: np.int32) -> np.int32:
-    """What stands for a hash in the table, where 0 is a free slot: so 0 and 1 are taken for the same."""
+    """The key of a hash in the table. 0 marks a free slot, so the hash 0 shares the key 1."""
     return hashed if hashed != 0 else np.int32(1)
 
 
 @kernel
 def slot_of(key: np.int32, slots: NDArray[np.int32]) -> np.int64:
-    """Where a key stands, or may be put; the number of slots is a power of two."""
+    """The slot that holds a key, or where it is to be inserted; the number of slots is a power of two."""
     slot = np.int64(key) & (slots.size - 1)
     while slots[slot] != 0 and slots[slot] != key:
         slot = (slot + 1) & (slots.size - 1)
@@ -32,7 +32,7 @@ def slot_of(key: np.int32, slots: NDArray[np.int32]) -> np.int64:
 
 @kernel
 def fill_slots(hashes: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
-    """Put all in; there are more than twice as many slots, all free."""
+    """Insert all hashes; all slots must be free, and more than twice as many as hashes."""
     for i in range(hashes.size):
         key = key_of(hashes[i])
         slots[slot_of(key, slots)] = key
@@ -44,7 +44,7 @@ def note_rows(
     sources: NDArray[np.int64],
     learned: NDArray[np.bool_],
     rows_after: NDArray[np.int64],
-    octets: NDArray[np.uint8],
+    data: NDArray[np.uint8],
     starts: NDArray[np.int64],
     token_ends: NDArray[np.int64],
     pieces: NDArray[np.int64],
@@ -62,15 +62,17 @@ def note_rows(
     names: NDArray[np.uint8],
     count: int,
 ) -> tuple[int, int]:
-    """Name what the rows from `row` on bring; returns the row at which the room ended, or behind the last, and count.
+    """Store the names that the rows from `row` on bring.
 
-    sources, learned, rows_after [n] : the event of each row, whether it is learned, how many feature rows there are
-        then. octets, starts : tokens, see `write_tokens`; token_ends int64[m + 1] : how many the pieces before have.
-    pieces, named, name_ends : as `hash_texts` has them, but the latter where each name ends, behind a 0.
-    slots, hashes, ends, names : see `Names`; changed in place. count : how many names there are, at most `limit`.
+    Returns the row at which the space was used up, n at the end, and the new number of names.
+
+    sources, learned, rows_after [n] : the event of each row, whether it is learned, the number of feature rows then.
+    data, starts : tokens, see `write_tokens`. token_ends : int64[m + 1], the number of tokens before each piece.
+    pieces, named : `pieces` and `names` of `hash_texts`. name_ends : 0, then where each of these names ends.
+    slots, hashes, ends, names : see `Names`; changed in place. count : the number of names, at most `limit`.
     """
     k = (name_ends.size - 1) // max(pieces.size - 1, 1)
-    bounds = np.empty(octets.size if characters else 0, np.int64)
+    bounds = np.empty(data.size if characters else 0, np.int64)
     for at in range(row, sources.size):
         if not learned[at]:
             continue
@@ -80,7 +82,7 @@ def note_rows(
             if not characters:
                 of_tokens = starts[first : last + 1]
                 count = note_ngrams(
-                    octets,
+                    data,
                     of_tokens,
                     1,
                     shortest,
@@ -99,10 +101,10 @@ def note_rows(
                     return at, ~count
                 continue
             for token in range(first, last):
-                inside = character_bounds(octets, starts[token] - 1, starts[token + 1], bounds)
+                inside = character_bounds(data, starts[token] - 1, starts[token + 1], bounds)
                 least = min(shortest, inside.size - 1)
                 count = note_ngrams(
-                    octets, inside, 0, least, longest, bits, row_of, n_rows, limit, slots, hashes, ends, names, count
+                    data, inside, 0, least, longest, bits, row_of, n_rows, limit, slots, hashes, ends, names, count
                 )
                 if count < 0:
                     return at, ~count
@@ -119,7 +121,7 @@ def note_rows(
 
 @kernel
 def note_ngrams(
-    octets: NDArray[np.uint8],
+    data: NDArray[np.uint8],
     bounds: NDArray[np.int64],
     gap: int,
     shortest: int,
@@ -134,16 +136,16 @@ def note_ngrams(
     names: NDArray[np.uint8],
     count: int,
 ) -> int:
-    """Name the n-grams of some units, which `append_ngrams` tells of, as far as they have no name yet.
+    """Store the names of those n-grams of some units (see `append_ngrams`) that have no name yet.
 
-    An n-gram has to have a bucket among the first n_rows rows. Returns how many names there are then, or, with all bits
-    turned over, how many there are if there is no room.
+    An n-gram's bucket must have one of the first n_rows rows. Returns the new number of names; where the space was used
+    up, its bitwise complement.
     """
     size = bounds.size - 1
     for unit in range(size):
         for n in range(shortest, min(longest, size - unit) + 1):
             end = bounds[unit + n] - gap
-            hashed = murmur3_32(octets, bounds[unit], end)
+            hashed = murmur3_32(data, bounds[unit], end)
             slot = slot_of(key_of(hashed), slots)
             if slots[slot] != 0 or not 0 <= row_of[abs(np.int64(hashed)) & ((1 << bits) - 1)] < n_rows:
                 continue
@@ -153,23 +155,23 @@ def note_ngrams(
             if count == hashes.size or names.size - at < LONGEST:
                 return ~count
             slots[slot], hashes[count] = key_of(hashed), hashed
-            ends[count] = write_name(octets, bounds[unit], end, names, at)
+            ends[count] = write_name(data, bounds[unit], end, names, at)
             count += 1
     return count
 
 
 @kernel
 def write_name(
-    octets: NDArray[np.uint8], begin: np.int64, end: np.int64, names: NDArray[np.uint8], at: np.int64
+    data: NDArray[np.uint8], begin: np.int64, end: np.int64, names: NDArray[np.uint8], at: np.int64
 ) -> np.int64:
-    """Copy `octets[begin:end]`, or its beginning and `…`, to names[at:]; returns where it ends."""
+    """Copy `data[begin:end]`, or its beginning and `…`, to `names[at:]`; returns where the name ends."""
     length = end - begin
     if length > LONGEST:
         length = np.int64(LONGEST - _CUT.size)
-        while octets[begin + length] & 0xC0 == 0x80:  # in the midst of a character
+        while data[begin + length] & 0xC0 == 0x80:  # inside a character
             length -= 1
     for j in range(length):
-        names[at + j] = octets[begin + j]
+        names[at + j] = data[begin + j]
     at += length
     if length < end - begin:
         for j in range(_CUT.size):

@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 from streamlin.config import ViewConfig
 from streamlin.features import View
 from streamlin.features.masks import masked
+from streamlin.features.ngram_locations import Ngrams, ngrams
 from streamlin.features.ngrams import buckets_of
-from streamlin.features.walk import Ngrams, ngrams
 from tests import naive_features as naive
 from tests.features.batches import batch_of, configs, texts
 
@@ -36,7 +36,7 @@ def features(view: View, found: Ngrams) -> tuple[list[int], list[float]]:
 def told(found: Ngrams) -> list[tuple[str, tuple[int, int]]]:
     """Each n-gram and its place."""
     everything = np.arange(found.hashes.size)
-    return [(found.ngram(i), place) for i, place in zip(everything, found.places(everything), strict=True)]
+    return [(found.ngram(i), place) for i, place in zip(everything, found.locations(everything), strict=True)]
 
 
 @settings(max_examples=300)
@@ -71,7 +71,7 @@ def test_a_token_stands_where_its_text_is(text, config):
     text = text.replace("Σ", "").replace("İ", "")
     view = View(config)
     found = ngrams(view, [text])
-    places = found.places(np.arange(found.hashes.size))
+    places = found.locations(np.arange(found.hashes.size))
     for i in range(found.hashes.size):
         begin, end = places[i]
         assert 0 <= begin <= end <= len(text)
@@ -129,4 +129,4 @@ def test_a_long_text():
     found = ngrams(view, [text])
     expected = view.of_texts([text])
     assert set(buckets_of(found.hashes, 31).tolist()) == set(expected.buckets.tolist())
-    assert found.places(np.array([found.hashes.size - 2])) == [(len(text) - 2, len(text) - 1)]
+    assert found.locations(np.array([found.hashes.size - 2])) == [(len(text) - 2, len(text) - 1)]
