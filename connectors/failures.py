@@ -1,4 +1,4 @@
-"""What the operating system says, as one line for people."""
+"""Errors of the operating system as ConnectorErrors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from streamlin.errors import ConnectorError
 
 
 @contextmanager
-def failing(what: str) -> Iterator[None]:
+def connector_errors(what: str) -> Iterator[None]:
     """Turn an OSError into a ConnectorError `<what>: <reason>`."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The options of a connector's URL."""
+"""Checks the options of a connector's URL."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from streamlin.errors import ConfigError, nearest
 
 
 def check_options(scheme: str, options: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> None:
-    """Raise ConfigError for an option, or a value of it, that is not among the `known`."""
+    """Raise ConfigError for an option, or an option's value, that is not in `known`."""
     for name, value in options.items():
         if name not in known:
             raise ConfigError(f"{scheme}: no option '{name}'; {nearest(name, known)}")

@@ -1,4 +1,4 @@
-"""Handing out records, some at a time, from a reader that gives what it has."""
+"""A base for sources that read blocks of records and return them in portions."""
 
 import time
 from abc import ABC, abstractmethod
@@ -8,18 +8,18 @@ from connectors.records import PartRecords
 from streamlin.events import Records
 
 PAUSE = 0.05
-"""Seconds that a reader waits before it looks again; twice that is the most that `poll` takes."""
+"""Seconds that `read` waits for data; `poll` takes at most twice as long."""
 
 
 class PolledSource(ABC):
-    """A source over blocks: `read` gives what one block holds, `poll` hands it out in the portions asked for."""
+    """A source over blocks: `read` returns the records of one block, `poll` returns them in portions."""
 
     def __init__(self) -> None:
         self._waiting: deque[PartRecords] = deque()
 
     @abstractmethod
     def read(self) -> list[PartRecords] | None:
-        """The next records; [] if there are none yet (having waited up to `PAUSE`), None at the end for good."""
+        """The next records; [] if there are none yet (after waiting up to `PAUSE`), None at the end."""
 
     def poll(self, limit: int) -> list[Records] | None:
         """Up to `limit` records of one part. See `streamlin.events.Source`."""
@@ -31,9 +31,9 @@ class PolledSource(ABC):
             self._waiting.extend(more)
             if not more and time.monotonic() >= deadline:
                 return []
-        return [self._take(limit)]
+        return [self._next_portion(limit)]
 
-    def _take(self, limit: int) -> PartRecords:
+    def _next_portion(self, limit: int) -> PartRecords:
         records = self._waiting.popleft()
         if limit < len(records):
             self._waiting.appendleft(records.between(limit, len(records)))

@@ -1,4 +1,4 @@
-"""Records that know the file they were cut from."""
+"""Records whose positions identify the file they come from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field, replace
 from streamlin.events import Position, Records
 
 FINGERPRINT = 64
-"""So many bytes before a position tell whether it is still the same file."""
+"""The number of bytes before a position that are compared to recognize the file."""
 
 
 @dataclass
 class PartRecords(Records):
-    """Records cut from one part of a stream of bytes.
+    """Records of one part of a source of bytes: a file, or standard input.
 
     key : the part's name in a checkpoint.
     identity : device and inode of the file; empty for a stream that can't be read again.
     base : offset in the part of `data[0]`.
-    previous : the up to `FINGERPRINT` bytes before `base`.
-    damaged : where the last record is the unfinished rest of a damaged file, how many good bytes the file has.
+    previous : up to `FINGERPRINT` bytes before `base`.
+    damaged : if the last record is the incomplete end of a damaged file, the number of good bytes in the file.
     """
 
     key: str = "-"
@@ -37,14 +37,14 @@ class PartRecords(Records):
         return position
 
     def before(self, offset: int) -> bytes:
-        """The up to `FINGERPRINT` bytes before an offset of the part that lies in `data` or at its end."""
+        """Up to `FINGERPRINT` bytes before an offset in the part, which must be in `data` or at its end."""
         index, length = offset - self.base, min(FINGERPRINT, offset)
         if index >= length:
             return self.data[index - length : index]
         return (self.previous + self.data[:index])[-length:]
 
     def between(self, begin: int, end: int) -> "PartRecords":
-        """Records begin to end; the buffer is shared."""
+        """The records from `begin` to `end`; the buffer is shared."""
         end = min(end, len(self))
         return replace(
             self,
@@ -58,7 +58,7 @@ class PartRecords(Records):
 
 @dataclass(frozen=True)
 class Origin:
-    """The part that records come from: its name for people, its key in checkpoints, its file's device and inode."""
+    """The part that records come from: its name in messages, its key in checkpoints, its file's device and inode."""
 
     part: str
     key: str

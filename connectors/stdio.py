@@ -1,12 +1,12 @@
-"""`-`: standard input and output; and `null://`, which keeps nothing."""
+"""`-`: standard input and output; and `null://`, a sink that discards everything."""
 
 import os
 import select
 import time
 from collections.abc import Mapping
 
-from connectors.failures import failing
-from connectors.files.record_cutter import Cutter
+from connectors.failures import connector_errors
+from connectors.files.record_cutter import RecordCutter
 from connectors.options import check_options
 from connectors.polling import PAUSE, PolledSource
 from connectors.records import Origin, PartRecords
@@ -18,46 +18,46 @@ _STDIN, _STDOUT = 0, 1
 
 
 class StdinSource(PolledSource):
-    """Records of standard input, each as soon as its line end has come; ends with it.
+    """Records of standard input, each as soon as it is complete; ends with the input.
 
-    It can't be read twice: offsets begin at 0 whatever a checkpoint says.
+    Standard input can't be read again: offsets begin at 0, whatever the checkpoint's position.
 
     Raises
     ------
-    ConfigError : an option; there is none.
+    ConfigError : any option is given; the source has none.
     """
 
     def __init__(self, address: str, context: SourceContext) -> None:
         super().__init__()
         check_options("stdin source", context.options, {})
         if context.positions:
-            context.notice("standard input can't be gone back in; it is read on from where it is")
-        self._cutter = Cutter(Origin("-", "-"), context.framing, context.max_record_bytes)
-        self._ended = False
+            context.notice("standard input can't be rewound; reading goes on from its current position")
+        self._cutter = RecordCutter(Origin("-", "-"), context.framing, context.max_record_bytes)
+        self._at_end = False
 
     def read(self) -> list[PartRecords] | None:
-        """What has come so far, up to about `BLOCK` bytes of it."""
-        if self._ended:
+        """The records of the input that is available now, up to about `BLOCK` bytes."""
+        if self._at_end:
             return None
         if not _readable(PAUSE):
             return []
-        with failing("standard input can't be read"):
-            block = self._gathered()
-        return self._cutter.feed(block, final=self._ended)
+        with connector_errors("standard input can't be read"):
+            block = self._read_block()
+        return self._cutter.feed(block, final=self._at_end)
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """A stream has forgotten already."""
+        """Nothing to do: a stream can't be read again."""
 
     def close(self) -> None:
-        """Standard input was open before, and stays so."""
+        """Standard input stays open."""
 
-    def _gathered(self) -> bytes:
-        """A pipe gives little at a time; take what is there, but don't keep it back for long."""
+    def _read_block(self) -> bytes:
+        """The available input; reads are combined for up to `PAUSE` seconds, since a pipe returns little at a time."""
         pieces, size, deadline = [], 0, time.monotonic() + PAUSE
         while size < BLOCK and (not size or _readable(0)) and time.monotonic() < deadline:
             piece = os.read(_STDIN, BLOCK)
             if not piece:
-                self._ended = True
+                self._at_end = True
                 break
             pieces.append(piece)
             size += len(piece)
@@ -65,44 +65,44 @@ class StdinSource(PolledSource):
 
 
 def _readable(seconds: float) -> bool:
-    with failing("standard input can't be read"):
+    with connector_errors("standard input can't be read"):
         return bool(select.select([_STDIN], [], [], seconds)[0])
 
 
 class StdoutSink:
-    """Lines to standard output, at once."""
+    """Writes lines to standard output, unbuffered."""
 
     def __init__(self, address: str, context: SinkContext) -> None:
         check_options("stdout sink", context.options, {"mode": ("append",)})
 
     def write(self, lines: bytes | memoryview) -> None:
-        """Raises ConnectorError, also where whoever reads it has gone."""
+        """Write lines. Raises ConnectorError, also if the reader of the pipe is gone."""
         write_all(_STDOUT, lines, "standard output")
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Nothing to do: writing is unbuffered."""
 
     def sync(self) -> None:
-        """A stream has no length to go back to."""
+        """A stream has no length that it could be cut back to."""
 
     def close(self) -> None:
-        """Standard output was open before, and stays so."""
+        """Standard output stays open."""
 
 
 class NullSink:
-    """Keeps nothing."""
+    """Discards everything."""
 
     def __init__(self, address: str, context: SinkContext) -> None:
         check_options("null sink", context.options, {"mode": ("append",)})
 
     def write(self, lines: bytes | memoryview) -> None:
-        """Nothing."""
+        """Nothing to do."""
 
     def flush(self) -> None:
-        """Nothing."""
+        """Nothing to do."""
 
     def sync(self) -> None:
-        """Nothing."""
+        """Nothing to do."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Nothing to do."""

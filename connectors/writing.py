@@ -1,17 +1,17 @@
-"""Writing all of it, or saying why not."""
+"""Writing to a file descriptor."""
 
 import os
 import select
 
-from connectors.failures import failing
+from connectors.failures import connector_errors
 
 
 def write_all(descriptor: int, data: bytes | memoryview, name: str) -> None:
-    """Write `data`; the rest again after a partial write. Raises ConnectorError that gives the reason."""
+    """Write all of `data`, in several writes if needed. Raises ConnectorError with the reason."""
     view = memoryview(data)
-    with failing(f"{name} can't be written to"):
+    with connector_errors(f"{name} can't be written to"):
         while len(view):
             try:
                 view = view[os.write(descriptor, view) :]
-            except BlockingIOError:  # a terminal or pipe that someone else has set to non-blocking
+            except BlockingIOError:  # another program has set the terminal or pipe to non-blocking
                 select.select([], [descriptor], [])

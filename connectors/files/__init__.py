@@ -1,4 +1,4 @@
-"""Files: replayed, followed, written; plain or compressed."""
+"""Files, plain or compressed: replayed, followed, or written."""
 
 from connectors.files.sink import FileSink
 from connectors.files.source import FileSource

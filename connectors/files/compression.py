@@ -1,4 +1,4 @@
-"""gzip and Zstandard, told by the suffix of a path."""
+"""gzip and Zstandard, selected by the suffix of a path."""
 
 import zlib
 from collections.abc import Callable
@@ -30,11 +30,11 @@ class Encoder(Protocol):
 class Compression:
     """How one kind of file is read and written.
 
-    name : for people.
-    decoder, encoder : begin a member (gzip) or frame (Zstandard).
-    error : what a decoder raises for damaged data.
-    piece : so many compressed bytes never become more than a few megabytes.
-    block, end : an encoder's flush modes: all can be read so far; the member or frame is complete.
+    name : its name in messages.
+    decoder, encoder : create one for a new member (gzip) or frame (Zstandard).
+    error : raised by a decoder for damaged data.
+    piece : the number of compressed bytes to decompress at once, so that they become a few megabytes at most.
+    block, end : an encoder's flush modes: make everything so far readable; complete the member or frame.
     """
 
     name: str
@@ -60,23 +60,23 @@ def _gzip() -> Compression:
     return Compression(
         "gzip",
         decoder=lambda: zlib.decompressobj(wbits),
-        encoder=lambda: zlib.compressobj(1, zlib.DEFLATED, wbits),  # predictions are written faster than level 6 can
+        encoder=lambda: zlib.compressobj(1, zlib.DEFLATED, wbits),  # level 6 is slower than predictions are made
         error=zlib.error,
-        piece=1024,  # 1032 times that at most
+        piece=1024,  # decompresses to at most 1032 times as much
         block=zlib.Z_SYNC_FLUSH,
         end=zlib.Z_FINISH,
     )
 
 
 def _zstandard() -> Compression:
-    import zstandard  # costs start-up time
+    import zstandard  # imported only if needed, to save start-up time
 
     return Compression(
         "Zstandard",
         decoder=lambda: zstandard.ZstdDecompressor().decompressobj(),
         encoder=lambda: zstandard.ZstdCompressor(write_checksum=True).compressobj(),
         error=zstandard.ZstdError,
-        piece=128,  # 4 bytes can stand for 128 KiB
+        piece=128,  # 4 bytes can decompress to 128 KiB
         block=zstandard.COMPRESSOBJ_FLUSH_BLOCK,
         end=zstandard.COMPRESSOBJ_FLUSH_FINISH,
     )

@@ -1,4 +1,4 @@
-"""Reading a compressed file, down to the last byte that is good."""
+"""Reads a compressed file, up to the last good byte of a damaged one."""
 
 import os
 from collections.abc import Iterator
@@ -10,51 +10,54 @@ BLOCK = 256 * 1024
 
 
 class DamagedError(Exception):
-    """The file is cut off or damaged; says where. Raised once, after all that is good was read."""
+    """The file is truncated or damaged at a place given in the message. Raised once, after all good bytes were read."""
 
 
-class CompressedBytes:
-    """The decompressed bytes of an open file of any number of gzip members or Zstandard frames."""
+class CompressedFile:
+    """The decompressed bytes of an open file with any number of gzip members or Zstandard frames.
+
+    offset : decompressed bytes read. disk_offset : bytes of the file read.
+    """
 
     def __init__(self, descriptor: int, compression: Compression) -> None:
         self._descriptor, self._compression = descriptor, compression
         self._outputs = self._decompressed()
-        self._ahead = b""
+        self._buffered = b""
         self._damage: str | None = None
         self._block, self._block_at = b"", 0
         self.offset = 0
         self.disk_offset = 0
 
     def seek(self, offset: int, before: bytes) -> bool:
-        """Go to an offset from the beginning; False where it isn't there, or the bytes before it are not `before`."""
+        """Skip to an offset; False if it is beyond the file's end, or the bytes before it are not `before`."""
         last = b""
         while self.offset < offset:
-            found = self._read(min(BLOCK, offset - self.offset))
-            if not found:
+            data = self._read(min(BLOCK, offset - self.offset))
+            if not data:
                 return False
-            last = (last + found)[-FINGERPRINT:]
+            last = (last + data)[-FINGERPRINT:]
         return last[len(last) - len(before) :] == before
 
     def read(self, size: int) -> bytes:
-        """`size` bytes, fewer at the end, then none. Raises DamagedError, OSError."""
-        found = self._read(size)
-        if not found and self._damage is not None:
+        """The next `size` bytes, fewer at the end, then none. Raises DamagedError, OSError."""
+        data = self._read(size)
+        if not data and self._damage is not None:
             damage, self._damage = self._damage, None
             raise DamagedError(damage)
-        return found
+        return data
 
     def _read(self, size: int) -> bytes:
-        pieces, missing = [self._ahead], size - len(self._ahead)
+        pieces, missing = [self._buffered], size - len(self._buffered)
         while missing > 0 and (piece := next(self._outputs, b"")):
             pieces.append(piece)
             missing -= len(piece)
-        found = b"".join(pieces)
-        self._ahead = found[size:]
-        self.offset += len(found) - len(self._ahead)
-        return found[:size]
+        data = b"".join(pieces)
+        self._buffered = data[size:]
+        self.offset += len(data) - len(self._buffered)
+        return data[:size]
 
     def _decompressed(self) -> Iterator[bytes]:
-        """Decompressed bytes piece by piece, none of them empty; sets `_damage` where they end early."""
+        """Decompressed bytes in non-empty pieces; sets `_damage` if the file is damaged."""
         decoder: Decoder | None = None
         begin = at = 0
         while piece := self._piece(at):
@@ -65,7 +68,7 @@ class CompressedBytes:
                     continue
                 decoder, begin = self._compression.decoder(), at
             try:
-                found = decoder.decompress(piece)
+                data = decoder.decompress(piece)
             except self._compression.error:
                 yield self._salvaged(begin, at)
                 return
@@ -73,23 +76,23 @@ class CompressedBytes:
             self.disk_offset = at
             if decoder.eof:
                 decoder = None
-            if found:
-                yield found
+            if data:
+                yield data
         if decoder is not None:
             self._damage = f"the {self._compression.name} file is cut off at byte {at}"
 
     def _piece(self, at: int) -> bytes:
-        """Some compressed bytes."""
+        """The compressed bytes from offset `at`, up to the size of a piece."""
         index = at - self._block_at
         if index >= len(self._block):
             self._block, self._block_at, index = os.pread(self._descriptor, BLOCK, at), at, 0
         return self._block[index : index + self._compression.piece]
 
     def _salvaged(self, begin: int, at: int) -> bytes:
-        """What can still be had of the damaged piece at `at` in the member that begins at `begin`.
+        """The good bytes of the damaged piece at `at`, in the member that begins at `begin`.
 
-        A decoder gives nothing of a piece in which it finds damage; so the member is read again, that piece byte by
-        byte.
+        A decoder returns nothing for a piece in which it finds damage. The member is therefore decompressed again, the
+        damaged piece byte by byte.
         """
         decoder, salvaged = self._compression.decoder(), []
         for position in range(begin, at, self._compression.piece):

@@ -1,25 +1,25 @@
-"""Which files a path, a pattern or a folder stands for."""
+"""The files that a path, a pattern or a folder refers to."""
 
 import os
 import stat
 from glob import glob
 
-from connectors.failures import failing
+from connectors.failures import connector_errors
 from connectors.files.compression import compression
 from streamlin.errors import ConfigError, ConnectorError
 
 
 def files_of(address: str) -> list[str]:
-    """The files that an address stands for, sorted by name.
+    """The files that an address refers to, sorted by name.
 
-    A path that exists is taken as it is, whatever characters it has; a folder stands for the files in it that are not
-    hidden; another path with `*`, `?` or `[` is a pattern, `**` for folders in any depth.
+    A path that exists is used literally, whatever characters it contains. A folder refers to its files that are not
+    hidden. Any other path with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth.
 
     Raises
     ------
-    ConnectorError : there is none.
+    ConnectorError : there is no such file.
     """
-    with failing(f"{address} can't be read"):
+    with connector_errors(f"{address} can't be read"):
         try:
             is_folder = stat.S_ISDIR(os.stat(address).st_mode)
         except FileNotFoundError:
@@ -27,28 +27,28 @@ def files_of(address: str) -> list[str]:
                 raise
         else:
             return _in_folder(address) if is_folder else [address]
-    found = sorted(path for path in glob(address, recursive=True) if not os.path.isdir(path))
-    if not found:
+    paths = sorted(path for path in glob(address, recursive=True) if not os.path.isdir(path))
+    if not paths:
         raise ConnectorError(f"no file matches {address}")
-    return found
+    return paths
 
 
 def _in_folder(folder: str) -> list[str]:
     with os.scandir(folder) as entries:
         names = sorted(entry.name for entry in entries if entry.is_file() and not entry.name.startswith("."))
     if not names:
-        raise ConnectorError(f"no file in the folder {folder} (hidden ones are left out)")
+        raise ConnectorError(f"no file in the folder {folder} (hidden files are ignored)")
     return [os.path.join(folder, name) for name in names]
 
 
 def has_wildcards(path: str) -> bool:
-    """Whether a path that does not exist is a pattern."""
+    """Whether a path, if it does not exist, is a pattern."""
     return any(character in path for character in "*?[")
 
 
 def check_followable(path: str) -> None:
-    """Raise ConfigError for what can't be followed."""
+    """Raise ConfigError for a path that can't be followed."""
     if os.path.isdir(path) or (has_wildcards(path) and not os.path.exists(path)):
-        raise ConfigError(f"--follow takes one file, not {path}; give the path of one, which need not exist yet")
+        raise ConfigError(f"--follow takes one file, not {path}; give the path of a file, which need not exist yet")
     if compression(path):
         raise ConfigError(f"--follow takes a plain file, not the compressed {path}; read it without --follow")

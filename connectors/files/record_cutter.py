@@ -1,27 +1,27 @@
-"""Cutting a stream of bytes into records, whatever the blocks it comes in."""
+"""Cuts a stream of bytes into records, independently of the blocks it arrives in."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from connectors.files.oversized import SHOWN, Oversized
+from connectors.files.oversized_record import KEPT_BYTES, OversizedRecord
 from connectors.records import FINGERPRINT, Origin, PartRecords
 from streamlin.events import Framing
 
 Indices = NDArray[np.int64]
 
 
-class Cutter:
-    """Blocks of bytes in, columns of records out; the records do not depend on the blocks.
+class RecordCutter:
+    """Turns blocks of bytes into columns of records; the records do not depend on the blocks.
 
     Parameters
     ----------
-    offset, before : where the bytes begin in their part, and the up to `FINGERPRINT` bytes before that.
-    header : the part's header, read before; at offset 0, with `framing.header`, the first record becomes it.
+    offset, before : where the bytes begin in their part, and up to `FINGERPRINT` bytes before that.
+    header : the part's header, if it was read before; at offset 0, with `framing.header`, it is the first record.
 
     Attributes
     ----------
-    header_due : whether the first record, which is the header, is still to come. One that is too long is none.
-    pending : bytes of an unfinished record that are held.
+    header_due : whether the next record is the header. A record that is too long is not used as header.
+    pending_bytes : the number of bytes of an incomplete record.
     """
 
     def __init__(
@@ -38,37 +38,37 @@ class Cutter:
         self.header = header
         self.header_due = framing.header and not offset
         self._unfinished: list[bytes] = []
-        self.pending = 0
-        self._oversized: Oversized | None = None
+        self.pending_bytes = 0
+        self._oversized: OversizedRecord | None = None
 
     def feed(self, block: bytes, final: bool = False) -> list[PartRecords]:
-        """Records that are complete once `block` is there; with `final` nothing follows, and nothing is left over.
+        """The records that `block` completes; with `final`, nothing follows and the rest is a record too.
 
-        All framings end a record at a line feed, so that a block without one is only put aside.
+        All framings end a record at a line feed, so a block without one is only stored.
         """
         if self._oversized is not None:
-            return self._pass_over(self._oversized, block, final)
+            return self._skip(self._oversized, block, final)
         self._unfinished.append(block)
-        self.pending += len(block)
-        if not self.pending or not (final or b"\n" in block or self._too_long(self.pending)):
+        self.pending_bytes += len(block)
+        if not self.pending_bytes or not (final or b"\n" in block or self._too_long(self.pending_bytes)):
             return []
         return self._cut(b"".join(self._unfinished), final)
 
     def finish(self) -> list[PartRecords]:
-        """Nothing follows: an unfinished record is one."""
+        """The stream ends here: an incomplete record is one too."""
         return self.feed(b"", final=True)
 
     def break_off(self, error: str, damaged: int) -> list[PartRecords]:
-        """Nothing that can be read follows: what is unfinished, maybe nothing, becomes one record with this error.
+        """The rest can't be read: an incomplete record, even an empty one, becomes a record with this error.
 
-        Its position stays at its beginning, and says how many good bytes there are: `damaged`.
+        Its position is at its beginning and includes `damaged`, the number of good bytes.
         """
         data = b"".join(self._unfinished) if self._oversized is None else self._oversized.head
-        self._unfinished, self.pending, self._oversized = [], 0, None
-        return [self._single(data[:SHOWN], error, self._offset, self._offset, self._before, damaged)]
+        self._unfinished, self.pending_bytes, self._oversized = [], 0, None
+        return [self._single(data[:KEPT_BYTES], error, self._offset, self._offset, self._before, damaged)]
 
     def _too_long(self, unfinished: int) -> bool:
-        return unfinished > self._longest + 1  # the last byte may be half a line end
+        return unfinished > self._longest + 1  # the last byte may be the carriage return of a line end
 
     def _cut(self, data: bytes, final: bool) -> list[PartRecords]:
         starts, ends, consumed = self._framing(data, final)
@@ -77,12 +77,12 @@ class Cutter:
         self._before = (self._before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
         rest = data[consumed:]
         if self._too_long(len(rest)):
-            self._oversized, rest = Oversized(self._framing, rest, self._before), b""
-        self._unfinished, self.pending = [rest] if rest else [], len(rest)
+            self._oversized, rest = OversizedRecord(self._framing, rest, self._before), b""
+        self._unfinished, self.pending_bytes = [rest] if rest else [], len(rest)
         return [records] if len(records) else []
 
     def _records(self, data: bytes, starts: Indices, ends: Indices, consumed: int) -> PartRecords:
-        ends, errors = self._cut_to_size(starts, ends)
+        ends, errors = self._shortened(starts, ends)
         records = PartRecords(
             data,
             starts,
@@ -99,13 +99,13 @@ class Cutter:
         )
         return self._without_header(records)
 
-    def _cut_to_size(self, starts: Indices, ends: Indices) -> tuple[Indices, dict[int, str]]:
+    def _shortened(self, starts: Indices, ends: Indices) -> tuple[Indices, dict[int, str]]:
         lengths = ends - starts
         too_long = np.flatnonzero(lengths > self._longest)
         if not too_long.size:
             return ends, {}
         ends = ends.copy()
-        ends[too_long] = np.minimum(ends[too_long], starts[too_long] + SHOWN)
+        ends[too_long] = np.minimum(ends[too_long], starts[too_long] + KEPT_BYTES)
         return ends, {i: self._length_error(int(lengths[i])) for i in too_long.tolist()}
 
     def _length_error(self, length: int) -> str:
@@ -120,25 +120,25 @@ class Cutter:
         records.header = self.header = records[0]
         return records.between(1, len(records))
 
-    def _pass_over(self, record: Oversized, block: bytes, final: bool) -> list[PartRecords]:
+    def _skip(self, record: OversizedRecord, block: bytes, final: bool) -> list[PartRecords]:
         rest = record.feed(block, final)
         if rest is None:
             return []
         begin, end = self._offset, self._offset + record.total
         self.header_due = False
-        found = self._single(record.head, self._length_error(record.length), begin, end, record.before)
+        skipped = self._single(record.head, self._length_error(record.length), begin, end, record.before)
         self._offset, self._before, self._oversized = end, record.before, None
-        return [found, *self.feed(rest, final)]
+        return [skipped, *self.feed(rest, final)]
 
     def _single(
-        self, shown: bytes, error: str, offset: int, following: int, before: bytes, damaged: int | None = None
+        self, head: bytes, error: str, offset: int, following: int, before: bytes, damaged: int | None = None
     ) -> PartRecords:
-        """One bad record; `before` are the bytes before what follows it."""
-        data = shown + before
+        """One bad record; `before` are the bytes before the next record."""
+        data = head + before
         return PartRecords(
             data,
             starts=np.zeros(1, np.int64),
-            ends=np.array([len(shown)]),
+            ends=np.array([len(head)]),
             offsets=np.array([offset]),
             nexts=np.array([following]),
             part=self._origin.part,

@@ -1,9 +1,9 @@
-"""Appending lines to a file."""
+"""Appends lines to a file."""
 
 import os
 import stat
 
-from connectors.failures import failing
+from connectors.failures import connector_errors
 from connectors.files.compression import Encoder, compression
 from connectors.options import check_options
 from connectors.writing import write_all
@@ -12,19 +12,19 @@ from streamlin.events import SinkContext
 
 
 class FileSink:
-    """Lines at the end of a file, compressed where its suffix is `.gz` or `.zst`.
+    """Appends lines to a file, compressed if its suffix is `.gz` or `.zst`.
 
-    Every `sync` completes a gzip member or Zstandard frame, so that the length it returns can be gone back to.
+    Every `sync` completes a gzip member or Zstandard frame, so that the file can be cut back to the length it returns.
 
     Parameters
     ----------
     address : the file's path; its folder must exist.
-    options : `mode`, for a fresh start: `fresh` (default; the file must be new or empty), `append`, `overwrite`.
-    length : what a checkpoint knows of the file; the rest is cut off. None on a fresh start.
+    options : `mode`, for a fresh start: `fresh` (default; the file must be new or empty), `append`, or `overwrite`.
+    length : the file's length in the checkpoint, to which it is cut back. None on a fresh start.
 
     Raises
     ------
-    ConfigError : an unknown option; `mode=fresh` and a file with content.
+    ConfigError : an unknown option, or `mode=fresh` and a file with content.
     ConnectorError : the file can't be opened, or is shorter than `length`.
     """
 
@@ -37,7 +37,7 @@ class FileSink:
         self._descriptor = -1
         if length and not os.path.exists(address):
             raise _shorter(address, "is missing", length)
-        with failing(f"{address} can't be written to"):
+        with connector_errors(f"{address} can't be written to"):
             descriptor = _opened(address, create=not length)
         try:
             self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
@@ -59,22 +59,22 @@ class FileSink:
         self._append(self._encoder.compress(lines))
 
     def flush(self) -> None:
-        """Make what was written readable."""
+        """Make everything written so far readable."""
         if self._encoder is not None and self._compression is not None and self._unflushed:
             self._append(self._encoder.flush(self._compression.block))
             self._unflushed = False
 
     def sync(self) -> int | None:
-        """Make what was written durable; the file's length, None for a pipe or device."""
+        """Make everything written so far durable; returns the file's length, None for a pipe or device."""
         self._complete()
         if not self._regular:
             return None
-        with failing(f"{self._path} can't be written to"):
+        with connector_errors(f"{self._path} can't be written to"):
             os.fsync(self._descriptor)
             return os.fstat(self._descriptor).st_size
 
     def close(self) -> None:
-        """Complete and close the file; a second time does nothing."""
+        """Complete and close the file; does nothing if it is closed."""
         if self._descriptor < 0:
             return
         try:
@@ -84,7 +84,7 @@ class FileSink:
             self._descriptor = -1
 
     def _complete(self) -> None:
-        """End the gzip member or Zstandard frame, if one was begun."""
+        """Complete the current gzip member or Zstandard frame, if any."""
         if self._encoder is not None and self._compression is not None:
             encoder, self._encoder = self._encoder, None
             self._unflushed = False
@@ -94,11 +94,11 @@ class FileSink:
         try:
             write_all(self._descriptor, data, self._path)
         except ConnectorError:
-            self._encoder = None  # what it would add no longer fits what is there
+            self._encoder = None  # its output would not continue what is in the file
             raise
 
     def _prepare(self, descriptor: int, mode: str, length: int | None) -> None:
-        """Bring the file to the length at which writing begins."""
+        """Cut the file to the length at which writing begins, or check that it may be appended to."""
         size = os.fstat(descriptor).st_size
         if length is not None and size < length:
             raise _shorter(self._path, f"has {size} bytes", length)
@@ -106,16 +106,16 @@ class FileSink:
             raise ConfigError(
                 f"{self._path} exists and has content; add ?mode=append to keep it or ?mode=overwrite to replace it"
             )
-        with failing(f"{self._path} can't be written to"):
+        with connector_errors(f"{self._path} can't be written to"):
             if length is not None or mode == "overwrite":
                 os.ftruncate(descriptor, length or 0)
             elif size and self._compression is None and _last_byte(self._path) != b"\n":
-                write_all(descriptor, b"\n", self._path)  # a line torn by a kill stays alone
+                write_all(descriptor, b"\n", self._path)  # an incomplete line, left by a kill, gets a line of its own
 
 
 def _shorter(path: str, found: str, length: int) -> ConnectorError:
     return ConnectorError(
-        f"{path} {found}, the checkpoint knows of {length} bytes; bring back the file, or start without the checkpoint"
+        f"{path} {found}, but the checkpoint expects {length} bytes; restore the file, or start without the checkpoint"
     )
 
 
@@ -126,7 +126,7 @@ def _last_byte(path: str) -> bytes:
 
 
 def _opened(path: str, create: bool) -> int:
-    """A descriptor that appends; a file that it creates is in its folder for good."""
+    """A descriptor for appending; if the file is created, its folder is synced."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
     if create and not os.path.exists(path):
         descriptor = os.open(path, flags | os.O_CREAT, 0o666)

@@ -1,4 +1,4 @@
-"""A synthetic stream of known Bayes-optimal accuracy."""
+"""A synthetic stream whose Bayes-optimal accuracy is known."""
 
 from connectors.synthetic.source import SyntheticSource
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Drift:
-    """A new concept takes the place of the old one: label k then draws from the words of label k + 1, the last
-    label from those of label 0.
+    """A new concept replaces the old one: label k then draws from the word distribution of label k + 1, the last label
+    from that of label 0.
 
-    at : number of the first event that can be of the new concept.
-    over : the events in which its probability grows from 0 to 1; 0 is a sudden change.
+    at : the number of the first event that can be of the new concept.
+    over : the number of events over which its probability grows from 0 to 1; 0 for a sudden change.
     """
 
     at: int
@@ -46,10 +46,10 @@ class Story:
     """The true parameters of a stream of K labels over V words.
 
     prior : float64[K], P(k), sums to 1.
-    shares : float64[V], share of the word at rank r, sums to 1.
+    shares : float64[V], the share of the word at rank r, sums to 1.
     orders : int32[K, V], label k's word at rank r; each row a permutation of 0 … V - 1.
-    length : words in a text.
-    drift : when and how the concept changes; None if it does not.
+    length : the number of words in a text.
+    drift : when and how the concept changes; None for no drift.
     """
 
     prior: NDArray[np.float64]
@@ -74,7 +74,7 @@ class Story:
         return Categories(self.shares)
 
     def draw(self, numbers: NDArray[np.int64], randomness: np.random.Generator) -> Draw:
-        """The events of these numbers, int64[n]; the same randomness gives the same events."""
+        """Draw the events with these numbers, int64[n]; the same randomness gives the same events."""
         labels = self._draw_labels(randomness.random(numbers.size))
         of_new = randomness.random(numbers.size) < self._progress(numbers)
         origins = (labels + of_new) % self.prior.size
@@ -87,14 +87,14 @@ class Story:
 
             argmax_k P(k) ((1 - λ) Π_i P(w_i | k) + λ Π_i P(w_i | k + 1))
 
-        λ is the drift's progress at the event's number; each text is wholly of one concept.
+        λ is the drift's progress at the event's number; all words of a text are drawn from one concept.
         """
         scores = np.zeros((len(words), self.prior.size))
         for column in words.T:
             scores += self.log_likelihoods[column]
         progress = self._progress(numbers)
         if progress.any():
-            with np.errstate(divide="ignore"):  # log 0: that concept takes no part
+            with np.errstate(divide="ignore"):  # log 0: that concept has no weight
                 old, new = np.log1p(-progress)[:, None], np.log(progress)[:, None]
             scores = np.logaddexp(old + scores, new + np.roll(scores, -1, axis=1))
         best: NDArray[np.int64] = (scores + np.log(self.prior)).argmax(axis=1)
@@ -116,8 +116,8 @@ def shifted_orders(
 ) -> NDArray[np.int32]:
     """int32[labels, vocabulary]: each label's words by rank, from the most frequent on.
 
-    A label moves every word by its own standard normal z and ranks them anew by log(word + 1) + separation * z: a word
-    moves by a factor of its rank, so that frequent words stay frequent. With 0 all labels are the same.
+    Each label ranks the words by log(word + 1) + separation * z, with a standard normal z for each word. A word's rank
+    changes by a factor, so that frequent words stay frequent. With separation 0 all labels are the same.
     """
     heights = np.log(np.arange(1, vocabulary + 1))
     orders = np.empty((labels, vocabulary), np.int32)
@@ -127,20 +127,20 @@ def shifted_orders(
 
 
 class Categories:
-    """Draws from a categorical distribution by an inverse-CDF search with an index: cells of [0, 1) in which one
-    category alone lies need no search. H.-C. Chen, Y. Asau, AIIE Transactions 6 (1974) 163-166.
+    """Draws from a categorical distribution by an inverse-CDF search with an index: cells of [0, 1) that belong to one
+    category need no search. H.-C. Chen, Y. Asau, AIIE Transactions 6 (1974) 163-166.
 
     probabilities : float64[n], summing to 1.
     """
 
-    _CELLS = 2**18  # a power of two, so that finding a number's cell rounds nothing
+    _CELLS = 2**18  # a power of two, so that finding a number's cell is exact
 
     def __init__(self, probabilities: NDArray[np.float64]) -> None:
-        self._bounds = np.cumsum(probabilities)[:-1]  # the last category reaches to 1 whatever rounding left
+        self._bounds = np.cumsum(probabilities)[:-1]  # the last category extends to 1 despite rounding
         self._index = self._search(np.arange(self._CELLS + 1) / self._CELLS)
 
     def __call__(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The category that each number of [0, 1) falls into; any shape."""
+        """The category of each number in [0, 1); any shape."""
         cells = (uniforms * self._CELLS).astype(np.int64)
         categories = self._index[cells]
         shared = categories != self._index[cells + 1]

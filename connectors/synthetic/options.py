@@ -1,4 +1,4 @@
-"""The options of `synthetic://`, checked once."""
+"""The options of `synthetic://` and their checks."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,20 +17,20 @@ _MOST_EVENTS = 2**62
 
 @dataclass(frozen=True)
 class SyntheticOptions:
-    """What a synthetic stream is made of.
+    """The parameters of a synthetic stream.
 
-    events : how many; None is endless (written 0 or `inf`).
-    labels : how many, >= 2.
-    words : in each text, >= 1.
-    vocabulary : different words, >= 2.
-    seed : >= 0; another seed is another stream.
-    zipf : exponent of the words' Zipf distribution, > 0; larger is more uneven.
-    separation : how far the labels' words lie apart, >= 0 (see `shifted_orders`); at 0.5 the best possible accuracy is
-        about 95 % with two labels, 89 % with four.
+    events : the number of events; None for an endless stream (`0` or `inf` in the URL).
+    labels : the number of labels, >= 2.
+    words : the number of words in each text, >= 1.
+    vocabulary : the number of different words, >= 2.
+    seed : >= 0; a different seed gives a different stream.
+    zipf : exponent of the words' Zipf distribution, > 0; a larger one is more uneven.
+    separation : how different the labels' word distributions are, >= 0 (see `shifted_orders`); at 0.5 the best
+        possible accuracy is about 95 % with two labels, 89 % with four.
     prior : `uniform`, `zipf`, or a share for each label, separated by commas; they need not sum to 1.
     unlabelled : share of the events whose label is hidden, 0 to 1.
-    drift_at : number of the event at which the labels' words begin to change places; None is never.
-    drift_over : how many events the change takes; 0 is at once.
+    drift_at : the number of the event at which the labels begin to exchange their words; None for no drift.
+    drift_over : the number of events over which they do; 0 for a sudden change.
     """
 
     events: int | None = 100_000
@@ -61,7 +61,7 @@ class SyntheticOptions:
 
 
 def parse_options(options: Mapping[str, str]) -> SyntheticOptions:
-    """The options of a URL. Raises ConfigError that names the option, its value and what would be right."""
+    """The options of a URL. Raises ConfigError with the option, its value and what is expected."""
     known = [field.name for field in fields(SyntheticOptions)]
     values: dict[str, Any] = {}
     for name, text in options.items():

@@ -1,7 +1,7 @@
-"""Synthetic streams: events from the generative story of multinomial naive Bayes, the best possible prediction beside.
+"""Synthetic streams: events drawn by the generative story of multinomial naive Bayes.
 
 A record is the JSON line `{"id": "0", "text": "w12 w7 …", "label": "label1", "optimal": "label0"}`; `optimal` is the
-Bayes-optimal prediction, so its accuracy is what no learner can be expected to beat.
+Bayes-optimal prediction; no learner can be expected to exceed its accuracy.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from streamlin.errors import ConfigError
 from streamlin.events import Position, Records, SourceContext
 
 _BLOCK = 1024
-"""Events that share one seed; another number makes another stream."""
+"""The number of events that share one seed; changing it changes the stream."""
 
 _PART = "synthetic"
 _PARAMETERS, _EVENTS = 0, 1
 
 
 class SyntheticStream:
-    """The lines of a synthetic stream, by number: event i is the same in whichever order they are asked for."""
+    """The lines of a synthetic stream, by number: event i does not depend on the order of the calls."""
 
     def __init__(self, options: SyntheticOptions) -> None:
         self.options = options
@@ -43,7 +43,7 @@ class SyntheticStream:
         return [f"label{k}" for k in range(self.options.labels)]
 
     def lines(self, begin: int, end: int) -> tuple[bytes, NDArray[np.int64]]:
-        """Events `begin` to `end` - 1: their lines, each with its line feed, and int64[n] their lengths with it."""
+        """The lines of events `begin` to `end` - 1, each with its line feed, and int64[n], their lengths."""
         blocks = range(begin - begin % _BLOCK, end, _BLOCK)
         rows = [self._rows(first // _BLOCK)[max(begin - first, 0) : end - first] for first in blocks]
         return _compact(np.concatenate(rows))
@@ -53,8 +53,8 @@ class SyntheticStream:
             randomness = self._randomness(_EVENTS, block)
             numbers = np.arange(block * _BLOCK, (block + 1) * _BLOCK)
             draw = self.story.draw(numbers, randomness)
-            shown = np.where(randomness.random(_BLOCK) < self.options.unlabelled, -1, draw.labels)
-            self._block = block, self._lines.rows(numbers, draw.words, shown, draw.optimal)
+            labels = np.where(randomness.random(_BLOCK) < self.options.unlabelled, -1, draw.labels)
+            self._block = block, self._lines.rows(numbers, draw.words, labels, draw.optimal)
         return self._block[1]
 
     def _randomness(self, *purpose: int) -> np.random.Generator:
@@ -68,7 +68,7 @@ class SyntheticSource:
     """
 
     reference_field = "optimal"
-    """A field of each record that holds a prediction to be measured beside the learners'."""
+    """A field of each record with a prediction to be evaluated along with the learners'."""
 
     def __init__(self, address: str, context: SourceContext) -> None:
         if address.partition(":")[2].strip("/"):
@@ -91,7 +91,7 @@ class SyntheticSource:
         return [Records(data[:-1], nexts - lengths, nexts - 1, numbers, numbers + 1, _PART)]
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """Nothing to forget: every event can be made again."""
+        """Nothing to do: every event can be generated again."""
 
     def close(self) -> None: ...
 
@@ -99,19 +99,19 @@ class SyntheticSource:
 def write_jsonl(path: str | Path, **options: Any) -> None:
     """Write a whole stream to a file: `write_jsonl("four.jsonl", events=200_000, labels=4)`.
 
-    Raises ConfigError for options that don't fit, an endless stream among them.
+    Raises ConfigError for invalid options, and for an endless stream.
     """
     stream = SyntheticStream(parse_options({name: str(value) for name, value in options.items()}))
     events = stream.options.events
     if events is None:
-        raise ConfigError("synthetic://: events needs to be above 0: an endless stream fits in no file")
+        raise ConfigError("synthetic://: an endless stream can't be written to a file; set events to a number above 0")
     with open(path, "wb") as file:
         for begin in range(0, events, _BLOCK):
             file.write(stream.lines(begin, min(begin + _BLOCK, events))[0])
 
 
 class _LineTable:
-    """Lines as fixed-width rows filled up with NUL bytes, which `_compact` takes out: no loop over words."""
+    """Builds lines as fixed-width rows padded with NUL bytes, which `_compact` removes, without a loop over words."""
 
     def __init__(self, words: list[str], labels: list[str]) -> None:
         self._words = np.array([f"{word} ".encode() for word in words])
@@ -144,6 +144,6 @@ class _LineTable:
 
 
 def _compact(rows: NDArray[np.void]) -> tuple[bytes, NDArray[np.int64]]:
-    """The rows' bytes without NULs, and int64[n] how many each has."""
-    octets = rows.view(np.uint8).reshape(rows.size, rows.dtype.itemsize)
-    return rows.tobytes().translate(None, b"\0"), np.count_nonzero(octets, axis=1)
+    """The rows' bytes without NULs, and int64[n], the length of each."""
+    buffer = rows.view(np.uint8).reshape(rows.size, rows.dtype.itemsize)
+    return rows.tobytes().translate(None, b"\0"), np.count_nonzero(buffer, axis=1)

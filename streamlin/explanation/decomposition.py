@@ -38,7 +38,8 @@ def decompose_mixture(mixture: Mixture, members: Sequence[Decomposition], scores
     """The decomposition for a mixture of members with scores float64[M, K].
 
     It is the weighted sum of the members' decompositions, each less its mean over labels. This is exact where the
-    mixture is linear. Its other operations on the whole text (the temperature, which depends on its confidence, and the shift of the best label's score to 0) are treated as constants: see `Mixture.linear`.
+    mixture is linear. Its other operations on the whole text (the temperature, which depends on its confidence, and
+    the shift of the best label's score to 0) are treated as constants: see `Mixture.linear`.
     """
     n_labels = scores.shape[1]
     factors, shift = mixture.linear(scores) if n_labels else (scores, 0.0)

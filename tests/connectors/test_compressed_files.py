@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 import zstandard
 
-import connectors.files.part
+import connectors.files.file_reader
 from connectors.files import FileSource
 from tests.connectors.reading import HeaderLines, context, errors, payloads, positions_after, read_file
 
@@ -112,7 +112,7 @@ def test_damage_late_in_a_file_leaves_what_is_before_it(tmp_path):
     assert payloads(found) == [*content.split(b"\n")[:-1], b""]
     assert errors(found) == [
         f"the gzip file is damaged at byte {len(whole) - 5} "
-        "(Error -3 while decompressing data: incorrect data check), behind 21000 bytes decompressed"
+        "(Error -3 while decompressing data: incorrect data check), after 21000 decompressed bytes"
     ]
 
 
@@ -138,7 +138,7 @@ def test_the_next_file_goes_on_after_a_cut_off_one(path, suffix):
 
 @pytest.mark.parametrize("done", [0, 1, 17, 399, 400])
 def test_it_goes_on_with_exactly_the_rest(path, done, monkeypatch):
-    monkeypatch.setattr(connectors.files.part, "BLOCK", 1000)
+    monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 1000)
     found = read_file(path, limit=13)
     notices: list[str] = []
     rest = read_file(path, positions=positions_after(found, done), notice=notices.append)
@@ -187,7 +187,7 @@ def test_a_cut_off_file_that_has_become_whole_goes_on_with_its_unfinished_line(p
 
 
 def test_progress_counts_compressed_bytes(path, monkeypatch):
-    monkeypatch.setattr(connectors.files.part, "BLOCK", 1000)
+    monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 1000)
     source, seen = FileSource(str(path), context()), []
     while source.poll(1000) is not None:
         seen.append(source.progress())

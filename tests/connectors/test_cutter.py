@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.files.oversized import SHOWN
-from connectors.files.record_cutter import Cutter
+from connectors.files.oversized_record import KEPT_BYTES
+from connectors.files.record_cutter import RecordCutter
 from connectors.records import Origin
 from streamlin.events import Framing
 from streamlin.formats.csv_framing import CsvFraming
@@ -35,7 +35,7 @@ def blocks(data: bytes, sizes: list[int]) -> list[bytes]:
 
 
 def cut(data: bytes, sizes: list[int], framing: Framing, longest: int = LONG, **kwargs):
-    cutter = Cutter(ORIGIN, framing, longest, **kwargs)
+    cutter = RecordCutter(ORIGIN, framing, longest, **kwargs)
     found = [records for block in blocks(data, sizes) for records in cutter.feed(block)]
     return found + cutter.finish()
 
@@ -97,7 +97,7 @@ def test_going_on_at_a_position_gives_exactly_the_rest(data, sizes, other_sizes,
 def test_a_record_that_is_too_long_is_shown_from_its_beginning(framing):
     data = b"first\n" + b"0123456789" * 20_000 + b"\nlast\n"
     found = cut(data, [1000], framing, longest=1000)
-    assert payloads(found) == [b"first", (b"0123456789" * 20_000)[:SHOWN], b"last"]
+    assert payloads(found) == [b"first", (b"0123456789" * 20_000)[:KEPT_BYTES], b"last"]
     assert errors(found) == ["record of 200000 bytes is over max_record_bytes = 1000"]
     assert [i for records in found for i in records.offsets.tolist()] == [0, 6, 200_007]
 
@@ -105,7 +105,7 @@ def test_a_record_that_is_too_long_is_shown_from_its_beginning(framing):
 def test_the_longest_record_allowed_is_whole():
     data = b"x" * 100_000 + b"\r\n" + b"y" * 100_001 + b"\n"
     found = cut(data, [999], Lines(), longest=100_000)
-    assert payloads(found) == [b"x" * 100_000, b"y" * SHOWN]
+    assert payloads(found) == [b"x" * 100_000, b"y" * KEPT_BYTES]
     assert errors(found) == ["record of 100001 bytes is over max_record_bytes = 100000"]
 
 
@@ -115,7 +115,7 @@ def test_the_end_of_a_long_record_is_found_behind_line_feeds_in_quotes():
     data = b"a,b\n" + field + b",x\n" + b"c,d\n"
     for size in (7, 4096, 100_000):
         found = cut(data, [size], CSV, longest=5000)
-        assert payloads(found) == [b"a,b", field[:SHOWN], b"c,d"]
+        assert payloads(found) == [b"a,b", field[:KEPT_BYTES], b"c,d"]
         assert errors(found) == [f"record of {len(field) + 2} bytes is over max_record_bytes = 5000"]
 
 
@@ -130,7 +130,7 @@ def test_a_long_record_of_quotes_alone():
     """100,001 quotes leave one open, and the line feed behind them is inside; wherever they are cut."""
     data = b'"' * 100_001 + b'\ninside"\nafter\n'
     found = cut(data, [5000], CSV, longest=1000)
-    assert [len(payload) for payload in payloads(found)] == [SHOWN, 5]
+    assert [len(payload) for payload in payloads(found)] == [KEPT_BYTES, 5]
     assert errors(found) == ["record of 100009 bytes is over max_record_bytes = 1000"]
 
 
@@ -151,7 +151,7 @@ def test_a_header_that_is_too_long_is_none():
 
 
 def test_breaking_off_keeps_what_is_unfinished_and_its_beginning_as_position():
-    cutter = Cutter(ORIGIN, Lines(), LONG)
+    cutter = RecordCutter(ORIGIN, Lines(), LONG)
     (whole,) = cutter.feed(b"whole\nhal")
     (broken,) = cutter.break_off("cut off", damaged=9)
     assert (payloads([whole]), payloads([broken]), errors([broken])) == ([b"whole"], [b"hal"], ["cut off"])
@@ -166,7 +166,7 @@ def test_breaking_off_keeps_what_is_unfinished_and_its_beginning_as_position():
 
 
 def test_breaking_off_inside_a_record_that_is_too_long():
-    cutter = Cutter(ORIGIN, Lines(), 10)
+    cutter = RecordCutter(ORIGIN, Lines(), 10)
     assert cutter.feed(b"x" * 30) == []
     (broken,) = cutter.break_off("cut off", damaged=30)
     assert (broken[0], broken.errors, broken.position(1)["offset"]) == (b"x" * 30, {0: "cut off"}, 0)
@@ -174,11 +174,11 @@ def test_breaking_off_inside_a_record_that_is_too_long():
 
 def test_a_record_of_100_megabytes_is_not_held():
     block = b"x" * 1_000_000
-    cutter = Cutter(ORIGIN, Lines(), 2_000_000)
+    cutter = RecordCutter(ORIGIN, Lines(), 2_000_000)
     tracemalloc.start()
     found = [records for _ in range(100) for records in cutter.feed(block)] + cutter.feed(b"\nlast\n")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert [len(payload) for payload in payloads(found)] == [SHOWN, 4]
+    assert [len(payload) for payload in payloads(found)] == [KEPT_BYTES, 4]
     assert re.search("record of 100000000 bytes", errors(found)[0])
     assert peak < 20_000_000

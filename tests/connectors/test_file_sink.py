@@ -125,11 +125,11 @@ def test_a_line_that_a_kill_has_torn_stays_alone(tmp_path):
 def test_a_file_shorter_than_the_checkpoint_knows(path):
     (length,) = write(path, b"one\n")
     assert length
-    with pytest.raises(ConnectorError, match=f"has {length} bytes, the checkpoint knows of {length + 1}"):
+    with pytest.raises(ConnectorError, match=f"has {length} bytes, but the checkpoint expects {length + 1}"):
         FileSink(str(path), SinkContext({}, length + 1))
     path.unlink()
     with pytest.raises(
-        ConnectorError, match=f"is missing, the checkpoint knows of {length} bytes; bring back the file"
+        ConnectorError, match=f"is missing, but the checkpoint expects {length} bytes; restore the file"
     ):
         FileSink(str(path), SinkContext({}, length))
     assert not path.exists()
@@ -154,7 +154,7 @@ def test_a_path_that_can_not_be_opened(tmp_path, name, said):
 def test_a_folder_without_permission(tmp_path):
     script = (
         "import os, sys\n"
-        "from connectors.files.source import FileSink\n"
+        "from connectors.files import FileSink\n"
         "from streamlin.errors import ConnectorError\n"
         "from streamlin.events import SinkContext\n"
         "if os.getuid() == 0: os.setuid(65534)\n"
@@ -179,7 +179,7 @@ def test_a_disk_that_becomes_full_takes_what_fits(tmp_path, suffix):
     """A limit of 100,000 bytes a file: the write that crosses it is cut short, and the rest of it fails."""
     script = (
         "import os, resource, sys\n"
-        "from connectors.files.source import FileSink\n"
+        "from connectors.files import FileSink\n"
         "from streamlin.errors import ConnectorError\n"
         "from streamlin.events import SinkContext\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"

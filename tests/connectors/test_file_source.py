@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import connectors.files.part
+import connectors.files.file_reader
 from connectors.files import FileSource
 from streamlin.errors import ConfigError, ConnectorError
 from tests.connectors.reading import (
@@ -122,7 +122,7 @@ lines = st.lists(st.sampled_from([b"", b"a", b"bc\r", b"\xc3\xa9", b"\x00", b"lo
 @given(lines, st.integers(1, 50), st.integers(1, 9), st.integers(1, 9), st.data())
 def test_stopped_anywhere_it_goes_on_with_exactly_the_rest(content, block, limit, other_limit, draw):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connectors.files.part, "BLOCK", block)
+        patch.setattr(connectors.files.file_reader, "BLOCK", block)
         for name in ("1", "2"):
             Path(folder, name).write_bytes(content)
         found = read_file(folder, limit)
@@ -155,7 +155,7 @@ def test_another_file_is_read_from_its_beginning(tmp_path, change):
     else:
         path.write_bytes({"truncated": b"one\n", "overwritten": b"uno\nduo\ntre\n"}[change])
     assert payloads(read_file(path, positions=positions, notice=notices.append)) == path.read_bytes().split()
-    assert notices == [f"{path} is not the file that was read before; it is read from its beginning"]
+    assert notices == [f"{path} is not the file that was read before; reading starts at its beginning"]
 
 
 def test_positions_hold_wherever_the_program_is_started(tmp_path, monkeypatch):
@@ -184,7 +184,7 @@ def test_every_file_has_its_own_header(tmp_path):
 
 
 def test_a_file_that_is_deleted_is_read_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(connectors.files.part, "BLOCK", 10)
+    monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 10)
     path = tmp_path / "a.log"
     path.write_bytes(b"123456789\n" * 100)
     source = FileSource(str(path), context())
@@ -204,7 +204,7 @@ def test_a_file_that_vanishes_before_its_turn(folder):
 
 
 def test_a_file_overwritten_while_it_is_read_is_begun_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(connectors.files.part, "BLOCK", 6)
+    monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 6)
     path, notices = tmp_path / "a.log", []
     path.write_bytes(b"one\ntwo\nthree\n")
     source = FileSource(str(path), context(notice=notices.append))
@@ -216,7 +216,7 @@ def test_a_file_overwritten_while_it_is_read_is_begun_again(tmp_path, monkeypatc
 
 
 def test_progress_counts_bytes_on_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(connectors.files.part, "BLOCK", 10)
+    monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 10)
     for name in ("1", "2"):
         (tmp_path / name).write_bytes(b"123456789\n" * 3)
     source, seen = FileSource(str(tmp_path), context()), []

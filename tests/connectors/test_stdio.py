@@ -83,7 +83,7 @@ def test_no_input_at_all():
 def test_it_says_that_it_can_not_go_back():
     out, _ = run(READ, "resume", stdin=subprocess.PIPE).communicate(b"one\n")
     notice, line = out.decode().splitlines()
-    assert notice == "standard input can't be gone back in; it is read on from where it is"
+    assert notice == "standard input can't be rewound; reading goes on from its current position"
     assert line.startswith("-:0 b'one'")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import connectors.files.part
+import connectors.files.file_reader
 from connectors.files import FileSource
 from streamlin.errors import ConfigError, ConnectorError
 from tests.connectors.reading import HeaderLines, await_notice, await_payloads, context, payloads, positions_after
@@ -239,7 +239,7 @@ def test_after_a_stop_a_rotated_file_is_finished_first(writer, log, follow, noti
     writer.write("new\n")
     source = follow(positions=positions)
     assert await_payloads(source, 4) == [b"two", b"three", b"unfinished", b"new"]
-    assert notices == [f"{log}-20260101 was {log} before; it is finished first"]
+    assert notices == [f"{log}-20260101 was {log} before; it is read to its end first"]
 
 
 def test_positions_in_a_rotated_file_are_those_of_the_path(writer, log, follow):
@@ -285,13 +285,13 @@ def test_after_a_stop_a_file_that_is_gone_is_told(writer, log, follow, notices, 
     last = await_payloads(source, 2 if how == "overwritten" else 1)
     assert last[-1] == b"new"
     assert notices == [
-        f"the file that was read as {log} is gone or overwritten; what was added to it behind offset 4 is not read, "
+        f"the file that was read as {log} is gone or overwritten; what was added to it after offset 4 is not read, "
         f"and {log} is read from its beginning"
     ]
 
 
 def test_a_long_line_that_grows_slowly_is_not_held(writer, log, follow, monkeypatch):
-    monkeypatch.setattr(connectors.files.part, "BLOCK", 1000)
+    monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 1000)
     writer.open(log)
     source = follow(longest=5000)
     for _ in range(4):

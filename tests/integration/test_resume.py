@@ -172,7 +172,7 @@ def test_predictions_that_the_checkpoint_knows_are_gone(begun: Run) -> None:
     begun.predictions.write_bytes(content(begun.predictions)[:-1])
     line = refused(*begun.arguments(), code=3)
     assert f"{begun.predictions} has" in line
-    assert "the checkpoint knows of" in line
+    assert "but the checkpoint expects" in line
 
 
 def test_another_source_goes_on_learning(reference: Reference, data: Path, tmp_path: Path) -> None:

@@ -1,13 +1,13 @@
-"""One file on its way into records."""
+"""Reads the records of one open file."""
 
 import os
 import stat
 from pathlib import Path
 
 from connectors.files.compression import compression
-from connectors.files.decompression import CompressedBytes, DamagedError
-from connectors.files.plain import ChangedError, PlainBytes
-from connectors.files.record_cutter import Cutter
+from connectors.files.decompression import CompressedFile, DamagedError
+from connectors.files.plain_file import ChangedError, PlainFile
+from connectors.files.record_cutter import RecordCutter
 from connectors.records import FINGERPRINT, Origin, PartRecords
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
@@ -15,26 +15,26 @@ from streamlin.events import Position, SourceContext
 BLOCK = 512 * 1024
 
 
-def key_of(path: str) -> str:
-    """What a checkpoint calls a path: absolute, its folder resolved, a link at its end kept (it may be switched)."""
-    whole = Path(path)
-    return str(whole.parent.resolve() / whole.name)
+def checkpoint_key(path: str) -> str:
+    """A path's key in checkpoints: absolute, the folder resolved; a link at the end is kept, as it may be switched."""
+    given = Path(path)
+    return str(given.parent.resolve() / given.name)
 
 
-class Part:
-    """An open file, read from its beginning unless `resume` or `go_to_end` says otherwise.
+class FileReader:
+    """An open file, read from its beginning, or from where `resume` or `go_to_end` moves to.
 
-    It stays what it is when its path is renamed, deleted or given to another file.
+    Renaming or deleting the file, or replacing it by another one at its path, has no effect on the reader.
 
     Parameters
     ----------
     path : the file.
-    name : the path that its records go by, where another file was there before.
+    name : the path that its records are attributed to, if the file had another path before.
 
     Raises
     ------
-    OSError : it can't be opened.
-    ConnectorError : it is no regular file.
+    OSError : the file can't be opened.
+    ConnectorError : it is not a regular file.
     """
 
     def __init__(self, path: str, context: SourceContext, name: str | None = None) -> None:
@@ -42,17 +42,19 @@ class Part:
         self._descriptor = _opened(path)
         status = os.fstat(self._descriptor)
         self._compression = compression(path)
-        self._origin = Origin(name or path, key_of(name or path), {"device": status.st_dev, "inode": status.st_ino})
+        self._origin = Origin(
+            name or path, checkpoint_key(name or path), {"device": status.st_dev, "inode": status.st_ino}
+        )
         self._known_damage: int | None = None
         self._begin()
 
     def read(self) -> list[PartRecords] | None:
-        """The records that the next block completes, maybe none; None at the end of the file as it is now.
+        """The records that the next block completes, possibly none; None at the current end of the file.
 
-        A file that turns out to be truncated or overwritten is begun again. Raises OSError.
+        A file that was truncated or overwritten is read again from its beginning. Raises OSError.
         """
         try:
-            block = self._bytes.read(max(BLOCK, self._cutter.pending))
+            block = self._bytes.read(max(BLOCK, self._cutter.pending_bytes))
         except ChangedError:
             return self._begin_again()
         except DamagedError as damage:
@@ -60,11 +62,11 @@ class Part:
         return self._cutter.feed(block) if block else None
 
     def finish(self) -> list[PartRecords]:
-        """The file ends here: its unfinished last line, if there is one, is a record."""
+        """The file ends here: an incomplete last line is a record too."""
         return self._cutter.finish()
 
     def resume(self, position: Position) -> bool:
-        """Go to a position; False, and nothing is moved, where it is another file's."""
+        """Go to a position; False, without moving, if it belongs to another file."""
         if any(position[name] != number for name, number in self._origin.identity.items()):
             return False
         before = bytes.fromhex(position["before"])
@@ -75,7 +77,7 @@ class Part:
         return True
 
     def go_to_end(self) -> None:
-        """Go to the end of a plain file, but not into the middle of its last line."""
+        """Go to the end of a plain file, or to the beginning of an incomplete last line."""
         size = os.fstat(self._descriptor).st_size
         at = max(0, size - self._context.max_record_bytes)
         offset = at + os.pread(self._descriptor, size - at, at).rfind(b"\n") + 1
@@ -83,13 +85,13 @@ class Part:
         self._seek(offset, os.pread(self._descriptor, known, offset - known))
 
     def is_at(self, path: str) -> bool:
-        """Whether `path` is still this file. Raises OSError where there is none."""
+        """Whether the file at `path` is this one. Raises OSError if there is no file."""
         status = os.stat(path)
         return self._origin.identity == {"device": status.st_dev, "inode": status.st_ino}
 
     @property
     def disk_offset(self) -> int:
-        """Bytes of the file on disk that are read."""
+        """The number of bytes of the file on disk that are read."""
         return self._bytes.disk_offset
 
     def close(self) -> None:
@@ -99,14 +101,14 @@ class Part:
         self._bytes = self._open_bytes()
         self._cutter = self._open_cutter()
 
-    def _open_bytes(self) -> PlainBytes | CompressedBytes:
+    def _open_bytes(self) -> PlainFile | CompressedFile:
         if self._compression is None:
-            return PlainBytes(self._descriptor)
-        return CompressedBytes(self._descriptor, self._compression)
+            return PlainFile(self._descriptor)
+        return CompressedFile(self._descriptor, self._compression)
 
-    def _open_cutter(self, offset: int = 0, before: bytes = b"", header: bytes | None = None) -> Cutter:
+    def _open_cutter(self, offset: int = 0, before: bytes = b"", header: bytes | None = None) -> RecordCutter:
         context = self._context
-        return Cutter(self._origin, context.framing, context.max_record_bytes, offset, before, header)
+        return RecordCutter(self._origin, context.framing, context.max_record_bytes, offset, before, header)
 
     def _seek(self, offset: int, before: bytes) -> bool:
         header = self._header() if offset else None
@@ -115,7 +117,7 @@ class Part:
         return self._bytes.seek(offset, before)
 
     def _header(self) -> bytes | None:
-        """The header at the file's beginning, where its format has one."""
+        """The header at the file's beginning, if its format has one."""
         source, cutter = self._open_bytes(), self._open_cutter()
         while cutter.header_due:
             try:
@@ -129,14 +131,14 @@ class Part:
 
     def _begin_again(self) -> list[PartRecords]:
         self._context.notice(f"{self._origin.part} was truncated or overwritten; it is read from its beginning again")
-        unfinished = self._cutter.finish()
+        incomplete = self._cutter.finish()
         self._begin()
-        return unfinished
+        return incomplete
 
     def _break_off(self, damage: str) -> list[PartRecords]:
-        """The unfinished rest as a record with an error; not again where a run before did so at the same place."""
+        """The incomplete rest as a record with an error, unless an earlier run already returned it."""
         good = self._bytes.offset
-        records = self._cutter.break_off(f"{damage}, behind {good} bytes decompressed", good)
+        records = self._cutter.break_off(f"{damage}, after {good} decompressed bytes", good)
         return records if self._known_damage != good else []
 
 
@@ -147,4 +149,4 @@ def _opened(path: str) -> int:
         return descriptor
     os.close(descriptor)
     kind = "folder" if stat.S_ISDIR(mode) else "pipe or device, which can be read as '-' (standard input)"
-    raise ConnectorError(f"{path} is a {kind}, no regular file")
+    raise ConnectorError(f"{path} is a {kind}, not a regular file")

@@ -1,32 +1,32 @@
-"""Passing over a record that is too long to hold."""
+"""Skips a record that is too long to keep in memory."""
 
 from connectors.records import FINGERPRINT
 from streamlin.events import Framing
 
-SHOWN = 64 * 1024
-"""So many bytes of a record are kept to be shown."""
+KEPT_BYTES = 64 * 1024
+"""The number of bytes of an oversized record that are kept."""
 
 _QUOTE = b'"'
 
 
-class Oversized:
-    """A record longer than may be held: its beginning, its length, and how its end is found.
+class OversizedRecord:
+    """A record longer than the limit: its beginning, its length, and the search for its end.
 
-    A framing wants a record from its first byte. What was dropped is therefore stood in for by a shorter text that
-    leaves the framing in the same state: `x` outside quotes, `"x` inside. Which of them it is, a line feed tells: it
-    ends the record, or does not. The last byte is never dropped, as a carriage return may belong to the line end; nor
-    is what stands before a quote that opens, as behind `x` it would not.
+    A framing needs a record from its first byte. Dropped bytes are therefore replaced by a short stand-in that leaves
+    the framing in the same state: `x` outside quotes, `"x` inside quotes. A line feed, which ends the record only
+    outside quotes, tells which of them it is. The last byte is never dropped, as it may be a carriage return of the
+    line end; neither is a byte before an opening quote, because a quote after `x` would not open.
 
     Parameters
     ----------
-    data : the record's bytes so far, at least 3, none of them its end.
-    before : the up to `FINGERPRINT` bytes before it.
+    data : the record's bytes so far, at least 3, without its end.
+    before : up to `FINGERPRINT` bytes before the record.
 
     Attributes
     ----------
-    head : the first `SHOWN` bytes, as far as they are known.
-    length, total : of the whole record, and with its line end; once its end was found.
-    before : the up to `FINGERPRINT` bytes before what follows the record.
+    head : the first `KEPT_BYTES` bytes, or fewer if not yet known.
+    length, total : the length of the record without and with its line end; set when the end is found.
+    before : up to `FINGERPRINT` bytes before the bytes that follow the record.
     """
 
     def __init__(self, framing: Framing, data: bytes, before: bytes) -> None:
@@ -38,10 +38,10 @@ class Oversized:
 
     @property
     def head(self) -> bytes:
-        return self._beginning + self._carried[: SHOWN - len(self._beginning)]
+        return self._beginning + self._carried[: KEPT_BYTES - len(self._beginning)]
 
     def feed(self, block: bytes, final: bool) -> bytes | None:
-        """Go on with the next bytes; what follows the record in them, None while it has not ended."""
+        """Process the next bytes; returns those after the record's end, None if it has not ended."""
         data = self._stand_in + self._carried + block
         starts, ends, consumed = self._framing(data, final)
         if not starts.size:
@@ -55,17 +55,17 @@ class Oversized:
         return data[end:]
 
     def _drop(self, data: bytes) -> None:
-        """Stand in for all but the last byte or two of the stand-in and what came after it."""
+        """Replace all but the last byte or two of the data by the stand-in."""
         kept, cut = len(self._stand_in), len(data) - 1
         inside = self._is_inside(data[:cut])
         if data[cut:] == _QUOTE and not inside and self._is_inside(data):
             cut -= 1
             inside = self._is_inside(data[:cut])
         self._dropped += cut - kept
-        self._beginning += data[kept : min(cut, kept + SHOWN - len(self._beginning))]
+        self._beginning += data[kept : min(cut, kept + KEPT_BYTES - len(self._beginning))]
         self.before = (self.before + data[max(kept, cut - FINGERPRINT) : cut])[-FINGERPRINT:]
         self._stand_in, self._carried = b'"x' if inside else b"x", data[cut:]
 
     def _is_inside(self, data: bytes) -> bool:
-        """Whether the record's beginning ends inside quotes."""
+        """Whether the end of `data` is inside quotes."""
         return not self._framing(data + b"\n", False)[0].size
