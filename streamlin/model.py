@@ -14,7 +14,7 @@ from streamlin.delayed_labels.in_memory import InMemory, Store
 from streamlin.delayed_labels.plan import gathered
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
-from streamlin.events import Batch, LabelIndex, below
+from streamlin.events import Batch, LabelIndex, strip_prefix
 from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
@@ -248,15 +248,15 @@ class Model:
         self.labels = LabelIndex(rest["labels"])
         for view, rows in self.rows.items():
             rows.restore(arrays[f"rows/{view}"], arrays.get(f"sightings/{view}"))
-            self.feature_names[view].restore(below(arrays, f"names/{view}/"))
+            self.feature_names[view].restore(strip_prefix(arrays, f"names/{view}/"))
         for name, learner in (self.learners | self.mixtures).items():
-            learner.restore(below(arrays, f"learners/{name}/"))
+            learner.restore(strip_prefix(arrays, f"learners/{name}/"))
         for name, model in self.external_models.items():
-            model.restore(below(arrays, f"learners/{name}/"), rest["external_models"][name])
+            model.restore(strip_prefix(arrays, f"learners/{name}/"), rest["external_models"][name])
         self._count_retired()
-        self.prequential.restore(below(arrays, "evaluation/"), rest["evaluation"])
+        self.prequential.restore(strip_prefix(arrays, "evaluation/"), rest["evaluation"])
         if self.delayed_labels is not None:
-            self.delayed_labels.restore(below(arrays, "delayed_labels/"), rest["delayed_labels"])
+            self.delayed_labels.restore(strip_prefix(arrays, "delayed_labels/"), rest["delayed_labels"])
 
     def _count_retired(self) -> None:
         """Have the report tell which external models are retired, and why."""

@@ -11,7 +11,7 @@ from streamlin.events import LabelIndex
 
 
 class Targets(NamedTuple):
-    """The labels of a batch of n events.
+    """The labels of a batch of n events, as each learner's `@kernel` reads them.
 
     codes : int32[n]; -1 where there is none, or nothing to be learned.
     known : int64[n]; labels that events before event i brought: the candidates for its prediction.

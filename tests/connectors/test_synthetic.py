@@ -355,6 +355,6 @@ def test_write_jsonl_writes_the_streams_lines(tmp_path: Path) -> None:
 
 
 def test_write_jsonl_refuses_an_endless_stream(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="an endless stream can.t be written to a file"):
+    with pytest.raises(ConfigError, match="an endless stream can't be written to a file"):
         write_jsonl(tmp_path / "endless.jsonl", events=0)
     assert not list(tmp_path.iterdir())
