@@ -40,20 +40,20 @@ def test_records_and_offsets_are_those_of_the_content(path):
     assert [i for records in found for i in records.offsets.tolist()][1] == len(LINES[0]) + 1
 
 
-def test_members_and_frames_follow_one_another(path, suffix):
+def test_several_members_and_frames_are_read(path, suffix):
     path.write_bytes(compressed(suffix, b"one\ntw") + compressed(suffix, b"") + compressed(suffix, b"o\nthree\n"))
     found = read_file(path)
     assert payloads(found) == [b"one", b"two", b"three"]
     assert errors(found) == []
 
 
-def test_zeros_behind_a_gzip_member_are_padding(tmp_path):
+def test_zeros_after_a_gzip_member_are_padding(tmp_path):
     path = tmp_path / "a.gz"
     path.write_bytes(compressed("gz", b"one\n") + bytes(700) + compressed("gz", b"two\n") + bytes(3))
     assert payloads(read_file(path)) == [b"one", b"two"]
 
 
-def test_what_the_gzip_command_wrote(tmp_path):
+def test_output_of_the_gzip_command_is_read(tmp_path):
     (tmp_path / "a.log").write_bytes(CONTENT)
     subprocess.run([shutil.which("gzip") or "gzip", "-9", tmp_path / "a.log"], check=True)
     assert payloads(read_file(tmp_path / "a.log.gz")) == LINES
@@ -65,7 +65,7 @@ def test_a_skippable_frame_is_skipped(tmp_path):
     assert payloads(read_file(path)) == [b"one"]
 
 
-def test_cut_off_anywhere_its_good_lines_are_records_and_one_error_says_so(tmp_path, suffix):
+def test_a_truncated_file_gives_good_lines_and_one_error(tmp_path, suffix):
     content = b"the first line\nthe second line\nthe third line, unfinished"
     path, whole = tmp_path / f"a.{suffix}", compressed(suffix, content)
     for length in range(1, len(whole)):
@@ -79,7 +79,7 @@ def test_cut_off_anywhere_its_good_lines_are_records_and_one_error_says_so(tmp_p
         assert len(found[-1]) == 1
 
 
-def test_cut_off_late_it_loses_little(tmp_path, suffix):
+def test_a_file_truncated_late_loses_little(tmp_path, suffix):
     """Of a cut-off file all that can be decompressed is given: all but the last block at least."""
     path, lines = tmp_path / f"a.{suffix}", [b"%d %d" % (i, i * i) for i in range(100_000)]
     whole = compressed(suffix, b"\n".join(lines))
@@ -89,7 +89,7 @@ def test_cut_off_late_it_loses_little(tmp_path, suffix):
     assert len(good) > 80_000
 
 
-def test_damage_anywhere_gives_at_most_one_error_and_whole_lines_before_it(path, suffix):
+def test_a_damaged_file_gives_good_lines_and_one_error(path, suffix):
     whole = path.read_bytes()
     for at in range(0, len(whole), 7):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
@@ -102,7 +102,7 @@ def test_damage_anywhere_gives_at_most_one_error_and_whole_lines_before_it(path,
             assert payloads(found) == LINES  # a bit of the header that means nothing
 
 
-def test_damage_late_in_a_file_leaves_what_is_before_it(tmp_path):
+def test_lines_before_late_damage_are_read(tmp_path):
     """Stored blocks: the byte that is damaged is known, and all before it is given."""
     path, content = tmp_path / "a.gz", b"".join(b"%06d\n" % i for i in range(3000))
     whole = bytearray(gzip.compress(content, 0, mtime=0))
@@ -116,7 +116,7 @@ def test_damage_late_in_a_file_leaves_what_is_before_it(tmp_path):
     ]
 
 
-def test_no_compressed_file_at_all(path, suffix):
+def test_content_that_is_not_compressed_is_an_error(path, suffix):
     path.write_bytes(b"plain text\n")
     found = read_file(path)
     assert payloads(found) == [b""]
@@ -137,7 +137,7 @@ def test_the_next_file_goes_on_after_a_cut_off_one(path, suffix):
 
 
 @pytest.mark.parametrize("done", [0, 1, 17, 399, 400])
-def test_it_goes_on_with_exactly_the_rest(path, done, monkeypatch):
+def test_resuming_reads_exactly_the_rest(path, done, monkeypatch):
     monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 1000)
     found = read_file(path, limit=13)
     notices: list[str] = []
@@ -166,7 +166,7 @@ def test_shorter_content_is_read_from_its_beginning(path, suffix):
     assert payloads(read_file(path, positions=positions)) == [b"short"]
 
 
-def test_damage_is_told_once(path):
+def test_damage_is_reported_once(path):
     """A run that goes on after it finds the same damage, and says no more."""
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) * 3 // 4])
@@ -177,7 +177,7 @@ def test_damage_is_told_once(path):
     assert (payloads(again), errors(again)) == (payloads(found)[-1:], errors(found))
 
 
-def test_a_cut_off_file_that_has_become_whole_goes_on_with_its_unfinished_line(path):
+def test_a_truncated_file_made_complete_is_resumed(path):
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) * 3 // 4])
     found = read_file(path)
@@ -197,7 +197,7 @@ def test_progress_counts_compressed_bytes(path, monkeypatch):
     source.close()
 
 
-def test_a_line_of_60_megabytes_is_not_held(path, suffix):
+def test_a_line_of_60_megabytes_is_not_kept_in_memory(path, suffix):
     path.write_bytes(compressed(suffix, b"before\n" + b"x" * 60_000_000 + b"\nafter\n"))
     tracemalloc.start()
     found = read_file(path, longest=1_000_000)
@@ -207,6 +207,6 @@ def test_a_line_of_60_megabytes_is_not_held(path, suffix):
     assert peak < 20_000_000
 
 
-def test_real_streams(data):
+def test_real_streams_are_read_completely(data):
     found = read_file(data / "sms-spam.jsonl.gz")
     assert payloads(found) == gzip.decompress((data / "sms-spam.jsonl.gz").read_bytes()).splitlines()

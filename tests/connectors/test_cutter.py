@@ -50,7 +50,7 @@ def summary(found):
 
 
 @given(content, cuts)
-def test_lines_are_those_of_split(data, sizes):
+def test_lines_equal_those_of_bytes_split(data, sizes):
     assert payloads(cut(data, sizes, Lines())) == expected_lines(data)
 
 
@@ -66,7 +66,7 @@ def test_records_do_not_depend_on_the_blocks(data, sizes, longest, framing):
 
 
 @given(content, cuts, st.sampled_from([3, 10, LONG]))
-def test_offsets_and_the_bytes_before_a_position_are_the_datas(data, sizes, longest):
+def test_offsets_and_bytes_before_positions_match_the_data(data, sizes, longest):
     for records in cut(data, sizes, Lines(), longest):
         for i in range(len(records)):
             offset = int(records.offsets[i])
@@ -79,7 +79,7 @@ def test_offsets_and_the_bytes_before_a_position_are_the_datas(data, sizes, long
 
 
 @given(content, cuts, cuts, st.data(), st.sampled_from([3, 10, LONG]))
-def test_going_on_at_a_position_gives_exactly_the_rest(data, sizes, other_sizes, draw, longest):
+def test_resuming_at_a_position_gives_exactly_the_rest(data, sizes, other_sizes, draw, longest):
     whole = [
         (records.between(i, i + 1), records.position(i + 1))
         for records in cut(data, sizes, Lines(), longest)
@@ -94,7 +94,7 @@ def test_going_on_at_a_position_gives_exactly_the_rest(data, sizes, other_sizes,
 
 
 @pytest.mark.parametrize("framing", [Lines(), CSV])
-def test_a_record_that_is_too_long_is_shown_from_its_beginning(framing):
+def test_an_oversized_record_is_cut_to_its_beginning(framing):
     data = b"first\n" + b"0123456789" * 20_000 + b"\nlast\n"
     found = cut(data, [1000], framing, longest=1000)
     assert payloads(found) == [b"first", (b"0123456789" * 20_000)[:KEPT_BYTES], b"last"]
@@ -102,14 +102,14 @@ def test_a_record_that_is_too_long_is_shown_from_its_beginning(framing):
     assert [i for records in found for i in records.offsets.tolist()] == [0, 6, 200_007]
 
 
-def test_the_longest_record_allowed_is_whole():
+def test_a_record_of_the_maximum_length_is_complete():
     data = b"x" * 100_000 + b"\r\n" + b"y" * 100_001 + b"\n"
     found = cut(data, [999], Lines(), longest=100_000)
     assert payloads(found) == [b"x" * 100_000, b"y" * KEPT_BYTES]
     assert errors(found) == ["record of 100001 bytes is over max_record_bytes = 100000"]
 
 
-def test_the_end_of_a_long_record_is_found_behind_line_feeds_in_quotes():
+def test_quoted_line_feeds_do_not_end_an_oversized_record():
     """Ten thousand quoted line feeds, doubled quotes among them, then an ordinary record."""
     field = b'"' + b'line ""quoted"", more\n' * 10_000 + b'"'
     data = b"a,b\n" + field + b",x\n" + b"c,d\n"
@@ -119,14 +119,14 @@ def test_the_end_of_a_long_record_is_found_behind_line_feeds_in_quotes():
         assert errors(found) == [f"record of {len(field) + 2} bytes is over max_record_bytes = 5000"]
 
 
-def test_a_quote_that_never_closes_makes_the_rest_one_record():
+def test_an_unclosed_quote_makes_the_rest_one_record():
     data = b'a\n"' + b"open\n" * 5000
     found = cut(data, [512], CSV, longest=1000)
     assert [len(payload) for payload in payloads(found)] == [1, 25_001]
     assert errors(found) == ["record of 25001 bytes is over max_record_bytes = 1000"]
 
 
-def test_a_long_record_of_quotes_alone():
+def test_an_oversized_record_of_quotes():
     """100,001 quotes leave one open, and the line feed behind them is inside; wherever they are cut."""
     data = b'"' * 100_001 + b'\ninside"\nafter\n'
     found = cut(data, [5000], CSV, longest=1000)
@@ -134,7 +134,7 @@ def test_a_long_record_of_quotes_alone():
     assert errors(found) == ["record of 100009 bytes is over max_record_bytes = 1000"]
 
 
-def test_a_header_is_no_record_and_goes_with_all():
+def test_a_header_is_kept_with_all_records():
     found = cut(b"name,value\na,1\nb,2\n", [3], HeaderLines())
     assert payloads(found) == [b"a,1", b"b,2"]
     assert {records.header for records in found} == {b"name,value"}
@@ -142,7 +142,7 @@ def test_a_header_is_no_record_and_goes_with_all():
     assert payloads(cut(b"name,value", [3], HeaderLines())) == []
 
 
-def test_a_header_that_is_too_long_is_none():
+def test_an_oversized_header_is_not_used():
     for sizes in ([1], [100]):
         found = cut(b"name,value\na,1\n", sizes, HeaderLines(), longest=5)
         assert payloads(found) == [b"name,value", b"a,1"]
@@ -150,7 +150,7 @@ def test_a_header_that_is_too_long_is_none():
         assert errors(found) == ["record of 10 bytes is over max_record_bytes = 5"]
 
 
-def test_breaking_off_keeps_what_is_unfinished_and_its_beginning_as_position():
+def test_breaking_off_returns_the_incomplete_record():
     cutter = RecordCutter(ORIGIN, Lines(), LONG)
     (whole,) = cutter.feed(b"whole\nhal")
     (broken,) = cutter.break_off("cut off", damaged=9)
@@ -165,14 +165,14 @@ def test_breaking_off_keeps_what_is_unfinished_and_its_beginning_as_position():
     assert cutter.finish() == []
 
 
-def test_breaking_off_inside_a_record_that_is_too_long():
+def test_breaking_off_inside_an_oversized_record():
     cutter = RecordCutter(ORIGIN, Lines(), 10)
     assert cutter.feed(b"x" * 30) == []
     (broken,) = cutter.break_off("cut off", damaged=30)
     assert (broken[0], broken.errors, broken.position(1)["offset"]) == (b"x" * 30, {0: "cut off"}, 0)
 
 
-def test_a_record_of_100_megabytes_is_not_held():
+def test_a_record_of_100_megabytes_is_not_kept_in_memory():
     block = b"x" * 1_000_000
     cutter = RecordCutter(ORIGIN, Lines(), 2_000_000)
     tracemalloc.start()

@@ -40,7 +40,7 @@ def write(path, *lines: bytes, options=None, length=None) -> list[int | None]:
     return lengths
 
 
-def test_lines_are_appended_and_every_length_is_a_boundary(path):
+def test_a_file_cut_to_a_synced_length_is_readable(path):
     lengths = write(path, b"one\n", b"two\n", b"three\n")
     assert contents(path) == b"one\ntwo\nthree\n"
     assert lengths[-1] == path.stat().st_size
@@ -48,13 +48,13 @@ def test_lines_are_appended_and_every_length_is_a_boundary(path):
     assert contents(path) == b"one\ntwo\n"
 
 
-def test_what_is_behind_the_checkpoints_length_is_cut_off(path):
+def test_lines_after_the_checkpoints_length_are_cut_off(path):
     lengths = write(path, b"one\n", b"two\n", b"three\n")
     write(path, b"new\n", length=lengths[1])
     assert contents(path) == b"one\ntwo\nnew\n"
 
 
-def test_length_0_is_an_empty_or_a_new_file(path):
+def test_length_0_accepts_an_empty_or_new_file(path):
     for _ in range(2):
         write(path, b"one\n", length=0)
         assert contents(path) == b"one\n"
@@ -68,7 +68,7 @@ def test_a_sync_without_lines_adds_nothing(path):
     sink.close()
 
 
-def test_what_was_flushed_is_readable(path):
+def test_flushed_lines_are_readable(path):
     sink = FileSink(str(path), SinkContext({}, None))
     for count in (1, 2):
         sink.write(b"a line\n")
@@ -81,7 +81,7 @@ def test_what_was_flushed_is_readable(path):
     assert errors(read_file(path)) == []
 
 
-def test_closing_twice_is_closing_once(path):
+def test_closing_twice_is_harmless(path):
     sink = FileSink(str(path), SinkContext({}, None))
     sink.write(b"one\n")
     sink.close()
@@ -89,7 +89,7 @@ def test_closing_twice_is_closing_once(path):
     assert contents(path) == b"one\n"
 
 
-def test_a_fresh_start_does_not_touch_what_is_there(path):
+def test_a_fresh_start_refuses_a_file_with_content(path):
     write(path, b"old\n")
     before = path.read_bytes()
     with pytest.raises(ConfigError, match=r"has content; add \?mode=append to keep it or \?mode=overwrite"):
@@ -97,7 +97,7 @@ def test_a_fresh_start_does_not_touch_what_is_there(path):
     assert path.read_bytes() == before
 
 
-def test_a_fresh_start_takes_an_empty_file(tmp_path):
+def test_a_fresh_start_accepts_an_empty_file(tmp_path):
     (tmp_path / "out").touch()
     write(tmp_path / "out", b"one\n")
     assert contents(tmp_path / "out") == b"one\n"
@@ -110,19 +110,19 @@ def test_modes(path, mode, expected):
     assert contents(path) == expected
 
 
-def test_the_checkpoints_length_comes_before_the_mode(path):
+def test_the_checkpoints_length_overrides_the_mode(path):
     (length,) = write(path, b"old\n")
     write(path, b"new\n", options={"mode": "overwrite"}, length=length)
     assert contents(path) == b"old\nnew\n"
 
 
-def test_a_line_that_a_kill_has_torn_stays_alone(tmp_path):
+def test_an_incomplete_line_is_not_continued(tmp_path):
     (tmp_path / "out").write_bytes(b"whole\ntor")
     write(tmp_path / "out", b"new\n", options={"mode": "append"})
     assert contents(tmp_path / "out") == b"whole\ntor\nnew\n"
 
 
-def test_a_file_shorter_than_the_checkpoint_knows(path):
+def test_a_file_shorter_than_in_the_checkpoint_is_refused(path):
     (length,) = write(path, b"one\n")
     assert length
     with pytest.raises(ConnectorError, match=f"has {length} bytes, but the checkpoint expects {length + 1}"):
@@ -139,14 +139,14 @@ def test_a_file_shorter_than_the_checkpoint_knows(path):
     ("options", "said"),
     [({"mod": "append"}, "no option 'mod'; did you mean 'mode'"), ({"mode": "new"}, "fresh or append or overwrite")],
 )
-def test_options_that_are_wrong(tmp_path, options, said):
+def test_wrong_options_are_refused(tmp_path, options, said):
     with pytest.raises(ConfigError, match=said):
         FileSink(str(tmp_path / "out"), SinkContext(options, None))
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("name", "said"), [("none/out", "No such file"), (".", "Is a directory")])
-def test_a_path_that_can_not_be_opened(tmp_path, name, said):
+def test_unwritable_paths_are_refused(tmp_path, name, said):
     with pytest.raises(ConnectorError, match=f"can't be written to: {said}"):
         FileSink(str(tmp_path / name), SinkContext({}, None))
 
@@ -175,7 +175,7 @@ def test_a_full_disk():
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
-def test_a_disk_that_becomes_full_takes_what_fits(tmp_path, suffix):
+def test_a_disk_that_becomes_full_fails_and_can_be_resumed(tmp_path, suffix):
     """A limit of 100,000 bytes a file: the write that crosses it is cut short, and the rest of it fails."""
     script = (
         "import os, resource, sys\n"

@@ -41,20 +41,20 @@ def test_a_file(folder):
     assert found[0].name(0) == f"{folder}/a.log:0"
 
 
-def test_a_pattern_stands_for_its_files_sorted_by_name(folder):
+def test_a_pattern_matches_files_sorted_by_name(folder):
     assert payloads(read_file(folder / "*.log")) == [b"from a.log", b"from b.log"]
 
 
-def test_a_pattern_reaches_into_folders(folder):
+def test_a_pattern_matches_in_folders_of_any_depth(folder):
     (folder / "d.log" / "deep.log").write_bytes(b"deep\n")
     assert payloads(read_file(folder / "**" / "*.log")) == [b"from a.log", b"from b.log", b"deep"]
 
 
-def test_a_folder_stands_for_its_files(folder):
+def test_a_folder_gives_its_files(folder):
     assert payloads(read_file(folder)) == [b"from a.log", b"from b.log", b"from c.txt"]
 
 
-def test_a_path_that_exists_is_no_pattern(folder):
+def test_an_existing_path_is_used_literally(folder):
     (folder / "[a]?.log").write_bytes(b"literal\n")
     assert payloads(read_file(folder / "[a]?.log")) == [b"literal"]
 
@@ -72,7 +72,7 @@ def test_nothing_to_read(folder, name, said):
         FileSource(str(folder / name), context())
 
 
-def test_a_pipe_is_no_file(tmp_path):
+def test_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ConnectorError, match="pipe is a pipe or device"):
         read_file(tmp_path / "pipe")
@@ -105,7 +105,7 @@ def test_a_file_without_permission():
         ({"start": "end"}, "start=end needs --follow"),
     ],
 )
-def test_options_that_are_wrong(folder, options, said):
+def test_wrong_options_are_refused(folder, options, said):
     with pytest.raises(ConfigError, match=said):
         FileSource(str(folder / "a.log"), context(options=options))
 
@@ -120,7 +120,7 @@ lines = st.lists(st.sampled_from([b"", b"a", b"bc\r", b"\xc3\xa9", b"\x00", b"lo
 
 @settings(max_examples=60)
 @given(lines, st.integers(1, 50), st.integers(1, 9), st.integers(1, 9), st.data())
-def test_stopped_anywhere_it_goes_on_with_exactly_the_rest(content, block, limit, other_limit, draw):
+def test_resuming_anywhere_reads_exactly_the_rest(content, block, limit, other_limit, draw):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(connectors.files.file_reader, "BLOCK", block)
         for name in ("1", "2"):
@@ -135,7 +135,7 @@ def test_stopped_anywhere_it_goes_on_with_exactly_the_rest(content, block, limit
         assert notices == []
 
 
-def test_what_was_added_since_is_read(tmp_path):
+def test_lines_added_after_a_stop_are_read(tmp_path):
     path = tmp_path / "a.log"
     path.write_bytes(b"one\ntwo\n")
     positions = positions_after(read_file(path), 2)
@@ -158,7 +158,7 @@ def test_another_file_is_read_from_its_beginning(tmp_path, change):
     assert notices == [f"{path} is not the file that was read before; reading starts at its beginning"]
 
 
-def test_positions_hold_wherever_the_program_is_started(tmp_path, monkeypatch):
+def test_positions_do_not_depend_on_the_working_directory(tmp_path, monkeypatch):
     (tmp_path / "a.log").write_bytes(b"one\ntwo\n")
     monkeypatch.chdir(tmp_path)
     found = read_file("a.log")
@@ -183,7 +183,7 @@ def test_every_file_has_its_own_header(tmp_path):
     assert [(records.header, records[0]) for records in found] == [(b"a", b"1"), (b"b", b"2")]
 
 
-def test_a_file_that_is_deleted_is_read_on(tmp_path, monkeypatch):
+def test_a_deleted_file_is_read_to_its_end(tmp_path, monkeypatch):
     monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 10)
     path = tmp_path / "a.log"
     path.write_bytes(b"123456789\n" * 100)
@@ -194,7 +194,7 @@ def test_a_file_that_is_deleted_is_read_on(tmp_path, monkeypatch):
     source.close()
 
 
-def test_a_file_that_vanishes_before_its_turn(folder):
+def test_a_file_deleted_before_it_is_read_is_an_error(folder):
     source = FileSource(str(folder / "*.log"), context())
     assert payloads(source.poll(10) or []) == [b"from a.log"]
     (folder / "b.log").unlink()
@@ -203,7 +203,7 @@ def test_a_file_that_vanishes_before_its_turn(folder):
     source.close()
 
 
-def test_a_file_overwritten_while_it_is_read_is_begun_again(tmp_path, monkeypatch):
+def test_a_file_overwritten_while_read_is_read_again(tmp_path, monkeypatch):
     monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 6)
     path, notices = tmp_path / "a.log", []
     path.write_bytes(b"one\ntwo\nthree\n")
@@ -227,7 +227,7 @@ def test_progress_counts_bytes_on_disk(tmp_path, monkeypatch):
     source.close()
 
 
-def test_a_line_of_50_megabytes_is_not_held(tmp_path):
+def test_a_line_of_50_megabytes_is_not_kept_in_memory(tmp_path):
     path = tmp_path / "long.log"
     with path.open("wb") as file:
         file.write(b"before\n")
@@ -243,7 +243,7 @@ def test_a_line_of_50_megabytes_is_not_held(tmp_path):
     assert peak < 10_000_000
 
 
-def test_a_big_file_needs_no_more_memory_than_a_small_one(tmp_path):
+def test_memory_does_not_grow_with_the_file(tmp_path):
     path = tmp_path / "big.log"
     path.write_bytes(b"a line of some forty bytes, as logs have\n" * 1_000_000)
     source = FileSource(str(path), context())

@@ -58,7 +58,7 @@ def test_lines_up_to_the_end():
     assert lines[2] == "-:10 b'thr\\xff\\xe9' {'offset': 16}"
 
 
-def test_a_line_comes_as_soon_as_it_is_there():
+def test_a_line_is_returned_as_soon_as_it_is_complete():
     process = run(READ, stdin=subprocess.PIPE)
     assert process.stdin
     assert process.stdout
@@ -80,7 +80,7 @@ def test_no_input_at_all():
     assert run(READ, stdin=subprocess.DEVNULL).communicate()[0] == b""
 
 
-def test_it_says_that_it_can_not_go_back():
+def test_resuming_standard_input_gives_a_notice():
     out, _ = run(READ, "resume", stdin=subprocess.PIPE).communicate(b"one\n")
     notice, line = out.decode().splitlines()
     assert notice == "standard input can't be rewound; reading goes on from its current position"
@@ -97,7 +97,7 @@ def test_lines_to_standard_output():
     assert (len(out), err) == (1_000_000, b"")
 
 
-def test_a_reader_that_has_gone():
+def test_a_closed_reader_of_standard_output_is_an_error():
     process = run(WRITE, stderr=subprocess.PIPE)
     assert process.stdout
     process.stdout.close()
@@ -113,7 +113,7 @@ def test_a_full_disk_behind_standard_output():
     assert process.stderr == b"standard output can't be written to: No space left on device\n"
 
 
-def test_a_pipe_that_does_not_block_is_waited_for():
+def test_writing_to_a_non_blocking_pipe_waits():
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     process = subprocess.Popen([sys.executable, "-c", WRITE], stdout=writer, stderr=subprocess.PIPE)
@@ -123,7 +123,7 @@ def test_a_pipe_that_does_not_block_is_waited_for():
     assert process.communicate()[1] == b""
 
 
-def test_null_keeps_nothing():
+def test_null_sink_discards_everything():
     sink = NullSink("", SinkContext({}, None))
     sink.write(b"line\n")
     sink.flush()

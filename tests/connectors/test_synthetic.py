@@ -68,7 +68,7 @@ def test_going_back_gives_the_same_events_again() -> None:
     assert stream.lines(10, 30)[0] == first
 
 
-def test_records_lie_joined_in_one_buffer_with_event_numbers_as_offsets() -> None:
+def test_offsets_are_event_numbers() -> None:
     (records,) = source(3, events=2000).poll(1500) or []
     assert records.data.split(b"\n") == lines([records])
     assert records.offsets.tolist() == list(range(3, 1503))
@@ -79,7 +79,7 @@ def test_records_lie_joined_in_one_buffer_with_event_numbers_as_offsets() -> Non
     }
 
 
-def test_the_last_poll_gives_what_is_left_and_then_none() -> None:
+def test_the_last_poll_returns_the_rest() -> None:
     stream = source(events=1100)
     assert [len(batch) for batch in polled(stream, 1000)] == [1000, 100]
     assert stream.poll(1) is None
@@ -87,7 +87,7 @@ def test_the_last_poll_gives_what_is_left_and_then_none() -> None:
 
 
 @pytest.mark.parametrize("events", ["0", "inf"])
-def test_an_endless_stream_goes_on_far_out(events: str) -> None:
+def test_an_endless_stream_has_events_at_large_numbers(events: str) -> None:
     (records,) = source(10**15, events=events).poll(3) or []
     assert [json.loads(line)["id"] for line in lines([records])] == [str(10**15 + i) for i in range(3)]
 
@@ -179,7 +179,7 @@ def test_without_separation_the_prior_decides() -> None:
 
 
 @pytest.mark.parametrize(("labels", "least", "most"), [(2, 0.92, 0.98), (4, 0.84, 0.96)])
-def test_the_defaults_leave_something_to_learn_and_to_miss(labels: int, least: float, most: float) -> None:
+def test_optimal_accuracy_with_default_options(labels: int, least: float, most: float) -> None:
     rows = events(events=3000, labels=labels)
     assert least < share_right(rows, [row["optimal"] for row in rows]) < most
 
@@ -254,7 +254,7 @@ def most_frequent(rows: list[dict[str, Any]], label: str) -> list[str]:
     return [word for word, _ in words.most_common()]
 
 
-def test_a_drift_passes_words_from_label_to_label() -> None:
+def test_a_drift_moves_words_to_the_next_label() -> None:
     options = {"events": 20_000, "labels": 3, "vocabulary": 6, "separation": 2, "zipf": 1.5, "drift_at": 10_000}
     orders = source(**options).stream.story.orders
     rows = events(**options)
@@ -264,7 +264,7 @@ def test_a_drift_passes_words_from_label_to_label() -> None:
         assert most_frequent(rows[10_000:], f"label{k}") == after
 
 
-def test_up_to_the_drift_nothing_changes() -> None:
+def test_events_before_the_drift_do_not_change() -> None:
     drifting, still = events(events=3000, drift_at=1500), events(events=3000)
     assert drifting[:1500] == still[:1500]
     assert [row["label"] for row in drifting] == [row["label"] for row in still]
@@ -336,7 +336,7 @@ def test_options_by_default_and_all_given() -> None:
         ({"labels": "10000", "vocabulary": "10000"}, "labels=10000 times vocabulary=10000 needs to be at most 50,000,"),
     ],
 )
-def test_wrong_options_say_what_is_right(options: dict[str, str], message: str) -> None:
+def test_wrong_options_are_refused_with_the_expected_values(options: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         source(**options)
     assert message in str(caught.value)

@@ -58,7 +58,7 @@ def test_a_growing_file(writer, log, follow):
     assert source.progress() is None
 
 
-def test_a_partial_line_is_kept_until_its_line_end_comes(writer, log, follow):
+def test_an_incomplete_line_waits_for_its_line_end(writer, log, follow):
     writer.open(log)
     source = follow()
     for piece in ("be", "gun, ", "and"):
@@ -79,7 +79,7 @@ def test_a_file_that_does_not_exist_yet(writer, log, follow, notices):
     assert len(notices) == 1
 
 
-def test_rename_and_create_reads_the_old_file_to_its_end_first(writer, log, follow):
+def test_rotation_reads_the_old_file_to_its_end_first(writer, log, follow):
     writer.open(log)
     writer.write("one\n")
     source = follow()
@@ -108,7 +108,7 @@ def test_offsets_begin_anew_in_the_new_file(writer, log, follow):
     assert found[0].name(0) == f"{log}:0"
 
 
-def test_the_old_file_is_not_left_before_the_new_one_has_content(writer, log, follow):
+def test_the_old_file_is_read_until_the_new_has_content(writer, log, follow):
     """logrotate creates the new file; the daemon writes to the old one until it is told."""
     writer.open(log)
     writer.write("one\n")
@@ -194,7 +194,7 @@ def test_every_file_has_its_own_header(writer, log, follow):
     assert await_payloads(source, 1) == [b"2"]
 
 
-def test_it_begins_at_the_end_if_told_to(writer, log, follow):
+def test_start_at_end_skips_existing_lines(writer, log, follow):
     writer.open(log)
     writer.write("one\nunfin")
     source = follow(options={"start": "end"})
@@ -203,7 +203,7 @@ def test_it_begins_at_the_end_if_told_to(writer, log, follow):
     assert await_payloads(source, 2) == [b"unfinished", b"two"]
 
 
-def test_the_end_of_a_file_that_is_not_there_is_its_beginning(writer, log, follow):
+def test_start_at_end_of_a_missing_file_is_its_beginning(writer, log, follow):
     source = follow(options={"start": "end"})
     writer.open(log)
     writer.write("one\n")
@@ -219,7 +219,7 @@ def stopped(source: FileSource, count: int):
     return positions_after(found, count)
 
 
-def test_after_a_stop_it_goes_on(writer, log, follow, notices):
+def test_following_resumes_after_a_stop(writer, log, follow, notices):
     writer.open(log)
     writer.write("one\ntwo\nthree\n")
     positions = stopped(FileSource(str(log), context(follow=True)), 2)
@@ -230,7 +230,7 @@ def test_after_a_stop_it_goes_on(writer, log, follow, notices):
     assert notices == []
 
 
-def test_after_a_stop_a_rotated_file_is_finished_first(writer, log, follow, notices):
+def test_a_rotated_file_is_finished_first_after_a_stop(writer, log, follow, notices):
     writer.open(log)
     writer.write("one\ntwo\nthree\nunfinished")
     positions = stopped(FileSource(str(log), context(follow=True)), 1)
@@ -253,7 +253,7 @@ def test_positions_in_a_rotated_file_are_those_of_the_path(writer, log, follow):
     assert payloads(follow(positions={records.key: records.position(1)}).poll(10)) == []
 
 
-def test_after_a_stop_a_rotated_file_goes_on_growing_until_there_is_a_new_one(writer, log, follow):
+def test_a_resumed_rotated_file_may_still_grow(writer, log, follow):
     writer.open(log)
     writer.write("one\n")
     positions = stopped(FileSource(str(log), context(follow=True)), 1)
@@ -268,7 +268,7 @@ def test_after_a_stop_a_rotated_file_goes_on_growing_until_there_is_a_new_one(wr
 
 
 @pytest.mark.parametrize("how", ["deleted", "compressed", "truncated", "overwritten"])
-def test_after_a_stop_a_file_that_is_gone_is_told(writer, log, follow, notices, how):
+def test_a_file_gone_after_a_stop_gives_a_notice(writer, log, follow, notices, how):
     writer.open(log)
     writer.write("one\ntwo\n")
     positions = stopped(FileSource(str(log), context(follow=True)), 1)
@@ -290,7 +290,7 @@ def test_after_a_stop_a_file_that_is_gone_is_told(writer, log, follow, notices, 
     ]
 
 
-def test_a_long_line_that_grows_slowly_is_not_held(writer, log, follow, monkeypatch):
+def test_a_long_line_that_grows_slowly_is_not_kept(writer, log, follow, monkeypatch):
     monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 1000)
     writer.open(log)
     source = follow(longest=5000)
@@ -302,7 +302,7 @@ def test_a_long_line_that_grows_slowly_is_not_held(writer, log, follow, monkeypa
 
 
 @pytest.mark.parametrize("name", [".", "*.log", "app.log.gz", "app.log.zst"])
-def test_what_can_not_be_followed(follow, name):
+def test_paths_that_can_not_be_followed_are_refused(follow, name):
     with pytest.raises(ConfigError, match="--follow takes"):
         follow(name)
 
@@ -312,7 +312,7 @@ def test_a_file_with_wildcards_in_its_name_is_followed(tmp_path, follow):
     assert await_payloads(follow("app[1].log"), 1) == [b"one"]
 
 
-def test_a_path_through_a_file(log, follow):
+def test_a_path_below_a_file_is_an_error(log, follow):
     log.write_bytes(b"")
     with pytest.raises(ConnectorError, match="can't be read: Not a directory"):
         follow("app.log/below")

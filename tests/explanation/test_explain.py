@@ -34,14 +34,14 @@ def test_base_and_contributions_sum_to_the_score(events, text):
 @pytest.mark.parametrize(
     ("name", "n"), [("sms-spam.jsonl.gz", 600), ("trec-6.jsonl.gz", 500), ("clinc150.jsonl.gz", 400)]
 )
-def test_real_streams_sum_up_too(data, name, n):
+def test_contributions_sum_to_the_score_on_real_streams(data, name, n):
     events = thinned(read_events(data / name, n + 10))
     model = taught(events[:n], features=VIEWS | {"bits": 18})
     for event in events[n:]:
         checked(model, event.text)
 
 
-def test_the_preset_accurate_sums_up(data):
+def test_contributions_sum_to_the_score_with_preset_accurate(data):
     events = read_events(data / "sms-spam.jsonl.gz", 420)
     config = load_config(flags={"preset": "accurate"}, environment={})
     model = taught(events[:400], config.model_dump()["learners"], features={**config.model_dump()["features"]["views"]})
@@ -83,7 +83,7 @@ def test_naive_bayes_by_hand():
     assert_allclose(reasons.added, [np.log([1.3 / 2.9, 0.3 / 1.9])])
 
 
-def test_the_heaviest_come_first_and_the_rest_is_summed(data):
+def test_heaviest_features_come_first_and_the_rest_is_summed(data):
     events = read_events(data / "sms-spam.jsonl.gz", 400)
     model = taught(events)
     for reasons in checked(model, events[-1].text).learners.values():
@@ -98,7 +98,7 @@ def test_the_heaviest_come_first_and_the_rest_is_summed(data):
         assert_allclose(sum(reason.added for reason in some) + rest, reasons.added.sum(axis=0), atol=1e-9)
 
 
-def test_every_feature_is_told_by_its_n_grams_and_their_places():
+def test_features_have_their_ngrams_and_locations():
     model = taught(events_of(("win a prize", "x"), ("lunch", "y")), [{"kind": "naive_bayes"}], features={})
     text = "Win WIN a\tprize\nnow"
     [reasons] = checked(model, text).learners.values()
@@ -113,7 +113,7 @@ def test_every_feature_is_told_by_its_n_grams_and_their_places():
     assert reasons.unseen(2) == ["win win", "prize now"]
 
 
-def test_n_grams_that_share_a_bucket_are_told_together():
+def test_ngrams_in_one_bucket_are_one_feature():
     """With one bit; those of other texts too, where names are kept."""
     features = {"bits": 1, "names": 10, "words": {"ngrams": [1, 1]}}
     model = taught(events_of(("a b c d", "x"), ("e f", "y")), [{"kind": "naive_bayes"}], features=features)
@@ -139,7 +139,7 @@ def test_a_category_is_a_feature():
         explain(model, "a", categories={"produkt": "loan"})
 
 
-def test_pieces_keep_their_n_grams_apart():
+def test_ngrams_do_not_cross_pieces():
     model = taught(events_of(("a b", "x"), ("c", "y")), [{"kind": "naive_bayes"}], features={})
     [reasons] = explain(model, ["a", "b"]).learners.values()
     assert sorted(reason.feature.ngrams[0] for reason in reasons.heaviest(9)[0]) == ["a", "b"]
@@ -156,7 +156,7 @@ def test_without_a_label_there_is_nothing_to_explain():
     assert {told["predicted"] for told in explanation.to_dict()["learners"].values()} == {None}
 
 
-def test_a_text_without_known_features_has_the_base_alone():
+def test_without_known_features_the_score_is_the_base():
     model = taught(events_of(("a b", "x"), ("c d", "y")) * 3)
     for text in ("", "QQQ WWW"):
         for name, reasons in checked(model, text).learners.items():
@@ -165,7 +165,7 @@ def test_a_text_without_known_features_has_the_base_alone():
                 assert_allclose(reasons.scores, reasons.base, rtol=1e-12)
 
 
-def test_some_learners_only():
+def test_only_the_chosen_learners_are_explained():
     model = taught(events_of(("a b", "x"), ("c d", "y")))
     assert list(explain(model, "a", ["of_mixtures", "perceptron"]).learners) == ["of_mixtures", "perceptron"]
     assert explain(model, "a", ["sgd"]).lead == model.names[0], "none was right yet"
@@ -174,12 +174,12 @@ def test_some_learners_only():
 
 
 @pytest.mark.parametrize("odd", [None, 5, b"bytes", {"a": 1}, ["a", None]])
-def test_what_is_no_text_is_refused(odd):
+def test_input_that_is_not_a_text_is_refused(odd):
     with pytest.raises(RecordError, match="can't be explained: expected a text"):
         explain(taught([]), odd)
 
 
-def test_each_learner_is_as_sure_as_if_its_prediction_were_given_out():
+def test_confidence_equals_that_of_the_models_prediction():
     events = events_of(("win a prize", "spam"), ("see you", "ham"), ("win lunch", "spam")) * 4
     for learner in EVERY:
         name = learner.get("name", learner["kind"])
@@ -200,7 +200,7 @@ def test_explaining_changes_nothing():
     assert all(np.array_equal(after[name], array, equal_nan=True) for name, array in before.items())
 
 
-def test_as_json():
+def test_explanation_as_json():
     """Of each label, base, features and rest sum to its score."""
     model = taught(events_of(("win a prize now", "spam"), ("see you at lunch", "ham")) * 3)
     explanation = explain(model, "win a lunch")
@@ -216,7 +216,7 @@ def test_as_json():
     assert feature["ngrams"][0] in ("win", "a", "win a", "lunch")
 
 
-def test_scores_that_have_overflowed_are_none():
+def test_overflowed_scores_are_none_in_json():
     model = taught(events_of(("a", "x"), ("b", "y")), [{"kind": "perceptron"}, {"kind": "mixture"}], features={})
     model.learners["perceptron"].bias[0] = np.inf
     explanation = explain(model, "a")
@@ -227,7 +227,7 @@ def test_scores_that_have_overflowed_are_none():
     json.dumps(told, allow_nan=False)
 
 
-def test_a_megabyte():
+def test_a_text_of_one_megabyte():
     model = taught(events_of(("a b", "x"), ("c d", "y")) * 3)
     text = "a b c nöw 12 " * 80_000
     explanation = checked(model, text)
@@ -235,7 +235,7 @@ def test_a_megabyte():
     assert "a b" in str(explanation)
 
 
-def test_batches_of_any_size_are_explained_alike():
+def test_explanations_do_not_depend_on_batch_size():
     events = events_of(("win a prize now", "spam"), ("see you at lunch", "ham"), ("a prize at lunch", "spam")) * 5
     one, many = taught([]), taught(events)
     for batch in batches(events, 1):
@@ -243,5 +243,5 @@ def test_batches_of_any_size_are_explained_alike():
     assert explain(one, "a prize").to_dict() == explain(many, "a prize").to_dict()
 
 
-def test_every_kind_is_explained():
+def test_every_kind_of_learner_is_explained():
     assert {learner["kind"] for learner in EVERY} >= {"naive_bayes", "mixture", "arow", "sgd"}

@@ -61,7 +61,7 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_text_is_text(text):
+def test_markup_in_a_text_is_escaped(text):
     """And so are its label and its n-grams; as a page, and as a part of one."""
     model = taught([*STREAM, *events_of((text, text), ("win", "spam")) * 3])
     explanation = explain(model, text)
@@ -92,7 +92,7 @@ def test_what_html_cannot_hold_is_replaced(text):
     assert "\N{REPLACEMENT CHARACTER}" in html
 
 
-def test_nothing_is_loaded_and_only_its_own_styles_are_allowed():
+def test_the_page_loads_nothing_and_allows_only_its_styles():
     html = explain(taught(STREAM), "win a prize").to_html()
     [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
     styles = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
@@ -102,7 +102,7 @@ def test_nothing_is_loaded_and_only_its_own_styles_are_allowed():
     assert "prefers-color-scheme: dark" in html
 
 
-def test_words_are_shaded_by_what_they_say():
+def test_words_are_shaded_by_their_contribution():
     explanation = explain(taught(STREAM, [{"kind": "perceptron"}]), "Win lunch, unknown")
     [reasons] = explanation.learners.values()
     seen = Reader(explanation.to_html())
@@ -112,14 +112,14 @@ def test_words_are_shaded_by_what_they_say():
     assert ways == {"Win": ("f", "+"), "lunch": ("f", "+")} | {other: ("a", "-")}
 
 
-def test_several_texts_are_one_page():
+def test_several_texts_share_one_page():
     model = taught(STREAM)
     seen = Reader(page([(text, explain(model, text, ["sgd"]).learners) for text in ("win", "", "lunch")], 5))
     assert seen.texts == ["win", "", "lunch"]
     assert [tag for tag, _ in seen.elements].count("hr") == 2
 
 
-def test_of_a_long_text_the_beginning_is_shown():
+def test_only_the_beginning_of_a_long_text_is_shown():
     model = taught(STREAM)
     text = "win a lunch " * 90_000
     html = explain(model, text, ["naive_bayes"]).to_html()
@@ -129,7 +129,7 @@ def test_of_a_long_text_the_beginning_is_shown():
     assert len(html) < 1_000_000
 
 
-def test_without_labels_there_is_the_text():
+def test_without_labels_only_the_text_is_shown():
     html = explain(taught([]), "a < b", ["sgd"]).to_html()
     assert Reader(html).texts == ["a < b"]
     assert "no label is known yet" in html

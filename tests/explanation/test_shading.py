@@ -25,7 +25,7 @@ def parts(learners, text, **features):
     return shades(reasons, len(text)), reasons
 
 
-def test_a_pair_is_shared_by_its_words_and_a_repeat_by_its_places():
+def test_contributions_are_divided_among_words_and_occurrences():
     """After a perceptron's first mistake, at the second event, see, see lunch and lunch have the same weight.
 
     So in "see lunch, lunch" lunch has half of it at each place, and see lunch half at each word; lunch lunch has none.
@@ -38,19 +38,19 @@ def test_a_pair_is_shared_by_its_words_and_a_repeat_by_its_places():
     assert [shade.level for shade in found] == [5, 4, 2]
 
 
-def test_letters_are_shaded_one_by_one_and_words_where_words_take_part():
+def test_characters_are_merged_where_words_overlap_them():
     assert [(shade.begin, shade.end) for shade in parts(LETTERS, "win é")[0]] == [(0, 1), (1, 2), (2, 3), (4, 5)]
     assert [(shade.begin, shade.end) for shade in parts(BOTH, "win é")[0]] == [(0, 3), (4, 5)]
 
 
-def test_what_is_masked_is_one_part():
+def test_masked_text_is_shaded_as_one_part():
     letters = {"tokens": "char_wb", "masks": ["number"]}
     assert [(shade.begin, shade.end) for shade in parts(LETTERS, "a 12,5 b", letters=letters)[0]][1:2] == [(2, 6)]
 
 
 @settings(max_examples=60, deadline=None)
 @given(texts | st.text("win a prize", max_size=20), st.sampled_from([WORDS, LETTERS, BOTH]))
-def test_parts_follow_each_other_and_sum_to_what_the_text_adds(text, learners):
+def test_parts_are_ordered_and_sum_to_the_contributions(text, learners):
     """But for n-grams that stand nowhere: the blank around a token, alone."""
     found, reasons = parts(learners, text)
     for shade, following in pairwise(found):

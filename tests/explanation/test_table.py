@@ -18,7 +18,7 @@ def lines_of(explanation, top=10):
     return rendered(explanation.table(top), None).splitlines()
 
 
-def test_columns_sum_up():
+def test_columns_sum_to_the_score():
     """Of each label: the n-grams, the rest, the prior and so the score, all against the mean of the labels."""
     lines = lines_of(explain(taught(STREAM), "win a lunch", ["naive_bayes"]), top=3)
     assert re.fullmatch(r"naive_bayes: spam, confidence 0\.\d+", lines[0])
@@ -30,7 +30,7 @@ def test_columns_sum_up():
     assert lines[-1] == "Not known: 1 of 5 features: a lunch"
 
 
-def test_every_learner_has_a_table_and_its_text_is_that_of_print():
+def test_every_learner_has_a_table_also_as_text():
     explanation = explain(taught(STREAM), "win a lunch")
     assert [line.partition(":")[0] for line in lines_of(explanation) if ", confidence" in line] == list(
         explanation.learners
@@ -38,14 +38,14 @@ def test_every_learner_has_a_table_and_its_text_is_that_of_print():
     assert str(explanation).splitlines() == lines_of(explanation)
 
 
-def test_views_are_named_where_there_are_several():
+def test_several_views_are_named():
     text = "\n".join(lines_of(explain(taught(STREAM), "win", ["mixture"])))
     assert "win (words)" in text
     assert "␣w (letters)" in text
     assert "(words)" not in "\n".join(lines_of(explain(taught(STREAM), "win", ["perceptron"])))
 
 
-def test_counts_and_what_shares_a_bucket_are_told():
+def test_counts_and_colliding_ngrams_are_shown():
     features = {"bits": 1, "names": 9, "words": {"ngrams": [1, 1], "values": "counts"}}
     model = taught(events_of(("a b c d", "x"), ("e f g", "y")), [{"kind": "naive_bayes"}], features=features)
     text = str(explain(model, "a a a"))
@@ -62,12 +62,12 @@ def test_the_best_five_of_many_labels_have_columns():
     assert lines[-1] == "4 more labels score lower."
 
 
-def test_no_label_no_table():
+def test_without_labels_there_is_no_table():
     assert lines_of(explain(taught([]), "a", ["sgd"])) == ["sgd: no label is known yet"]
 
 
 @pytest.mark.parametrize("odd", ["[/x]", "[bold]", "\x1b[2Jgone", "\u202eleft", "a" * 100_000, "tab\tbed", "\x00"])
-def test_texts_and_labels_steer_nothing(odd):
+def test_control_characters_do_not_reach_the_terminal(odd):
     """They are no markup of rich's, and steer no terminal, however long they are."""
     features = {"words": {"tokens": "whitespace", "lowercase": False}}
     model = taught(events_of((odd, odd[:500]), ("b", "c")) * 2, [{"kind": "naive_bayes"}], features=features)

@@ -37,7 +37,7 @@ ALL = ("number", "hex", "ip", "uuid")
         ("", ""),
     ],
 )
-def test_by_table(text: str, expected: str) -> None:
+def test_masked_texts_by_hand(text: str, expected: str) -> None:
     assert masked([text], ALL) == [expected]
 
 
@@ -50,12 +50,12 @@ def test_by_table(text: str, expected: str) -> None:
         (["ip"], "0x1f 5 __ip__"),
     ],
 )
-def test_only_what_is_asked_for(masks: list[str], expected: str) -> None:
+def test_only_the_configured_masks_apply(masks: list[str], expected: str) -> None:
     assert masked(["0x1f 5 1.2.3.4"], masks) == [expected]
 
 
 @given(st.ip_addresses() | st.ip_addresses(v=6, network="2001:db8::/96"), st.none() | st.integers(0, 65535))
-def test_every_address_is_one_word(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int | None) -> None:
+def test_every_ip_address_is_masked_as_one_word(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int | None) -> None:
     text = str(address)
     if port is not None:
         text = f"[{text}]:{port}" if address.version == 6 else f"{text}:{port}"
@@ -64,7 +64,7 @@ def test_every_address_is_one_word(address: ipaddress.IPv4Address | ipaddress.IP
 
 
 @given(st.uuids())
-def test_every_uuid_is_one_word(value: uuid.UUID) -> None:
+def test_every_uuid_is_masked_as_one_word(value: uuid.UUID) -> None:
     assert masked([f"{value} {str(value).upper()}"], ALL) == ["__uuid__ __uuid__"]
 
 

@@ -31,5 +31,5 @@ def test_published_values(data: bytes, expected: int) -> None:
 
 
 @given(st.binary(max_size=40), st.binary(max_size=5), st.binary(min_size=PADDING, max_size=PADDING))
-def test_equals_scikit_learn_whatever_stands_around(data: bytes, before: bytes, behind: bytes) -> None:
+def test_hash_equals_scikit_learn_whatever_the_surrounding_bytes(data: bytes, before: bytes, behind: bytes) -> None:
     assert hashed(data, behind, before) == reference(data, seed=0) == naive_features.murmur3_32(data)

@@ -64,7 +64,7 @@ events_of = st.lists(
 
 @settings(max_examples=300)
 @given(events_of, configs, st.integers(1, 3), st.integers(1, 31), st.integers(0, 60), st.data())
-def test_any_stream_as_the_twin(events, config, min_count, bits, limit, draw):
+def test_names_of_any_stream_equal_the_twin(events, config, min_count, bits, limit, draw):
     """In batches of any size, with events that are not learned among them."""
     config = config.model_copy(update={"min_count": min_count})
     bits = min(bits, 20)
@@ -80,7 +80,7 @@ def test_any_stream_as_the_twin(events, config, min_count, bits, limit, draw):
         assert names.is_full == (len(expected) == limit)
 
 
-def test_rows_and_order_are_given_by_sources():
+def test_names_follow_the_order_of_sources():
     """Rows are any events of several batches; each n-gram is named with the first row that has it and is learned."""
     view, index, names = View(ViewConfig(ngrams=(1, 1)), 20, FIELDS), RowIndex(20), Names(MANY)
     first, second = (
@@ -91,14 +91,14 @@ def test_rows_and_order_are_given_by_sources():
     assert list(listed(names).values()) == ["d", "a", "c"]
 
 
-def test_an_n_gram_is_named_once_its_bucket_has_a_row():
+def test_an_ngram_is_named_once_its_bucket_has_a_row():
     """With min_count = 2, at its second sighting; in one batch as well, where the row is there before the first."""
     view = View(ViewConfig(ngrams=(1, 1), min_count=2), 20)
     assert list(listed(everything(view, of_texts("a b", "c", "b", "a"))).values()) == ["b", "a"]
     assert list(listed(everything(view, of_texts("a b c", "c", "b", "a"), limit=1)).values()) == ["c"]
 
 
-def test_all_n_grams_of_a_bucket_are_named():
+def test_all_ngrams_of_a_bucket_are_named():
     view = View(ViewConfig(ngrams=(1, 1)), bits=1)
     names = everything(view, of_texts("a b c d e f g"))
     found = names.of_buckets([0, 1], bits=1)
@@ -118,7 +118,7 @@ def test_a_long_name_is_cut_between_characters(letter, length):
     assert len(name.encode()) <= LONGEST
 
 
-def test_many_names_make_the_tables_grow():
+def test_tables_grow_with_many_names():
     """20,000, and one batch that brings them at once; and no more than the limit."""
     words = [f"word{i}" for i in range(20_000)]
     view = View(ViewConfig(ngrams=(1, 1)), 20)
@@ -129,7 +129,7 @@ def test_many_names_make_the_tables_grow():
 
 
 @given(events_of, st.integers(0, 8), st.integers(0, 40), st.integers(0, 40))
-def test_it_goes_on_from_what_was_kept(events, cut, limit, later):
+def test_restored_names_continue_as_without_interruption(events, cut, limit, later):
     """Under the same limit as if nothing had been; under another, what was named stays."""
     view, learned = View(ViewConfig(), 12, FIELDS), [True] * len(events)
     whole, index = Names(limit), RowIndex(12)
@@ -151,7 +151,7 @@ def test_it_goes_on_from_what_was_kept(events, cut, limit, later):
                 assert_array_equal(other.state()[name], array, strict=True)
 
 
-def test_nothing_learned_names_nothing():
+def test_without_learned_events_there_are_no_names():
     view, index, names = View(ViewConfig(), 20, FIELDS), RowIndex(20), Names(MANY)
     noted(names, view, index, of_texts("a b", "c"), [False, False])
     empty = batch_of([], {"product": []})
@@ -160,7 +160,7 @@ def test_nothing_learned_names_nothing():
     assert names.state() == {}
 
 
-def test_the_hash_0_is_told_from_a_free_slot():
+def test_hash_0_is_distinguished_from_a_free_slot():
     slots = np.zeros(8, np.int32)
     fill_slots(np.array([0, 7], np.int32), slots)
     assert np.count_nonzero(slots) == 2

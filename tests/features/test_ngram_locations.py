@@ -47,7 +47,7 @@ def told(found: Ngrams) -> list[tuple[str, tuple[int, int]]]:
     st.fixed_dictionaries({field: st.none() | texts for field in FIELDS}),
 )
 @example([LOG, "\ud800 a", ""], ViewConfig(masks=MASKS, tokens="char_wb", ngrams=(1, 5)), 20, dict.fromkeys(FIELDS))
-def test_it_finds_what_the_kernels_find(pieces, config, bits, categories):
+def test_located_ngrams_have_the_features_of_the_kernels(pieces, config, bits, categories):
     """Bit for bit, in the same order: words, characters, masks, several pieces of text, categories, collisions."""
     view = View(config, bits, FIELDS)
     expected = view.buckets(batch_of([pieces], {field: [value] for field, value in categories.items()}))
@@ -57,13 +57,13 @@ def test_it_finds_what_the_kernels_find(pieces, config, bits, categories):
 
 
 @given(texts, configs)
-def test_the_n_grams_are_the_twins(text, config):
+def test_ngrams_equal_the_twin(text, config):
     found = ngrams(View(config), [text])
     assert [found.ngram(i) for i in range(found.hashes.size)] == list(naive.ngrams(text, config))
 
 
 @given(log_texts, with_masks)
-def test_a_token_stands_where_its_text_is(text, config):
+def test_text_at_a_location_gives_the_ngram(text, config):
     """What stands at an n-gram's place, lower-cased and masked by itself, is that n-gram.
 
     Not so where a letter's lower case depends on its neighbours (Σ), or falls apart (İ).
@@ -98,13 +98,13 @@ def test_a_token_stands_where_its_text_is(text, config):
         (ViewConfig(tokens="char_wb", ngrams=(5, 5)), "ab", {" ab ": (0, 2)}),
     ],
 )
-def test_places(config, text, spans):
+def test_locations_by_hand(config, text, spans):
     """Of a repeated n-gram the last one."""
     found = ngrams(View(config), [text])
     assert dict(told(found)) == spans
 
 
-def test_pieces_follow_each_other_and_a_category_stands_at_the_end():
+def test_pieces_are_consecutive_and_categories_at_the_end():
     view = View(ViewConfig(ngrams=(1, 2)), categories=["product", "empty"])
     found = ngrams(view, ["a b", "", "c"], {"product": "Visa Card", "empty": None})
     assert told(found) == [
@@ -117,12 +117,12 @@ def test_pieces_follow_each_other_and_a_category_stands_at_the_end():
 
 
 @pytest.mark.parametrize(("pieces", "tokens"), [*product([[], [""], [" \n"], ["", ""]], ["words", "char_wb"])])
-def test_nothing_at_all(pieces, tokens):
+def test_empty_input_has_no_features(pieces, tokens):
     found = ngrams(View(ViewConfig(tokens=tokens)), pieces)
     assert found.hashes.size == found.spans.size == 0
 
 
-def test_a_long_text():
+def test_last_location_in_a_long_text():
     """A megabyte, 5 n-grams from each character on; the last is where the text ends."""
     text = "wörd1 " * 170_000
     view = View(ViewConfig(tokens="char_wb", ngrams=(1, 5)), bits=31)

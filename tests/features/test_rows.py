@@ -29,7 +29,7 @@ def test_rows_are_given_in_order_of_first_sight():
     assert examples.values.tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_what_is_not_learned_brings_no_rows():
+def test_events_not_learned_bring_no_rows():
     """Event 0 shows 9 first, but without a label: event 1 brings its row, and event 2, too, only looks up."""
     index = RowIndex(4)
     examples = index.examples(buckets([9, 3], [9], [3, 9]), np.array([False, True, False]))
@@ -47,13 +47,13 @@ def test_looking_up_changes_nothing():
     assert index.buckets.tolist() == [5]
 
 
-def test_the_first_and_the_last_bucket_have_rows_too():
+def test_first_and_last_bucket_can_have_rows():
     index = RowIndex(3)
     index.examples(buckets([7, 0]), np.array([True]))
     assert index.buckets.tolist() == [7, 0]
 
 
-def test_grows_to_all_buckets():
+def test_index_grows_to_all_buckets():
     """2^14 buckets come in batches of all sizes; what has a row keeps it."""
     order = np.random.default_rng(0).permutation(1 << 14).astype(np.int32)
     index = RowIndex(14)
@@ -63,7 +63,7 @@ def test_grows_to_all_buckets():
     assert index.examples(buckets(order.tolist())).rows.tolist() == list(range(1 << 14))
 
 
-def test_goes_on_from_where_it_was():
+def test_restored_index_continues_as_before():
     whole, first, second = RowIndex(14), RowIndex(14), RowIndex(14)
     early, late = buckets(range(5, 3000, 3)), buckets([1, 5, 2], range(4000))
     for index in (whole, first):
@@ -87,7 +87,7 @@ def test_an_empty_index_can_be_restored():
     st.lists(st.tuples(st.lists(st.integers(0, 31), max_size=6, unique=True), st.booleans()), max_size=30),
     st.integers(1, 10),
 )
-def test_any_stream_as_a_dict_does_it(stream, size):
+def test_rows_of_any_stream_equal_those_of_a_dict(stream, size):
     index, rows_of = RowIndex(5), {}
     for begin in range(0, len(stream), size):
         part = stream[begin : begin + size]
@@ -104,7 +104,7 @@ def test_any_stream_as_a_dict_does_it(stream, size):
     assert index.buckets.tolist() == list(rows_of)
 
 
-def test_a_bucket_gets_its_row_at_the_sighting_that_min_count_says():
+def test_a_bucket_gets_its_row_at_sighting_min_count():
     """Of 9 and 3, 9 is seen in three learned events, 3 in two: with 3, only 9 is a feature, from the third on.
 
     The third event without a label has 9 as well, though without a row: its label must not show.
@@ -119,7 +119,7 @@ def test_a_bucket_gets_its_row_at_the_sighting_that_min_count_says():
     assert index.buckets.tolist() == [9, 3]
 
 
-def test_what_waits_for_its_row_can_be_taken_over():
+def test_sightings_of_waiting_buckets_can_be_restored():
     index, other = RowIndex(4, min_count=3), RowIndex(4, min_count=3)
     index.examples(buckets([9, 3], [9], [9, 5]), np.array([True, True, True]))
     other.restore(index.buckets, index.sightings)
@@ -130,7 +130,7 @@ def test_what_waits_for_its_row_can_be_taken_over():
 
 
 @given(st.lists(st.tuples(st.lists(st.integers(0, 7), unique=True), st.booleans()), max_size=30), st.integers(1, 4))
-def test_hiding_a_label_changes_nothing_of_the_event_itself(events, min_count):
+def test_hiding_a_label_does_not_change_the_events_features(events, min_count):
     """Of any event, its values and what its rows were before are the same with and without its label."""
     shown = [event for event, _ in events]
     whole = RowIndex(3, min_count).examples(buckets(*shown), np.array([learned for _, learned in events], np.bool_))
@@ -147,7 +147,7 @@ def test_hiding_a_label_changes_nothing_of_the_event_itself(events, min_count):
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))])
 @pytest.mark.parametrize("seen", [[], [[9, 3], [3, 7], [9]]])
-def test_a_copy_goes_on_alone_and_is_small(copied, seen):
+def test_a_copy_is_independent_and_small(copied, seen):
     """Features count from their second sighting on; how often each was seen is copied too."""
     index, expected = RowIndex(16, min_count=2), RowIndex(16, min_count=2)
     for one in (index, expected):

@@ -59,7 +59,7 @@ def assert_equal(texts: list[str], config: ViewConfig, bits: int, options: dict[
     ],
     ids=str,
 )
-def test_every_text_of_every_stream(data: Path, config: ViewConfig, bits: int, options: dict[str, Any]) -> None:
+def test_every_text_of_every_stream_equals_scikit_learn(data: Path, config: ViewConfig, bits: int, options: dict[str, Any]) -> None:
     found = streams(data)
     assert len(found) == 19
     for texts in found.values():
@@ -78,12 +78,12 @@ def test_every_text_of_every_stream(data: Path, config: ViewConfig, bits: int, o
     ],
     ids=str,
 )
-def test_a_sample_of_every_stream(data: Path, config: ViewConfig, bits: int, options: dict[str, Any]) -> None:
+def test_a_sample_of_every_stream_equals_scikit_learn(data: Path, config: ViewConfig, bits: int, options: dict[str, Any]) -> None:
     for texts in streams(data).values():
         assert_equal(texts[:: max(1, len(texts) // 400)], config, bits, options)
 
 
-def test_the_hash_without_a_positive_counterpart() -> None:
+def test_bucket_of_the_smallest_int32_hash() -> None:
     """murmur3("aivlts3m") = -2^31, whose absolute value has no int32."""
     for bits in (1, 20, 31):
         assert_equal(["aivlts3m"], ViewConfig(ngrams=(1, 1)), bits, {})

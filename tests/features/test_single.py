@@ -57,7 +57,7 @@ def check(event, x, view, index):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_text_has_the_features_that_it_has_among_others(view: View) -> None:
+def test_single_text_has_the_features_of_a_batch(view: View) -> None:
     index = RowIndex(view.bits)
     event = SingleEvent(view, index)
     index.examples(view.of_texts(["a three line"]), np.array([True]))
@@ -67,7 +67,7 @@ def test_a_text_has_the_features_that_it_has_among_others(view: View) -> None:
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS, ids=repr)
-def test_a_mapping_has_the_features_that_it_has_among_others(mapping) -> None:
+def test_single_mapping_has_the_features_of_a_batch(mapping) -> None:
     view, index = View(bits=12), RowIndex(12)
     event = SingleEvent(view, index)
     index.examples(view.of_mappings([{"a": 1, "name 3": 1}]), np.array([True]))
@@ -79,7 +79,7 @@ def test_a_mapping_has_the_features_that_it_has_among_others(mapping) -> None:
     "value", [float("nan"), float("inf"), 1e39, -1e39, 10**400, int(LARGEST) + 1, "1", None, np.ones(2), 1j], ids=repr
 )
 @pytest.mark.parametrize("first", [{"a": 1.0}, {"a": 0, "b": 1}, {}])
-def test_a_value_that_is_refused_among_others_is_refused_alone(first, value) -> None:
+def test_single_mapping_refuses_the_values_that_batches_refuse(first, value) -> None:
     """Also where the event was a good mapping just before; it is then none."""
     view, index = View(bits=12), RowIndex(12)
     event = SingleEvent(view, index)
@@ -95,7 +95,7 @@ def test_a_value_that_is_refused_among_others_is_refused_alone(first, value) -> 
     check(event, first, view, index)
 
 
-def test_a_name_that_is_no_text_is_refused_alike() -> None:
+def test_single_mapping_refuses_the_names_that_batches_refuse() -> None:
     for mapping in ({1: 1.0}, {1: float("nan")}):
         with pytest.raises((TypeError, RecordError)) as expected:
             many(mapping, View())
@@ -103,7 +103,7 @@ def test_a_name_that_is_no_text_is_refused_alike() -> None:
             SingleEvent(View(), RowIndex(20)).featurize(mapping)
 
 
-def test_a_mapping_that_was_changed_is_another_one() -> None:
+def test_a_changed_mapping_is_hashed_again() -> None:
     """A value, a name, and the order: rows are given by that."""
     view, index = View(), RowIndex(20)
     event = SingleEvent(view, index)
@@ -127,7 +127,7 @@ def test_a_mapping_that_was_changed_is_another_one() -> None:
     assert index.buckets.tolist() == view.of_mappings([{"b": 1, "a": 1}]).buckets.tolist()
 
 
-def test_a_text_of_a_kind_of_its_own_is_taken_as_text() -> None:
+def test_a_subclass_of_str_is_a_text() -> None:
     view, index = View(), RowIndex(20)
     event = SingleEvent(view, index)
     for text in (np.str_("a b"), np.str_("a c"), "a c", {"a c": 1}, np.str_("a c")):
@@ -140,7 +140,7 @@ mapping = st.dictionaries(st.sampled_from(["a", "b", "c\0", "d"]), st.sampled_fr
 
 
 @given(st.lists(st.tuples(text | mapping, st.booleans()), max_size=30))
-def test_any_events_in_any_order_bring_the_rows_that_they_bring_among_others(steps):
+def test_single_events_bring_the_rows_of_batches(steps):
     view, ours, theirs = View(bits=6), RowIndex(6), RowIndex(6)
     event = SingleEvent(view, ours)
     for x, learned in steps:

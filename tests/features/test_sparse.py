@@ -15,7 +15,7 @@ VALUES = st.sampled_from([0.0, 0.0, 1.0, -2.0, 0.5])
 
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array])
 @given(st.integers(1, 6).flatmap(lambda width: st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=1)))
-def test_what_is_not_0_is_an_entry_of_its_column(kind, rows):
+def test_non_zero_cells_are_entries_of_their_columns(kind, rows):
     found = entries(kind(np.array(rows)))
     assert listed(found) == [[(column, value) for column, value in enumerate(row) if value] for row in rows]
     assert [array.dtype for array in found] == [np.int64, np.int32, np.float32]
@@ -37,14 +37,14 @@ def test_entries_of_a_column_are_summed_and_zeros_left_out(rows):
         assert array.tolist() == was.tolist()
 
 
-def test_arrays_that_are_read_only_are_copied():
+def test_read_only_arrays_are_copied():
     matrix = csr_matrix(np.eye(3))
     for array in (matrix.data, matrix.indices, matrix.indptr):
         array.flags.writeable = False
     assert all(array.flags.writeable for array in entries(matrix))
 
 
-def test_as_many_bits_as_columns_need():
+def test_bits_needed_for_columns():
     assert [bits_for(n) for n in (1, 2, 3, 4, 5, 1 << 20, (1 << 20) + 1)] == [1, 1, 2, 2, 3, 20, 21]
 
 
@@ -52,7 +52,7 @@ NAMES = ["a", "b", "c d", "é", ""]
 
 
 @given(st.lists(st.lists(VALUES, min_size=5, max_size=5), min_size=1, max_size=4), st.integers(1, 31))
-def test_named_columns_are_as_mappings(rows, bits):
+def test_named_columns_equal_mappings(rows, bits):
     """With few bits several columns share a bucket, and are summed."""
     view = View(bits=bits)
     found = view.of_columns(NAMES, entries(csr_matrix(np.array(rows))))

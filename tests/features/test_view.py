@@ -42,7 +42,7 @@ def test_batches_equal_the_twin(events: list[list[str]], config: ViewConfig, bit
 
 
 @given(EVENTS, configs, st.tuples(st.integers(0, 6), st.integers(0, 6)).map(sorted))
-def test_a_text_has_its_features_whoever_comes_with_it(
+def test_features_of_a_text_do_not_depend_on_the_batch(
     events: list[list[str]], config: ViewConfig, part: list[int]
 ) -> None:
     begin, end = part
@@ -65,13 +65,13 @@ def test_texts_without_words_have_no_features(text: str) -> None:
     assert listed(View().of_texts([text, "x", text])) == [[], [(naive.bucket("x", 20), 1.0)], []]
 
 
-def test_nothing_at_all() -> None:
+def test_empty_input_has_no_features() -> None:
     for buckets in (View().of_texts([]), View().of_mappings([]), View().buckets(batch_of([]))):
         assert listed(buckets) == []
         assert buckets.indptr.tolist() == [0]
 
 
-def test_order_of_first_occurrence() -> None:
+def test_entries_are_in_order_of_first_occurrence() -> None:
     """By position, the shorter n-gram first; a repeat changes nothing."""
     ngrams = ["new", "new york", "york", "york new", "york city", "city"]
     assert listed(View().of_texts(["New York, new York City"])) == [
@@ -84,7 +84,7 @@ def test_values(values: str, expected: float) -> None:
     assert View(ViewConfig(values=values, ngrams=(1, 1))).of_texts(["a A a"]).values.tolist() == [expected]
 
 
-def test_words_of_one_bucket_are_one_feature() -> None:
+def test_words_in_one_bucket_are_one_feature() -> None:
     """With one bit "a" and "b" or "a" and "c" meet; binary stays 1."""
     text = "a b c d e f"
     assert set(View(ViewConfig(values="binary"), bits=1).of_texts([text]).values.tolist()) == {1.0}
@@ -106,7 +106,7 @@ def test_lower_case_and_words_of_all_scripts(text: str, tokens: list[str]) -> No
     assert found == [naive.bucket(token, 20) for token in tokens]
 
 
-def test_pieces_keep_their_ngrams_apart() -> None:
+def test_ngrams_do_not_cross_pieces() -> None:
     view = View(ViewConfig(ngrams=(2, 2)))
     assert listed(view.buckets(batch_of([["a b", "c"]]))) == listed(view.of_texts(["a b"]))
     assert listed(view.buckets(batch_of([["a", "b"]]))) == [[]]
@@ -119,7 +119,7 @@ def test_a_category_keeps_case_and_blanks() -> None:
     assert found == [[(x, 1.0), (named, 1.0)], [(x, 1.0)], [(x, 1.0), (empty, 1.0)]]
 
 
-def test_a_category_counts_where_the_text_says_the_same() -> None:
+def test_a_category_is_summed_with_an_equal_word() -> None:
     batch = batch_of([["product=card"]], {"product": ["card"]})
     view = View(ViewConfig(tokens="whitespace", values="counts"), categories=["product"])
     assert listed(view.buckets(batch)) == [[(naive.bucket("product=card", 20), 2.0)]]
@@ -158,14 +158,14 @@ def test_mappings_equal_the_twin(mappings: list[dict[str, float]], bits: int) ->
     assert listed(View(bits=bits).of_mappings(mappings)) == expected
 
 
-def test_names_and_values_are_taken_as_they_are() -> None:
+def test_named_features_are_not_changed() -> None:
     assert listed(named({"Two Words": 0.1, "": -2, "zero": 0.0}, 20)) == [
         [(naive.bucket("Two Words", 20), float(np.float32(0.1))), (0, -2.0)]
     ]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e39, "red", None])
-def test_a_value_that_is_no_number_is_refused(value: Any) -> None:
+def test_a_value_that_is_not_a_number_is_refused(value: Any) -> None:
     message = f"feature 'height' is {value!r}; it must be a finite number in float32"
     with pytest.raises(RecordError, match=re.escape(message)):
         named({"weight": 1.0, "height": value}, 20)
@@ -178,7 +178,7 @@ def test_bits_out_of_range_are_refused(bits: int) -> None:
 
 
 @given(configs, BITS)
-def test_a_copy_is_the_same_view_and_small(config: ViewConfig, bits: int) -> None:
+def test_a_pickled_view_is_equal_and_small(config: ViewConfig, bits: int) -> None:
     view = View(config, bits, ["place"])
     kept = pickle.dumps(view)
     assert len(kept) < 2000
@@ -188,7 +188,7 @@ def test_a_copy_is_the_same_view_and_small(config: ViewConfig, bits: int) -> Non
 
 
 @given(st.lists(texts, min_size=1, max_size=5), st.lists(st.integers(0, 4), max_size=8))
-def test_events_are_taken_in_any_order(some: list[str], chosen: list[int]) -> None:
+def test_take_returns_events_in_any_order(some: list[str], chosen: list[int]) -> None:
     found = View().of_texts(some)
     events = [event % len(some) for event in chosen]
     assert listed(found.take(np.array(events, np.int64))) == [listed(found)[event] for event in events]

@@ -40,7 +40,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("name", GOOD)
 @given(st.data())
-def test_events_and_dead_letters_are_the_records(name, data):
+def test_each_record_is_one_event_or_dead_letter(name, data):
     kinds = st.tuples(st.just("good"), st.sampled_from(GOOD[name])) | st.tuples(
         st.just("bad"), st.sampled_from(BAD[name])
     )
@@ -57,7 +57,7 @@ def test_events_and_dead_letters_are_the_records(name, data):
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_one_in_a_thousand(name):
+def test_one_bad_record_in_a_thousand_is_found(name):
     """Every position of a batch, first and last included."""
     format_ = opened(name, options=OPTIONS.get(name))
     good, bad = GOOD[name][0], BAD[name][0]

@@ -29,19 +29,19 @@ def test_our_formats_keep_the_contract(name):
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
-def test_tables_with_a_header_do(name, delimiter):
+def test_tables_with_a_header_keep_the_contract(name, delimiter):
     rows = [["a b", "x", "7"], ["c", "", ""], ['"two\nlines"', "y", "8"]]
     good, header = [delimiter.join(row).encode() for row in rows], delimiter.join(["text", "label", "id"]).encode()
     check_format(lambda: opened(name), good, [b"a"], header)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_presets_for_logs_do(preset, data):
+def test_log_presets_keep_the_contract(preset, data):
     lines = log(data, preset).splitlines()[:30]
     check_format(lambda: opened("regex", options={"preset": preset}), lines, [b"no such line"])
 
 
-def test_several_text_fields_do():
+def test_several_text_fields_keep_the_contract():
     def make():
         return open_format("json", {}, FieldsConfig(text=("subject", "body")), ("split",))
 
@@ -131,7 +131,7 @@ def test_a_format_that_breaks_the_contract_is_found(make, broken):
         check_format(make, [b"a", b"b c", b"d e f"], bad)
 
 
-def test_good_records_that_are_none_and_a_missing_header_are_found():
+def test_bad_samples_and_a_missing_header_are_found():
     with pytest.raises(AssertionError, match="b'nope' is no event: not JSON"):
         check_format(lambda: opened("json"), [b'{"text": "a"}', b"nope"])
     with pytest.raises(AssertionError, match=r"framing\.header is True, header None"):

@@ -54,7 +54,7 @@ mostly_csv = st.lists(st.sampled_from([b'"', b",", b"\n", b"\r", b"a", b"\xef\xb
 
 
 @given(mostly_csv, st.lists(st.integers(1, 9), min_size=1))
-def test_where_a_stream_is_cut_does_not_matter(data, sizes):
+def test_records_do_not_depend_on_where_a_stream_is_cut(data, sizes):
     """A source hands over what it has and keeps what is left: the records are those of the whole."""
     framing = CsvFraming(COMMA, header=False)
     kept, at, records = b"", 0, []
@@ -70,7 +70,7 @@ def test_where_a_stream_is_cut_does_not_matter(data, sizes):
 
 
 @given(mostly_csv)
-def test_the_kernels_in_plain_python_do_the_same(data):
+def test_uncompiled_kernels_give_the_same_result(data):
     """Without compilation, numpy checks the bounds."""
     octets = np.frombuffer(data, np.uint8)
     results = []
@@ -106,7 +106,7 @@ def rows_of(records: list[bytes], width: int) -> list[list[str] | int]:
     st.lists(st.lists(st.text('",\r\n ab\0é\u2028'), min_size=1, max_size=4), max_size=5),
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
 )
-def test_cells_are_those_that_the_csv_module_wrote(table, quoting):
+def test_cells_written_by_the_csv_module_are_read_back(table, quoting):
     written = io.StringIO()
     csv.writer(written, quoting=quoting, lineterminator="\r\n").writerows(table)
     assert rows_of(cut(written.getvalue().encode()), 4) == table
@@ -172,13 +172,13 @@ def test_what_is_wrong_with_a_record(record, message):
     assert error(opened("csv"), b"text,label,weight,time\n" + record).startswith(message)
 
 
-def test_a_quote_that_never_closes_takes_the_rest_along():
+def test_an_unclosed_quote_makes_the_rest_one_dead_letter():
     good, dead = read(opened("csv"), b'text\na\n"b\nc\nd\n')
     assert good == [Event("a")]
     assert dead == [(1, "a quote is not closed")]
 
 
-def test_messages_cut_inside_a_character_are_no_texts():
+def test_records_cut_inside_a_character_are_dead_letters():
     """Two records whose bytes are UTF-8 only when put together."""
     records = single_records([b"a\xc3", b"\xa9b"])
     records.data, records.starts, records.ends = b"a\xc3\xa9b", np.array([0, 2]), np.array([2, 4])
@@ -192,24 +192,24 @@ def test_columns_name_the_cells_of_a_file_without_header():
     assert events(format_, b"spam,free\nham,hello\n") == [Event("free", "spam"), Event("hello", "ham")]
 
 
-def test_columns_and_a_header_read_over_it():
+def test_columns_with_header_true_skips_the_header():
     format_ = opened("csv", options={"columns": "label,text", "header": "true"})
     assert format_.framing.header
     assert events(format_, b"Class,Message\nspam,free\n") == [Event("free", "spam")]
 
 
 @pytest.mark.parametrize("delimiter", ["tab", r"\t", "\t"])
-def test_tabs(delimiter):
+def test_tab_delimiter(delimiter):
     data = b'text\tlabel\n"a\tb"\tx,y\n'
     assert events(opened("csv", options={"delimiter": delimiter}), data) == [Event("a\tb", "x,y")]
     assert events(opened("tsv"), data) == [Event("a\tb", "x,y")]
 
 
-def test_another_delimiter_for_either():
+def test_csv_and_tsv_accept_other_delimiters():
     assert events(opened("tsv", options={"delimiter": ";"}), b"text;label\na,b;c\n") == [Event("a,b", "c")]
 
 
-def test_names_of_ones_own_and_several_texts():
+def test_configured_names_and_several_text_fields():
     format_ = opened("csv", text=["title", "body"], label="class", id="no")
     batch, _ = format_.decode(framed(format_, b"no,class,body,title\n1,x,b,t\n2,,,\n"))
     assert batch.texts == ["t", "b", "", ""]
@@ -236,7 +236,7 @@ def test_a_header_for_each_part():
         (b"text,\xff", "the header of part can't be read: not UTF-8: byte 0xff at position 5"),
     ],
 )
-def test_a_header_that_can_not_be(header, message):
+def test_invalid_headers_are_refused(header, message):
     format_ = opened("csv")
     records = single_records([b"a,b"], "part")
     records.header = header
@@ -245,7 +245,7 @@ def test_a_header_that_can_not_be(header, message):
     assert str(caught.value).startswith(message)
 
 
-def test_columns_without_a_name_are_left_alone():
+def test_columns_without_a_name_are_ignored():
     assert events(opened("csv"), b",text,,\n0,a,,\n") == [Event("a")]
 
 
@@ -273,7 +273,7 @@ def test_encode():
         ({}, Event("a", time=np.inf), "csv can't hold this event"),
     ],
 )
-def test_what_csv_can_not_hold(options, event, message):
+def test_csv_refuses_events_it_can_not_represent(options, event, message):
     with pytest.raises(RecordError, match=message):
         opened("csv", options=options).encode(event)
 
@@ -287,7 +287,7 @@ def test_a_text_with_too_few_lines_for_the_text_columns():
 
 @given(mostly_csv)
 @example(b'\xef\xbb\xbf"a\nb"')
-def test_any_bytes_read_the_same_at_once_and_one_by_one(data):
+def test_any_bytes_decode_alike_in_batches_and_singly(data):
     format_ = opened("csv", options={"columns": "text,label"})
     records = framed(format_, data)
     batch, dead = format_.decode(records)
@@ -296,7 +296,7 @@ def test_any_bytes_read_the_same_at_once_and_one_by_one(data):
     assert len(batch) + len(dead) == len(records)
 
 
-def test_a_part_that_breaks_off_in_its_header_is_a_dead_letter():
+def test_an_incomplete_header_is_a_dead_letter():
     """The source hands over what there is as a damaged record, and no header."""
     broken = single_records([b"text,lab"])
     broken.errors = {0: "cut off"}

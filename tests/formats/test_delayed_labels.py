@@ -23,7 +23,7 @@ def decoded(name, lines, options=None, **fields):
     return events, {letter.record: letter.error for letter in dead}
 
 
-def test_json():
+def test_json_records_with_only_a_label():
     lines = [
         {"id": "1", "text": "a", "label": "x"},
         {"id": "1", "label": "x"},
@@ -38,27 +38,27 @@ def test_json():
     assert dead == dict.fromkeys((4, 5), "expected a text, or a label with an id; found neither")
 
 
-def test_json_of_several_text_fields():
+def test_json_labels_with_several_text_fields():
     lines = ['{"id": "1", "title": "a"}', '{"id": "1", "label": "x"}', '{"id": "2", "body": "b", "label": "y"}']
     events, dead = decoded("json", lines, text=("title", "body"))
     assert events == [("1", None, "a"), ("1", "x", None), ("2", "y", "b")]
     assert not dead
 
 
-def test_without_leave_it_is_a_dead_letter():
+def test_a_label_alone_is_a_dead_letter_by_default():
     reader = open_format("json", {}, FieldsConfig(), ())
     batch, dead = reader.decode(single_records([b'{"id": "1", "label": "x"}', b'{"text": "a"}']))
     assert (len(batch), batch.label_only, [letter.record for letter in dead]) == (1, None, [0])
 
 
-def test_csv():
+def test_csv_rows_with_only_a_label():
     events, dead = decoded("csv", ["1,a,", "1,,x", "2,,", ",,x"], {"columns": "id,text,label"})
     assert events == [("1", None, "a"), ("1", "x", None), ("2", None, ""), (None, "x", "")]
     assert not dead
 
 
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - {"json", "csv", "tsv"}))
-def test_other_formats_have_none(name):
+def test_other_formats_refuse_delayed_labels(name):
     options = {"pattern": "(?P<text>.*)"} if name == "regex" else None
     with pytest.raises(ConfigError, match="delayed labels need json, csv or tsv"):
         decoded(name, [], options)

@@ -52,7 +52,7 @@ def test_a_plain_text_and_its_envelope():
         ),
     ],
 )
-def test_a_field_of_the_value_comes_first(name, options, value):
+def test_a_field_of_the_value_takes_precedence(name, options, value):
     """Where it lacks one, and only there, the envelope is asked."""
     format_ = opened(name, ["partition"], options, id="key", time="timestamp")
     batch, dead = format_.decode(message_records((b"other", value, label(b"other"))))
@@ -65,7 +65,7 @@ def test_a_field_of_the_value_comes_first(name, options, value):
     )
 
 
-def test_each_event_of_a_batch_on_its_own():
+def test_each_event_is_completed_from_its_own_envelope():
     format_ = opened("json", ["offset", "topic"], label="headers.label", id="key")
     records = message_records(
         (b"1", b'{"text": "a", "headers": {"label": "own"}, "key": "own"}', label(b"header")),
@@ -78,7 +78,7 @@ def test_each_event_of_a_batch_on_its_own():
     assert batch.extra == {"offset": ["10", "11", "12"], "topic": ["topic", "topic", "7"]}
 
 
-def test_what_lies_between_bad_records_and_tombstones_keeps_its_envelope():
+def test_events_between_bad_records_keep_their_envelope():
     format_ = opened("json", id="key")
     records = message_records(
         (b"0", b"no JSON", []),
@@ -107,7 +107,7 @@ def test_what_lies_between_bad_records_and_tombstones_keeps_its_envelope():
         ),
     ],
 )
-def test_an_envelope_that_is_wrong_makes_a_dead_letter(fields, header, error):
+def test_an_invalid_envelope_value_makes_a_dead_letter(fields, header, error):
     """Of this message alone."""
     records = message_records((None, b"a", [("x", header)]), (None, b"b", [("x", b"2")] if "weight" in fields else []))
     batch, dead = opened("text", **fields).decode(records)
@@ -115,7 +115,7 @@ def test_an_envelope_that_is_wrong_makes_a_dead_letter(fields, header, error):
     assert batch.texts == ["b"]
 
 
-def test_records_without_an_envelope_are_left_as_they_are():
+def test_records_without_an_envelope_are_unchanged():
     """Lines of a file have none: an event without an id has none."""
     format_ = opened("json", ["partition"], id="key", label="headers.label")
     batch, dead = format_.decode(single_records([b'{"text": "a"}', b'{"text": "b", "key": "k"}']))

@@ -62,6 +62,6 @@ def test_encode(fasttext):
         Event("\udfff"),
     ],
 )
-def test_what_fasttext_can_not_hold(fasttext, event):
+def test_fasttext_refuses_events_it_can_not_represent(fasttext, event):
     with pytest.raises(RecordError):
         fasttext.encode(event)

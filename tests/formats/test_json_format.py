@@ -141,16 +141,16 @@ def test_what_is_wrong_with_a_record(plain_json, record, message):
         (b'{"text":"a","other":{"text":5}}', Event("a")),
     ],
 )
-def test_what_is_right_all_the_same(plain_json, record, event):
+def test_unusual_but_valid_records(plain_json, record, event):
     assert events(plain_json, record) == [event]
 
 
-def test_lines_end_at_line_feeds_and_empty_ones_are_none(plain_json):
+def test_lines_end_at_line_feeds_and_empty_ones_are_skipped(plain_json):
     data = b'\n{"text":"a"}\r\n\r\n\n{"text":"b"}\n{"text":"c"}'
     assert [event.text for event in events(plain_json, data)] == ["a", "b", "c"]
 
 
-def test_a_byte_order_mark_counts_at_the_start_of_a_part(plain_json):
+def test_a_byte_order_mark_is_skipped_at_the_start_only(plain_json):
     line = b'\xef\xbb\xbf{"text":"a"}\n'
     good, dead = read(plain_json, line + line)
     assert good == [Event("a")]
@@ -176,14 +176,14 @@ def test_a_message_may_hold_line_feeds(plain_json):
         [b'{"text":"{}', b'{}"}'],
     ],
 )
-def test_values_that_reach_over_records_are_no_events(plain_json, records):
+def test_values_that_span_records_are_dead_letters(plain_json, records):
     """As many values as records, but none of them is a record's."""
     batch, dead = plain_json.decode(single_records(records))
     assert len(batch) == 0
     assert [letter.record for letter in dead] == [0, 1]
 
 
-def test_what_the_source_found_bad_is_not_decoded(plain_json):
+def test_records_with_an_error_are_not_decoded(plain_json):
     records = single_records([b'{"text":"a"}', b'{"text":"b"}', b"{", b'{"text":"d"}'])
     records.errors = {1: "too long"}
     batch, dead = plain_json.decode(records)
@@ -293,7 +293,7 @@ def test_a_further_field_may_be_the_label_or_the_text():
         ([], {"label": ".a"}, "'.a' is not a path"),
     ],
 )
-def test_paths_that_can_not_be(extra, fields, message):
+def test_invalid_paths_are_refused(extra, fields, message):
     with pytest.raises(ConfigError) as caught:
         open_format("json", {}, FieldsConfig(**fields), extra)
     assert message in str(caught.value)
@@ -325,13 +325,13 @@ def test_encode():
         Event("a", extra={"y": "c", "y.x": "b"}),
     ],
 )
-def test_what_json_can_not_hold(plain_json, event):
+def test_json_refuses_events_it_can_not_represent(plain_json, event):
     with pytest.raises(RecordError):
         plain_json.encode(event)
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_a_real_stream_reads_as_the_json_module_reads_it(plain_json, data, stream):
+def test_a_real_stream_decodes_as_by_the_json_module(plain_json, data, stream):
     raw = gzip.decompress((data / f"{stream}.jsonl.gz").read_bytes())
     batch, dead = plain_json.decode(framed(plain_json, raw))
     assert dead == []
@@ -343,7 +343,7 @@ def test_a_real_stream_reads_as_the_json_module_reads_it(plain_json, data, strea
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_a_real_stream_reads_the_same_record_by_record(data, stream):
+def test_a_real_stream_decodes_alike_record_by_record(data, stream):
     format_ = opened("json", ["split", "folder", "date", "cut", "r8", "template"])
     raw = gzip.decompress((data / f"{stream}.jsonl.gz").read_bytes())
     records = part_of(framed(format_, raw), 0, 500)
@@ -379,7 +379,7 @@ values = st.recursive(
     ),
     st.booleans(),
 )
-def test_any_objects_read_the_same_at_once_and_one_by_one(objects, ascii_only):
+def test_any_objects_decode_alike_in_batches_and_singly(objects, ascii_only):
     format_ = opened("json", ["x"])
     lines = [json.dumps(item, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass") for item in objects]
     records = single_records(lines)

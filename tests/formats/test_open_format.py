@@ -77,7 +77,7 @@ def test_the_options_are_those_of_the_format():
         ("regex", {"pattern": "(?P<time>.)(?P<text>.)", "time_format": "%Y %Q"}, "invalid time_format %Y %Q: 'Q' is a"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_starts(name, options, message):
+def test_wrong_options_are_refused_on_opening(name, options, message):
     with pytest.raises(ConfigError) as caught:
         open_format(name, options, FieldsConfig(), ())
     assert str(caught.value).startswith(message)
@@ -88,7 +88,7 @@ def test_an_unknown_format_has_no_options_either():
         option_names("vww")
 
 
-def test_importing_formats_imports_none_of_them():
+def test_importing_the_package_imports_no_format():
     program = (
         "import sys, streamlin.formats as f; f.format_of('a.csv'); f.option_names('csv');"
         "print(sorted({'numpy', 'numba', 'msgspec', 'pydantic', 'csv'} & set(sys.modules)))"
@@ -138,5 +138,5 @@ def test_a_package_adds_a_format():
 
 
 @pytest.mark.usefixtures("installed")
-def test_no_package_replaces_a_format_of_ours():
+def test_a_plugin_can_not_replace_a_built_in_format():
     assert type(open_format("json", {}, FieldsConfig(), ())).__name__ == "JsonFormat"

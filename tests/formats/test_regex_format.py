@@ -45,7 +45,7 @@ def test_the_pattern_matches_the_whole_line():
     assert error(regex(r"(?P<text>\w+)"), b" one") == "the line does not match the pattern"
 
 
-def test_a_text_that_took_no_part_in_the_match():
+def test_an_unmatched_text_group_is_a_dead_letter():
     assert error(regex(r"a|(?P<text>b)"), b"a") == "the text is missing"
     assert events(regex(r"a(?P<text>b?)"), b"a") == [Event("")]
 
@@ -62,7 +62,7 @@ def test_a_time_without_zone_is_utc():
     assert events(format_, b"1970-01-02T00:00:01,500 a") == [Event("a", time=86401.5)]
 
 
-def test_names_of_ones_own_and_several_texts():
+def test_configured_names_and_several_text_fields():
     format_ = regex(r"(?P<level>\w+) (?P<head>\w+)(?: (?P<rest>.*))?", text=["head", "rest"], label="level")
     records = b"info a b c\nwarn a"
     batch, dead = format_.decode(framed(format_, records))
@@ -74,6 +74,6 @@ def test_names_of_ones_own_and_several_texts():
     )
 
 
-def test_a_regular_expression_can_not_write():
+def test_regex_can_not_encode():
     with pytest.raises(RecordError, match="regex can only be read; write json, csv, tsv, vw, fasttext or text"):
         regex("(?P<text>.*)").encode(Event("a"))

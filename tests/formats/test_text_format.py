@@ -26,6 +26,6 @@ def test_bytes_that_are_not_utf_8():
 @pytest.mark.parametrize(
     "event", [Event(""), Event("a\nb"), Event("a\r"), Event("a", "x"), Event("\ufeff"), Event("\ud800")]
 )
-def test_what_a_line_can_not_hold(event):
+def test_text_refuses_events_it_can_not_represent(event):
     with pytest.raises(RecordError):
         opened("text").encode(event)

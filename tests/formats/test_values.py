@@ -25,7 +25,7 @@ def test_names_of_texts_and_numbers():
     assert names([]) == []
 
 
-def test_no_weight_is_one():
+def test_a_missing_weight_is_1():
     assert checked_weights([None, 0, 2.5]).tolist() == [1.0, 0.0, 2.5]
     assert checked_weights([None, None]).tolist() == [1.0, 1.0]
     assert checked_weights([]).dtype == np.float64
@@ -82,7 +82,7 @@ def test_rfc_3339(text, seconds):
         "2005-06-03\n",
     ],
 )
-def test_no_other_text_is_a_time(text):
+def test_other_texts_are_not_times(text):
     with pytest.raises(RecordError, match="time is"):
         unix_times([text])
 
@@ -94,17 +94,17 @@ def test_a_time_is_finite(value):
 
 
 @given(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.just(UTC)))
-def test_what_python_writes_is_read(moment):
+def test_numbers_written_by_python_are_read(moment):
     assert rfc_3339(moment.isoformat()) == pytest.approx(moment.timestamp(), abs=1e-5)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**40), 10**40))
-def test_every_number_is_one(value):
+def test_valid_numbers_are_recognized(value):
     assert is_number(str(value))
     assert number(str(value), "weight") == float(value)
 
 
 @pytest.mark.parametrize("text", ["", " 1", "1 ", "nan", "inf", "1_000", "٣", "0x1", "1e", ".", "1,5", "--1", "1\n"])
-def test_no_other_text_is_a_number(text):
+def test_other_texts_are_not_numbers(text):
     with pytest.raises(RecordError, match=r"weight is .* expected a number"):
         number(text, "weight")

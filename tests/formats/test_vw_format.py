@@ -78,7 +78,7 @@ def test_what_is_wrong_with_a_line(vw, line, message):
     assert error(vw, line.encode()) == message
 
 
-def test_repetition_up_to_the_limit_and_long_lines_without(vw):
+def test_words_repeated_up_to_the_limit_are_read(vw):
     (event,) = events(vw, f"1 | a:{MOST_REPEATED // 2 + 1}".encode())
     assert len(event.text) == MOST_REPEATED + 1
     long = "word " * 300_000
@@ -118,6 +118,6 @@ def test_encode(vw, event, line):
         Event("a", label="\ufeffx"),
     ],
 )
-def test_what_vw_can_not_hold(vw, event):
+def test_vw_refuses_events_it_can_not_represent(vw, event):
     with pytest.raises(RecordError):
         vw.encode(event)
