@@ -1,4 +1,4 @@
-"""What the tests of connectors share: contexts, framings, and reading to the end."""
+"""Helpers for tests of connectors: contexts, framings, reading to the end."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ def context(
 
 
 def polled(source: Source, limit: int = 1000) -> list[Records]:
-    """Everything up to the end."""
+    """All records up to the end."""
     found: list[Records] = []
     while (some := source.poll(limit)) is not None:
         assert sum(map(len, some)) <= limit
@@ -56,7 +56,7 @@ def read_file(path: Any, limit: int = 1000, **kwargs: Any) -> list[Records]:
 
 
 def positions_after(found: list[Records], count: int) -> dict[str, Position]:
-    """Every part's position once `count` records of all are dealt with."""
+    """Every part's position after the first `count` records of all parts."""
     positions = {}
     for records in found:
         take = min(count, len(records))
@@ -77,7 +77,7 @@ def await_payloads(source: Source, count: int) -> list[bytes]:
 
 
 def await_notice(source: Source, notices: list[str], text: str) -> None:
-    """Poll a source that has nothing until it has said so."""
+    """Poll a source without records until it gives the notice."""
     deadline = time.monotonic() + SECONDS
     while not any(text in notice for notice in notices):
         assert time.monotonic() < deadline, f"no {text!r} in {notices}"
@@ -85,5 +85,5 @@ def await_notice(source: Source, notices: list[str], text: str) -> None:
 
 
 def expected_lines(data: bytes) -> list[bytes]:
-    """The rule in plain Python: cut at line feeds, drop one carriage return, leave out what is empty."""
+    """The lines by plain Python: split at line feeds, drop one carriage return each, skip empty lines."""
     return [line for line in (piece.removesuffix(b"\r") for piece in data.split(b"\n")) if line]

@@ -1,4 +1,4 @@
-"""`.gz` and `.zst`: members and frames, damage, going on after a stop."""
+"""`.gz` and `.zst`: members and frames, damage, resuming."""
 
 import gzip
 import shutil
@@ -80,7 +80,7 @@ def test_a_truncated_file_gives_good_lines_and_one_error(tmp_path, suffix):
 
 
 def test_a_file_truncated_late_loses_little(tmp_path, suffix):
-    """Of a cut-off file all that can be decompressed is given: all but the last block at least."""
+    """Everything of a truncated file that can be decompressed is read: at least all but the last block."""
     path, lines = tmp_path / f"a.{suffix}", [b"%d %d" % (i, i * i) for i in range(100_000)]
     whole = compressed(suffix, b"\n".join(lines))
     path.write_bytes(whole[:-100])
@@ -103,7 +103,7 @@ def test_a_damaged_file_gives_good_lines_and_one_error(path, suffix):
 
 
 def test_lines_before_late_damage_are_read(tmp_path):
-    """Stored blocks: the byte that is damaged is known, and all before it is given."""
+    """Stored blocks: the damaged byte is known, and everything before it is read."""
     path, content = tmp_path / "a.gz", b"".join(b"%06d\n" % i for i in range(3000))
     whole = bytearray(gzip.compress(content, 0, mtime=0))
     whole[-8] ^= 1
@@ -167,7 +167,7 @@ def test_shorter_content_is_read_from_its_beginning(path, suffix):
 
 
 def test_damage_is_reported_once(path):
-    """A run that goes on after it finds the same damage, and says no more."""
+    """A later run finds the same damage, and does not report it again."""
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) * 3 // 4])
     found = read_file(path)

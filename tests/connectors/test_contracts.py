@@ -1,4 +1,4 @@
-"""Our connectors keep the contracts that are shipped to authors; those to Kafka do so where there is a broker."""
+"""Our connectors pass the public contract checks; those of Kafka are checked with a broker."""
 
 import gzip
 import zlib
@@ -35,7 +35,7 @@ def test_synthetic_source():
 
 
 def gunzipped(data: bytes) -> bytes:
-    """All that can be read, of an unfinished member too."""
+    """All lines that can be decompressed, also from an incomplete member."""
     found = b""
     while data:
         decoder = zlib.decompressobj(31)

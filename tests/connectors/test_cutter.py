@@ -1,4 +1,4 @@
-"""Blocks of bytes fall into the same records wherever the blocks are cut."""
+"""Records do not depend on how a stream is cut into blocks."""
 
 import re
 import tracemalloc
@@ -26,7 +26,7 @@ cuts = st.lists(st.integers(1, 40), min_size=1, max_size=8)
 
 
 def blocks(data: bytes, sizes: list[int]) -> list[bytes]:
-    """`data` in blocks of the given sizes, over and over."""
+    """`data` in blocks of the given sizes, repeated."""
     found, at, turn = [], 0, 0
     while at < len(data):
         found.append(data[at : at + sizes[turn % len(sizes)]])
@@ -41,7 +41,7 @@ def cut(data: bytes, sizes: list[int], framing: Framing, longest: int = LONG, **
 
 
 def summary(found):
-    """Everything that is told of each record."""
+    """Each record with its offset, error and header."""
     return [
         (records[i], int(records.offsets[i]), records.errors.get(i), records.header)
         for records in found
@@ -61,7 +61,7 @@ def test_lines_equal_those_of_bytes_split(data, sizes):
     st.sampled_from([Lines(), HeaderLines(), CSV, CsvFraming(ord(","), header=True)]),
 )
 def test_records_do_not_depend_on_the_blocks(data, sizes, longest, framing):
-    """Too long ones, the header and the lengths in the errors included."""
+    """Including oversized records, the header, and the lengths in errors."""
     assert summary(cut(data, sizes, framing, longest)) == summary(cut(data, [len(data) + 1], framing, longest))
 
 
@@ -127,7 +127,7 @@ def test_an_unclosed_quote_makes_the_rest_one_record():
 
 
 def test_an_oversized_record_of_quotes():
-    """100,001 quotes leave one open, and the line feed behind them is inside; wherever they are cut."""
+    """100,001 quotes leave one open, so the line feed after them is quoted; wherever the blocks are cut."""
     data = b'"' * 100_001 + b'\ninside"\nafter\n'
     found = cut(data, [5000], CSV, longest=1000)
     assert [len(payload) for payload in payloads(found)] == [KEPT_BYTES, 5]

@@ -1,4 +1,4 @@
-"""Writing lines to files: fresh, appended, cut back to a checkpoint; compressed; and disks that are full."""
+"""Writing lines to files: fresh, appended, cut back to a checkpoint, compressed, and on full disks."""
 
 import gzip
 import os
@@ -15,7 +15,7 @@ from tests.connectors.reading import errors, payloads, read_file
 
 
 def contents(path) -> bytes:
-    """What the file's own tools read of it."""
+    """The content as read by the compression's own tools."""
     data = path.read_bytes()
     if path.suffix == ".gz":
         return gzip.decompress(data)
@@ -176,7 +176,7 @@ def test_a_full_disk():
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 def test_a_disk_that_becomes_full_fails_and_can_be_resumed(tmp_path, suffix):
-    """A limit of 100,000 bytes a file: the write that crosses it is cut short, and the rest of it fails."""
+    """With a limit of 100,000 bytes per file, the write that crosses it is partial, and the rest fails."""
     script = (
         "import os, resource, sys\n"
         "from connectors.files import FileSink\n"

@@ -1,4 +1,4 @@
-"""Plain files: what an address stands for, and what is read of it, again after a stop."""
+"""Plain files: the files of an address, their records, and resuming."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ from tests.connectors.reading import (
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three files and what is not read: a hidden one and a folder."""
+    """Three files, and two entries that are not read: a hidden file and a folder."""
     for name in ("b.log", "a.log", "c.txt", ".hidden.log"):
         (tmp_path / name).write_bytes(f"from {name}\n".encode())
     (tmp_path / "d.log").mkdir()
@@ -79,7 +79,7 @@ def test_a_pipe_is_refused(tmp_path):
 
 
 def test_a_file_without_permission():
-    """As a user without rights: whoever runs the tests may be root."""
+    """As an unprivileged user, because tests may run as root."""
     script = (
         "import os, sys, connectors.files.source, tests.connectors.reading as reading\n"
         "from streamlin.errors import ConnectorError\n"

@@ -1,4 +1,4 @@
-"""Standard input and output, as pipes of real processes."""
+"""Standard input and output, with pipes of real processes."""
 
 import os
 import subprocess

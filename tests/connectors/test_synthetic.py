@@ -30,7 +30,7 @@ def source(offset: int | None = None, address: str = "synthetic://", **options: 
 
 
 def polled(source: SyntheticSource, *limits: int) -> list[Records]:
-    """What polls of these limits give, the last limit repeated to the end."""
+    """The records of polls with these limits, the last one repeated to the end."""
     batches: list[Records] = []
     while (more := source.poll(limits[min(len(batches), len(limits) - 1)])) is not None:
         batches += more
@@ -129,7 +129,7 @@ def test_hidden_labels_change_nothing_else() -> None:
 
 
 def test_categories_equal_a_plain_search() -> None:
-    """Also where a bound is hit exactly: 1/4 belongs to the category that begins there."""
+    """Also exactly at a bound: 1/4 belongs to the category that begins there."""
     probabilities = zipf_shares(5000, 1.2)
     uniforms = np.append(np.random.default_rng(1).random(20_000), np.cumsum(probabilities)[:-1])
     expected = np.searchsorted(np.cumsum(probabilities)[:-1], uniforms, side="right")
@@ -221,7 +221,7 @@ def naive_scores(story: Story, words: list[int], number: int) -> list[float]:
 
 @pytest.mark.parametrize("prior", ["uniform", "zipf"])
 def test_optimal_equals_its_naive_twin(prior: str) -> None:
-    """Before, in and after a drift; labels that tie to within rounding are equally good."""
+    """Before, during and after a drift; labels that tie up to rounding are equally good."""
     options = SMALL | {"prior": prior, "separation": 0.7}
     story = source(**options).stream.story
     for row in events(**options)[::7]:
@@ -278,7 +278,7 @@ def test_the_optimum_holds_through_a_sudden_drift() -> None:
 
 
 def test_a_gradual_drift_mixes_the_concepts_in_growing_shares() -> None:
-    """Labels far apart: each text tells its concept. Fifths of the change hold 10, 30, 50, 70, 90 % of the new one."""
+    """Labels far apart: each text reveals its concept. Fifths of the change have 10, 30, 50, 70, 90 % of the new one."""
     options = {"events": 12_000, "separation": 5, "drift_at": 1000, "drift_over": 9999, "words": 40}
     story = source(**options).stream.story
     old = Story(story.prior, story.shares, story.orders, 40)

@@ -25,7 +25,7 @@ def notices() -> list[str]:
 
 @pytest.fixture
 def follow(tmp_path, notices):
-    """Opens `app.log`, or what else is named, to follow; closes it at the end."""
+    """Follows `app.log` or another file; closes the source at the end."""
     opened = []
 
     def follow(name="app.log", **kwargs) -> FileSource:
@@ -43,7 +43,7 @@ def log(tmp_path):
 
 
 def nothing_more(source: FileSource) -> bool:
-    """Whether two looks find nothing."""
+    """Whether two polls return nothing."""
     return source.poll(100) == [] and source.poll(100) == []
 
 

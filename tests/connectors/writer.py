@@ -1,4 +1,4 @@
-"""A process of its own that writes logs the way daemons and logrotate do.
+"""A separate process that writes logs as daemons and logrotate do.
 
 Run as a script it carries out one JSON command a line, `[name, arguments…]`, and answers each with a line. `Writer`
 is the other end: its methods return once the process has done the thing.
@@ -14,7 +14,7 @@ from typing import IO, Any
 
 
 class Daemon:
-    """Keeps its log open until told to open it anew."""
+    """Keeps its log open until told to reopen it."""
 
     def __init__(self) -> None:
         self.log: IO[bytes] | None = None
@@ -36,7 +36,7 @@ class Daemon:
         os.truncate(path, 0)
 
     def copytruncate_and_write(self, path: str, copy: str, text: str) -> None:
-        """With no time to look in between."""
+        """Without a pause in which a reader could look."""
         self.copytruncate(path, copy)
         self.write(text)
 

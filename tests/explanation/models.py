@@ -1,4 +1,4 @@
-"""Models to be explained, and what every explanation must keep."""
+"""Models to explain, and the invariants of every explanation."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ VARIANTS = [
     {"kind": "hinge", "name": "raw_hinge", "normalize": False},
     {"kind": "sgd", "name": "shrinking", "loss": "hinge", "rate": "pegasos", "l2": 0.01},
 ]
-"""Every kind, and what changes a kind's formula."""
+"""Every kind of learner, and options that change its formula."""
 VIEWS = {
     "bits": 12,
     "words": {"ngrams": [1, 2], "values": "log"},
@@ -35,7 +35,7 @@ EVERY = [
     {"kind": "mixture", "members": ["naive_bayes", "perceptron", "of_letters"]},
     {"kind": "mixture", "name": "of_mixtures", "members": ["mixture", "of_rare", "sgd"]},
 ]
-"""Those, readers of other views, a mixture, and one that has it as a member."""
+"""Also learners of other views, a mixture, and a mixture of a mixture."""
 
 
 def taught(events: Sequence[Event], learners: Sequence[Mapping[str, object]] = EVERY, **tables: object) -> Model:
@@ -52,7 +52,7 @@ def events_of(*pairs: tuple[str, str | None]) -> list[Event]:
 
 
 def checked(model: Model, text: str) -> Explanation:
-    """The explanation of a text, whose numbers are those of a prediction, and sum up."""
+    """The explanation of a text; checks that its numbers equal a prediction's and sum to the scores."""
     explanation = explain(model, text)
     batch = batch_of([Event(text)])
     features = model.featurize(batch)

@@ -1,4 +1,4 @@
-"""Explanations: sums that are scores, for every learner; and what they say of a text."""
+"""Explanations: contributions sum to the scores for every learner; what they contain."""
 
 import json
 
@@ -114,7 +114,7 @@ def test_features_have_their_ngrams_and_locations():
 
 
 def test_ngrams_in_one_bucket_are_one_feature():
-    """With one bit; those of other texts too, where names are kept."""
+    """With one bit; also n-grams of other texts, if names are kept."""
     features = {"bits": 1, "names": 10, "words": {"ngrams": [1, 1]}}
     model = taught(events_of(("a b c d", "x"), ("e f", "y")), [{"kind": "naive_bayes"}], features=features)
     [reasons] = checked(model, "d c b").learners.values()
@@ -201,7 +201,7 @@ def test_explaining_changes_nothing():
 
 
 def test_explanation_as_json():
-    """Of each label, base, features and rest sum to its score."""
+    """For each label, base, features and rest sum to its score."""
     model = taught(events_of(("win a prize now", "spam"), ("see you at lunch", "ham")) * 3)
     explanation = explain(model, "win a lunch")
     told = json.loads(json.dumps(explanation.to_dict(2), allow_nan=False))

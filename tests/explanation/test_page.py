@@ -1,4 +1,4 @@
-"""An explanation as a page: whole, safe, and what it shades."""
+"""Explanations as HTML pages: completeness, safety, shading."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ CLASSES = {"streamlin-why", "text", "note", "scroll", *(f"{way}{level}" for way 
 
 
 class Reader(HTMLParser):
-    """What a browser sees: elements with their attributes, texts of elements by class, and shaded words."""
+    """Parses a page: elements with attributes, texts by class, and shaded words."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Reader(HTMLParser):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markup_in_a_text_is_escaped(text):
-    """And so are its label and its n-grams; as a page, and as a part of one."""
+    """In its text, label and n-grams; in a page and in a fragment."""
     model = taught([*STREAM, *events_of((text, text), ("win", "spam")) * 3])
     explanation = explain(model, text)
     for html in (explanation.to_html(), explanation._repr_html_()):

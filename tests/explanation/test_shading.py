@@ -1,4 +1,4 @@
-"""What each part of a text adds."""
+"""The contribution of each part of a text."""
 
 from itertools import pairwise
 
@@ -51,7 +51,7 @@ def test_masked_text_is_shaded_as_one_part():
 @settings(max_examples=60, deadline=None)
 @given(texts | st.text("win a prize", max_size=20), st.sampled_from([WORDS, LETTERS, BOTH]))
 def test_parts_are_ordered_and_sum_to_the_contributions(text, learners):
-    """But for n-grams that stand nowhere: the blank around a token, alone."""
+    """Except for n-grams without a location: the blank around a token, alone."""
     found, reasons = parts(learners, text)
     for shade, following in pairwise(found):
         assert shade.begin < shade.end <= following.begin

@@ -1,4 +1,4 @@
-"""An explanation as people read it on a terminal."""
+"""Explanations as tables on a terminal."""
 
 import re
 
@@ -19,7 +19,7 @@ def lines_of(explanation, top=10):
 
 
 def test_columns_sum_to_the_score():
-    """Of each label: the n-grams, the rest, the prior and so the score, all against the mean of the labels."""
+    """For each label: n-grams, rest and prior sum to the score; the mean over labels is subtracted from each."""
     lines = lines_of(explain(taught(STREAM), "win a lunch", ["naive_bayes"]), top=3)
     assert re.fullmatch(r"naive_bayes: spam, confidence 0\.\d+", lines[0])
     assert lines[1].split() == ["n-gram", "spam", "ham"]
@@ -68,7 +68,7 @@ def test_without_labels_there_is_no_table():
 
 @pytest.mark.parametrize("odd", ["[/x]", "[bold]", "\x1b[2Jgone", "\u202eleft", "a" * 100_000, "tab\tbed", "\x00"])
 def test_control_characters_do_not_reach_the_terminal(odd):
-    """They are no markup of rich's, and steer no terminal, however long they are."""
+    """They are not interpreted as rich markup or control sequences, whatever their length."""
     features = {"words": {"tokens": "whitespace", "lowercase": False}}
     model = taught(events_of((odd, odd[:500]), ("b", "c")) * 2, [{"kind": "naive_bayes"}], features=features)
     text = str(explain(model, odd))

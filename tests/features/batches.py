@@ -13,7 +13,7 @@ from streamlin.features import Buckets
 HARD = (
     "aB1_ .,-\n\t\r\x00\x1c\x1f\x7f\x85\u2028\u00a0\u3000İIıΣσςßǺéÅ中文テあกิ่अक्षि👩👧\u200d🏽٣²ǅ𝒜\ufe0f\u0307\U0010ffff"
 )
-"""What lower-casing, word classes and UTF-8 find hard."""
+"""Characters that are hard for lower-casing, word classes and UTF-8."""
 
 texts = st.text(st.sampled_from(HARD) | st.characters(exclude_categories=["Cs"]), max_size=60)
 configs = st.builds(

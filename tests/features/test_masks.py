@@ -55,7 +55,9 @@ def test_only_the_configured_masks_apply(masks: list[str], expected: str) -> Non
 
 
 @given(st.ip_addresses() | st.ip_addresses(v=6, network="2001:db8::/96"), st.none() | st.integers(0, 65535))
-def test_every_ip_address_is_masked_as_one_word(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int | None) -> None:
+def test_every_ip_address_is_masked_as_one_word(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int | None
+) -> None:
     text = str(address)
     if port is not None:
         text = f"[{text}]:{port}" if address.version == 6 else f"{text}:{port}"
@@ -77,7 +79,7 @@ def test_a_mask_is_one_token_of_every_tokeniser(tokens: str) -> None:
 
 
 def test_texts_are_lower_cased_before_they_are_masked() -> None:
-    """İ is a word character, but its lower case ends in a combining dot, which is none."""
+    """İ is a word character, but its lower case ends in a combining dot, which is not."""
     lower, as_it_is = (
         View(ViewConfig(ngrams=(1, 1), masks=["number"], lowercase=lowercase)).of_texts(["İ5"]).buckets.tolist()
         for lowercase in (True, False)

@@ -1,4 +1,4 @@
-"""Names of features against the twin; what else holds of them."""
+"""Names of features, compared with the twin."""
 
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ MANY = 10_000
 
 
 def noted(names, view, index, events, learned, size=100):
-    """The names, which have seen events of pieces and categories, those that are learned, in batches of a size."""
+    """Notes events of pieces and categories, with flags for those learned, in batches of a size."""
     for begin in range(0, len(events), size):
         part = events[begin : begin + size]
         batch = batch_of(
@@ -65,7 +65,7 @@ events_of = st.lists(
 @settings(max_examples=300)
 @given(events_of, configs, st.integers(1, 3), st.integers(1, 31), st.integers(0, 60), st.data())
 def test_names_of_any_stream_equal_the_twin(events, config, min_count, bits, limit, draw):
-    """In batches of any size, with events that are not learned among them."""
+    """In batches of any size, some of the events not learned."""
     config = config.model_copy(update={"min_count": min_count})
     bits = min(bits, 20)
     learned = draw.draw(st.lists(st.booleans(), min_size=len(events), max_size=len(events)))
@@ -81,7 +81,7 @@ def test_names_of_any_stream_equal_the_twin(events, config, min_count, bits, lim
 
 
 def test_names_follow_the_order_of_sources():
-    """Rows are any events of several batches; each n-gram is named with the first row that has it and is learned."""
+    """Rows are any events of several batches; an n-gram is named with its first row that is learned."""
     view, index, names = View(ViewConfig(ngrams=(1, 1)), 20, FIELDS), RowIndex(20), Names(MANY)
     first, second = (
         batch_of([[text] for text in part], {"product": [None] * 2}) for part in (["a b", "c"], ["d a", "e"])
@@ -92,7 +92,7 @@ def test_names_follow_the_order_of_sources():
 
 
 def test_an_ngram_is_named_once_its_bucket_has_a_row():
-    """With min_count = 2, at its second sighting; in one batch as well, where the row is there before the first."""
+    """With min_count = 2, at its second sighting; also within one batch, after which the row exists."""
     view = View(ViewConfig(ngrams=(1, 1), min_count=2), 20)
     assert list(listed(everything(view, of_texts("a b", "c", "b", "a"))).values()) == ["b", "a"]
     assert list(listed(everything(view, of_texts("a b c", "c", "b", "a"), limit=1)).values()) == ["c"]
@@ -119,7 +119,7 @@ def test_a_long_name_is_cut_between_characters(letter, length):
 
 
 def test_tables_grow_with_many_names():
-    """20,000, and one batch that brings them at once; and no more than the limit."""
+    """20,000 names in one batch; and no more than the limit."""
     words = [f"word{i}" for i in range(20_000)]
     view = View(ViewConfig(ngrams=(1, 1)), 20)
     for size in (1, 5000):
@@ -130,7 +130,7 @@ def test_tables_grow_with_many_names():
 
 @given(events_of, st.integers(0, 8), st.integers(0, 40), st.integers(0, 40))
 def test_restored_names_continue_as_without_interruption(events, cut, limit, later):
-    """Under the same limit as if nothing had been; under another, what was named stays."""
+    """With the same limit as if uninterrupted; with another limit, existing names stay."""
     view, learned = View(ViewConfig(), 12, FIELDS), [True] * len(events)
     whole, index = Names(limit), RowIndex(12)
     noted(whole, view, index, events[:cut], learned[:cut])

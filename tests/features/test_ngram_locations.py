@@ -1,4 +1,4 @@
-"""The n-grams of one event: the same as the kernels', and where each of them stands."""
+"""The n-grams of one event equal the kernels', and their locations are right."""
 
 from itertools import product
 
@@ -34,7 +34,7 @@ def features(view: View, found: Ngrams) -> tuple[list[int], list[float]]:
 
 
 def told(found: Ngrams) -> list[tuple[str, tuple[int, int]]]:
-    """Each n-gram and its place."""
+    """Each n-gram and its location."""
     everything = np.arange(found.hashes.size)
     return [(found.ngram(i), place) for i, place in zip(everything, found.locations(everything), strict=True)]
 
@@ -48,7 +48,7 @@ def told(found: Ngrams) -> list[tuple[str, tuple[int, int]]]:
 )
 @example([LOG, "\ud800 a", ""], ViewConfig(masks=MASKS, tokens="char_wb", ngrams=(1, 5)), 20, dict.fromkeys(FIELDS))
 def test_located_ngrams_have_the_features_of_the_kernels(pieces, config, bits, categories):
-    """Bit for bit, in the same order: words, characters, masks, several pieces of text, categories, collisions."""
+    """Identical and in the same order: words, characters, masks, several pieces, categories, collisions."""
     view = View(config, bits, FIELDS)
     expected = view.buckets(batch_of([pieces], {field: [value] for field, value in categories.items()}))
     buckets, values = features(view, ngrams(view, pieces, categories))
@@ -64,7 +64,7 @@ def test_ngrams_equal_the_twin(text, config):
 
 @given(log_texts, with_masks)
 def test_text_at_a_location_gives_the_ngram(text, config):
-    """What stands at an n-gram's place, lower-cased and masked by itself, is that n-gram.
+    """The text at an n-gram's location, lower-cased and masked by itself, is that n-gram.
 
     Not so where a letter's lower case depends on its neighbours (Σ), or falls apart (İ).
     """
@@ -99,7 +99,7 @@ def test_text_at_a_location_gives_the_ngram(text, config):
     ],
 )
 def test_locations_by_hand(config, text, spans):
-    """Of a repeated n-gram the last one."""
+    """For a repeated n-gram, its last location."""
     found = ngrams(View(config), [text])
     assert dict(told(found)) == spans
 
@@ -123,7 +123,7 @@ def test_empty_input_has_no_features(pieces, tokens):
 
 
 def test_last_location_in_a_long_text():
-    """A megabyte, 5 n-grams from each character on; the last is where the text ends."""
+    """A megabyte, with 5 n-grams at each character; the last one ends where the text ends."""
     text = "wörd1 " * 170_000
     view = View(ViewConfig(tokens="char_wb", ngrams=(1, 5)), bits=31)
     found = ngrams(view, [text])

@@ -13,7 +13,7 @@ from streamlin.features.rows import RowIndex
 
 
 def buckets(*events):
-    """Events that have these buckets, with values 1, 2, …"""
+    """Events with these buckets, and values 1, 2, …"""
     indptr = np.cumsum([0, *map(len, events)])
     flat = np.array([bucket for event in events for bucket in event], np.int32)
     return Buckets(indptr, flat, np.arange(1, flat.size + 1, dtype=np.float32))
@@ -30,7 +30,7 @@ def test_rows_are_given_in_order_of_first_sight():
 
 
 def test_events_not_learned_bring_no_rows():
-    """Event 0 shows 9 first, but without a label: event 1 brings its row, and event 2, too, only looks up."""
+    """Event 0 has 9 first, but without a label: event 1 brings its row, and event 2 only looks it up."""
     index = RowIndex(4)
     examples = index.examples(buckets([9, 3], [9], [3, 9]), np.array([False, True, False]))
     assert examples.rows.tolist() == [-1, -1, 0, -1, 0]
@@ -54,7 +54,7 @@ def test_first_and_last_bucket_can_have_rows():
 
 
 def test_index_grows_to_all_buckets():
-    """2^14 buckets come in batches of all sizes; what has a row keeps it."""
+    """2^14 buckets in batches of all sizes; existing rows do not change."""
     order = np.random.default_rng(0).permutation(1 << 14).astype(np.int32)
     index = RowIndex(14)
     for part in np.split(order, [1, 2, 100, 1500, 1501, 9000]):
@@ -105,7 +105,7 @@ def test_rows_of_any_stream_equal_those_of_a_dict(stream, size):
 
 
 def test_a_bucket_gets_its_row_at_sighting_min_count():
-    """Of 9 and 3, 9 is seen in three learned events, 3 in two: with 3, only 9 is a feature, from the third on.
+    """9 is seen in three learned events, 3 in two: with min_count 3 only 9 is a feature, from its third sighting on.
 
     The third event without a label has 9 as well, though without a row: its label must not show.
     """
@@ -131,7 +131,7 @@ def test_sightings_of_waiting_buckets_can_be_restored():
 
 @given(st.lists(st.tuples(st.lists(st.integers(0, 7), unique=True), st.booleans()), max_size=30), st.integers(1, 4))
 def test_hiding_a_label_does_not_change_the_events_features(events, min_count):
-    """Of any event, its values and what its rows were before are the same with and without its label."""
+    """The values and earlier rows of any event are the same with and without its label."""
     shown = [event for event, _ in events]
     whole = RowIndex(3, min_count).examples(buckets(*shown), np.array([learned for _, learned in events], np.bool_))
     for i in range(len(events)):
@@ -148,7 +148,7 @@ def test_hiding_a_label_does_not_change_the_events_features(events, min_count):
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))])
 @pytest.mark.parametrize("seen", [[], [[9, 3], [3, 7], [9]]])
 def test_a_copy_is_independent_and_small(copied, seen):
-    """Features count from their second sighting on; how often each was seen is copied too."""
+    """Features count from their second sighting on; the sightings are copied too."""
     index, expected = RowIndex(16, min_count=2), RowIndex(16, min_count=2)
     for one in (index, expected):
         one.examples(buckets(*seen), np.ones(len(seen), np.bool_))

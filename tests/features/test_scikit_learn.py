@@ -19,7 +19,7 @@ ANY_TEXT = r"(?u)\S+"
 
 @cache
 def streams(data: Path) -> dict[str, list[str]]:
-    """The texts of every file; those of the tagging files are their tokens, those of the trees the brackets."""
+    """The texts of every file; for tagging files the tokens, for trees the brackets."""
     found = {}
     for path in sorted(data.glob("*.jsonl.gz")):
         with gzip.open(path) as lines:
@@ -59,7 +59,9 @@ def assert_equal(texts: list[str], config: ViewConfig, bits: int, options: dict[
     ],
     ids=str,
 )
-def test_every_text_of_every_stream_equals_scikit_learn(data: Path, config: ViewConfig, bits: int, options: dict[str, Any]) -> None:
+def test_every_text_of_every_stream_equals_scikit_learn(
+    data: Path, config: ViewConfig, bits: int, options: dict[str, Any]
+) -> None:
     found = streams(data)
     assert len(found) == 19
     for texts in found.values():
@@ -78,7 +80,9 @@ def test_every_text_of_every_stream_equals_scikit_learn(data: Path, config: View
     ],
     ids=str,
 )
-def test_a_sample_of_every_stream_equals_scikit_learn(data: Path, config: ViewConfig, bits: int, options: dict[str, Any]) -> None:
+def test_a_sample_of_every_stream_equals_scikit_learn(
+    data: Path, config: ViewConfig, bits: int, options: dict[str, Any]
+) -> None:
     for texts in streams(data).values():
         assert_equal(texts[:: max(1, len(texts) // 400)], config, bits, options)
 

@@ -1,4 +1,4 @@
-"""One event at a time: what many at once give is the truth."""
+"""Single events have the same features as in batches."""
 
 from collections import Counter, UserDict
 from fractions import Fraction
@@ -42,12 +42,12 @@ MAPPINGS = [
 
 
 def many(x, view):
-    """The features of x, as they are found with others."""
+    """The features of x in a batch."""
     return view.of_texts([x]) if isinstance(x, str) else view.of_mappings([x])
 
 
 def check(event, x, view, index):
-    """The event is x: its features, and the rows that there are now."""
+    """Checks that the event has the features of x, with the current rows."""
     features = many(x, view)
     expected = index.examples(features)
     assert_array_equal(event.examples.indptr, features.indptr)
@@ -80,7 +80,7 @@ def test_single_mapping_has_the_features_of_a_batch(mapping) -> None:
 )
 @pytest.mark.parametrize("first", [{"a": 1.0}, {"a": 0, "b": 1}, {}])
 def test_single_mapping_refuses_the_values_that_batches_refuse(first, value) -> None:
-    """Also where the event was a good mapping just before; it is then none."""
+    """Also after a valid mapping, whose features are then discarded."""
     view, index = View(bits=12), RowIndex(12)
     event = SingleEvent(view, index)
     event.featurize(first)
@@ -104,7 +104,7 @@ def test_single_mapping_refuses_the_names_that_batches_refuse() -> None:
 
 
 def test_a_changed_mapping_is_hashed_again() -> None:
-    """A value, a name, and the order: rows are given by that."""
+    """A changed value, name, or order, which rows are assigned by."""
     view, index = View(), RowIndex(20)
     event = SingleEvent(view, index)
     mapping = {"a": 1.0, "b": 2.0}

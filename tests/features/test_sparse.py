@@ -23,7 +23,7 @@ def test_non_zero_cells_are_entries_of_their_columns(kind, rows):
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 4), VALUES), max_size=8), min_size=1, max_size=5))
 def test_entries_of_a_column_are_summed_and_zeros_left_out(rows):
-    """The matrix has repeats, in any order, and zeros that it holds as entries."""
+    """The matrix has repeated entries in any order, and explicit zeros."""
     columns = np.array([column for row in rows for column, _ in row], np.int64)
     values = np.array([value for row in rows for _, value in row])
     indptr = np.cumsum([0, *map(len, rows)])
@@ -53,7 +53,7 @@ NAMES = ["a", "b", "c d", "é", ""]
 
 @given(st.lists(st.lists(VALUES, min_size=5, max_size=5), min_size=1, max_size=4), st.integers(1, 31))
 def test_named_columns_equal_mappings(rows, bits):
-    """With few bits several columns share a bucket, and are summed."""
+    """With few bits several columns share a bucket and are summed."""
     view = View(bits=bits)
     found = view.of_columns(NAMES, entries(csr_matrix(np.array(rows))))
     assert listed(found) == listed(view.of_mappings([dict(zip(NAMES, row, strict=True)) for row in rows]))

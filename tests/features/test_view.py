@@ -1,4 +1,4 @@
-"""Views of texts against the twin, and what holds for every text."""
+"""Views of texts, compared with the twin."""
 
 import copy
 import pickle
@@ -29,7 +29,7 @@ def test_texts_equal_the_twin(some: list[str], config: ViewConfig, bits: int) ->
 
 @given(EVENTS, configs, BITS, st.data())
 def test_batches_equal_the_twin(events: list[list[str]], config: ViewConfig, bits: int, draw: st.DataObject) -> None:
-    """n-grams stay inside a piece, and each category is a feature more."""
+    """n-grams stay within a piece, and each category is one more feature."""
     columns = {
         name: draw.draw(st.lists(st.none() | texts, min_size=len(events), max_size=len(events)))
         for name in ("product", "Größe")
@@ -85,7 +85,7 @@ def test_values(values: str, expected: float) -> None:
 
 
 def test_words_in_one_bucket_are_one_feature() -> None:
-    """With one bit "a" and "b" or "a" and "c" meet; binary stays 1."""
+    """With one bit "a" shares a bucket with "b" or "c"; the value stays 1."""
     text = "a b c d e f"
     assert set(View(ViewConfig(values="binary"), bits=1).of_texts([text]).values.tolist()) == {1.0}
     assert sum(View(ViewConfig(values="counts", ngrams=(1, 1)), bits=1).of_texts([text]).values.tolist()) == 6.0
@@ -146,7 +146,7 @@ def named(mapping: dict[str, float], bits: int) -> Buckets:
 
 @given(st.lists(st.dictionaries(texts, st.integers(-1000, 1000), max_size=8), max_size=4), BITS)
 def test_mappings_equal_the_twin(mappings: list[dict[str, float]], bits: int) -> None:
-    """Whole values, so that sums are exact in any order."""
+    """Integer values, so that sums are exact in any order."""
     expected = []
     for mapping in mappings:
         sums: dict[int, float] = {}

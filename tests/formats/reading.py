@@ -1,4 +1,4 @@
-"""Bytes through framing and decoding, as a source and the pipeline do it."""
+"""Framing and decoding of bytes, as done by a source and the pipeline."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,7 +39,7 @@ def events(format_: Format, data: bytes) -> list[Event]:
 
 
 def error(format_: Format, record: bytes) -> str:
-    """What is wrong with the one record that a part holds."""
+    """The error of a part's only record."""
     good, dead = read(format_, record)
     assert good == []
     assert [letter.record for letter in dead] == [0]

@@ -1,4 +1,4 @@
-"""A bad record, wherever it stands, is one dead letter and changes nothing else."""
+"""A bad record at any place is one dead letter and changes nothing else."""
 
 import pytest
 from hypothesis import given

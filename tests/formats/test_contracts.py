@@ -1,4 +1,4 @@
-"""All formats keep the contract that is shipped to authors, and the contract finds what is broken."""
+"""All formats pass the public contract checks, and these checks find broken formats."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_several_text_fields_keep_the_contract():
 
 
 class Forgiving(TextFormat):
-    """Has an event for what can't be read."""
+    """Returns an event for a record that can't be read."""
 
     def batch(self, records, kept):
         records.data = records.data.replace(b"\xff\xfe", b"??")
@@ -62,7 +62,7 @@ class Forgiving(TextFormat):
 
 
 class Remembering(TextFormat):
-    """Puts down how many lines it has read."""
+    """Counts the lines it has read."""
 
     lines = 0
 
@@ -72,7 +72,7 @@ class Remembering(TextFormat):
 
 
 class Quoting(TextFormat):
-    """Writes what it does not read."""
+    """Writes lines that it does not read back."""
 
     def encode(self, event):
         return b'"' + super().encode(event) + b'"'
@@ -88,14 +88,14 @@ class Chatty(TextFormat):
 
 
 class Hurried(Lines):
-    """Takes what it has for a whole record."""
+    """Takes incomplete data for a complete record."""
 
     def __call__(self, data, final):
         return super().__call__(data, True)
 
 
 class Greedy(Lines):
-    """Says that it has dealt with everything."""
+    """Claims to have consumed everything."""
 
     def __call__(self, data, final):
         starts, ends, _ = super().__call__(data, final)

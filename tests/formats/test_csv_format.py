@@ -55,7 +55,7 @@ mostly_csv = st.lists(st.sampled_from([b'"', b",", b"\n", b"\r", b"a", b"\xef\xb
 
 @given(mostly_csv, st.lists(st.integers(1, 9), min_size=1))
 def test_records_do_not_depend_on_where_a_stream_is_cut(data, sizes):
-    """A source hands over what it has and keeps what is left: the records are those of the whole."""
+    """A source passes on complete records and keeps the rest: the records equal those of the whole stream."""
     framing = CsvFraming(COMMA, header=False)
     kept, at, records = b"", 0, []
     while at < len(data):
@@ -71,7 +71,7 @@ def test_records_do_not_depend_on_where_a_stream_is_cut(data, sizes):
 
 @given(mostly_csv)
 def test_uncompiled_kernels_give_the_same_result(data):
-    """Without compilation, numpy checks the bounds."""
+    """Uncompiled, indices are checked by numpy."""
     octets = np.frombuffer(data, np.uint8)
     results = []
     for kernel in (cut_records, cut_records.py_func):
@@ -88,7 +88,7 @@ def test_uncompiled_kernels_give_the_same_result(data):
 
 
 def rows_of(records: list[bytes], width: int) -> list[list[str] | int]:
-    """Cells by the kernel, or the number that stands for an error."""
+    """The cells found by the kernel, or its error number."""
     lines = single_records(records)
     shape = len(records), width
     counts = np.zeros(len(records), np.int64)
@@ -297,7 +297,7 @@ def test_any_bytes_decode_alike_in_batches_and_singly(data):
 
 
 def test_an_incomplete_header_is_a_dead_letter():
-    """The source hands over what there is as a damaged record, and no header."""
+    """The source returns the incomplete header as a damaged record, and no header."""
     broken = single_records([b"text,lab"])
     broken.errors = {0: "cut off"}
     batch, dead = opened("csv").decode(broken)

@@ -1,4 +1,4 @@
-"""Records that are but the label of an earlier text."""
+"""Records that are only the label of an earlier text."""
 
 import json
 
@@ -11,7 +11,7 @@ from streamlin.formats import FORMATS, open_format
 
 
 def decoded(name, lines, options=None, **fields):
-    """Of each event its id, label and text, None where it is but a label; and the dead letters' numbers."""
+    """Id, label and text of each event, with text None for a label alone; and the numbers of the dead letters."""
     reader = open_format(name, options or {}, FieldsConfig(**fields), ())
     reader.take_delayed_labels()
     batch, dead = reader.decode(single_records([line.encode() for line in lines]))

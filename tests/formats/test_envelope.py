@@ -1,4 +1,4 @@
-"""What a message says outside its value completes the event that the value holds."""
+"""Fields outside a message's value complete the event in the value."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_a_plain_text_and_its_envelope():
     ],
 )
 def test_a_field_of_the_value_takes_precedence(name, options, value):
-    """Where it lacks one, and only there, the envelope is asked."""
+    """The envelope is used only for missing fields."""
     format_ = opened(name, ["partition"], options, id="key", time="timestamp")
     batch, dead = format_.decode(message_records((b"other", value, label(b"other"))))
     assert dead == []
@@ -108,7 +108,7 @@ def test_events_between_bad_records_keep_their_envelope():
     ],
 )
 def test_an_invalid_envelope_value_makes_a_dead_letter(fields, header, error):
-    """Of this message alone."""
+    """Only for this message."""
     records = message_records((None, b"a", [("x", header)]), (None, b"b", [("x", b"2")] if "weight" in fields else []))
     batch, dead = opened("text", **fields).decode(records)
     assert [(letter.record, letter.error) for letter in dead] == [(0, error)]
@@ -116,7 +116,7 @@ def test_an_invalid_envelope_value_makes_a_dead_letter(fields, header, error):
 
 
 def test_records_without_an_envelope_are_unchanged():
-    """Lines of a file have none: an event without an id has none."""
+    """Lines of a file have no envelope: an event without an id stays without one."""
     format_ = opened("json", ["partition"], id="key", label="headers.label")
     batch, dead = format_.decode(single_records([b'{"text": "a"}', b'{"text": "b", "key": "k"}']))
     assert dead == []

@@ -177,7 +177,7 @@ def test_a_message_may_hold_line_feeds(plain_json):
     ],
 )
 def test_values_that_span_records_are_dead_letters(plain_json, records):
-    """As many values as records, but none of them is a record's."""
+    """There are as many values as records, but no record is a value."""
     batch, dead = plain_json.decode(single_records(records))
     assert len(batch) == 0
     assert [letter.record for letter in dead] == [0, 1]

@@ -61,7 +61,7 @@ def test_every_line_is_an_event(data, name):
 
 @pytest.mark.parametrize(("name", "parted_elsewhere"), [("bgl", 0), ("thunderbird", 9)])
 def test_alerts_equal_those_of_the_labelled_stream(data, name, parted_elsewhere):
-    """In `parted_elsewhere` lines a program's name that holds blanks is left with the message."""
+    """In `parted_elsewhere` lines a program name with blanks is part of the message."""
     stream = gzip.decompress((data / f"log-{name}-2k.jsonl.gz").read_bytes())
     expected = [json.loads(line) for line in stream.splitlines()]
     read = events(preset(name, "category", "content"), log(data, name))

@@ -1,4 +1,4 @@
-"""What a format writes it reads back, and what it can't hold it says."""
+"""Formats read back what they write, and refuse events they can't represent."""
 
 import pytest
 from hypothesis import assume, given
