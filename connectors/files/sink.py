@@ -113,9 +113,9 @@ class FileSink:
                 write_all(descriptor, b"\n", self._path)  # an incomplete line, left by a kill, gets a line of its own
 
 
-def _shorter(path: str, found: str, length: int) -> ConnectorError:
+def _shorter(path: str, state: str, length: int) -> ConnectorError:
     return ConnectorError(
-        f"{path} {found}, but the checkpoint expects {length} bytes; restore the file, or start without the checkpoint"
+        f"{path} {state}, but the checkpoint expects {length} bytes; restore the file, or start without the checkpoint"
     )
 
 

@@ -1,6 +1,6 @@
 """Kernels that split CSV into records and cells (RFC 4180).
 
-A quote has its special meaning only at the start of a cell. Inside a quoted cell two quotes stand for one, and
+A quote has its special meaning only at the start of a cell. Inside a quoted cell two quotes mean one, and
 delimiters and line ends are text.
 """
 

@@ -278,7 +278,7 @@ def test_the_optimum_holds_through_a_sudden_drift() -> None:
 
 
 def test_a_gradual_drift_mixes_the_concepts_in_growing_shares() -> None:
-    """Labels far apart: each text reveals its concept. Fifths of the change have 10, 30, 50, 70, 90 % of the new one."""
+    """Labels far apart: texts reveal their concept. Fifths of the change have 10, 30, 50, 70, 90 % of the new one."""
     options = {"events": 12_000, "separation": 5, "drift_at": 1000, "drift_over": 9999, "words": 40}
     story = source(**options).stream.story
     old = Story(story.prior, story.shares, story.orders, 40)

@@ -107,7 +107,7 @@ def test_what_is_wrong_with_them_is_said(installed: dict[str, str], inbox: Path)
     assert line == "votes.alpha must be positive, got 0"
     line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alhpa=1", env=installed)
     assert line == "learners.votes.alhpa: unknown key; did you mean 'alpha'?"
-    assert refused("run", f"{source}?lable=x", env=installed) == "mbox: takes label=HEADER and nothing else, got lable"
-    assert "is no mailbox" in refused("run", "mbox://nowhere", env=installed, code=3)
+    assert refused("run", f"{source}?lable=x", env=installed) == "mbox: expected no option but label=HEADER, got lable"
+    assert "nowhere can't be read: No such file" in refused("run", "mbox://nowhere", env=installed, code=3)
     line = refused("run", source, "--learner", "votes")
     assert line.startswith("--learner votes: no such learner; ")

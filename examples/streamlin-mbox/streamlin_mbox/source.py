@@ -14,15 +14,15 @@ from streamlin.events import Position, Records, SourceContext, single_records
 
 
 class MboxSource:
-    """A position is the number of a message. `label` names the header that holds the label, `X-Label` by default."""
+    """Positions are message numbers. The option `label` names the header with the label, by default `X-Label`."""
 
     def __init__(self, address: str, context: SourceContext) -> None:
         options = dict(context.options)
         self._header = options.pop("label", "X-Label")
         if options or context.follow:
-            raise ConfigError(f"mbox: takes label=HEADER and nothing else, got {', '.join(options) or '--follow'}")
+            raise ConfigError(f"mbox: expected no option but label=HEADER, got {', '.join(options) or '--follow'}")
         if not Path(address).is_file():
-            raise ConnectorError(f"{address} is no mailbox: there is no such file")
+            raise ConnectorError(f"{address} can't be read: No such file")
         self._part, self._mailbox = address, mailbox.mbox(address, create=False)
         self._next = int(context.positions.get(address, {"offset": 0})["offset"])
 
@@ -36,7 +36,7 @@ class MboxSource:
         return [replace(single_records(payloads, self._part), offsets=numbers, nexts=numbers + 1)]
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """A mailbox forgets nothing."""
+        """Nothing to do: a mailbox keeps its messages."""
 
     def close(self) -> None:
         self._mailbox.close()

@@ -1,4 +1,4 @@
-"""Voting: each feature votes for the labels it came with, in proportion, and the votes are added up."""
+"""Voting: each feature votes for the labels it occurred with, in proportion, and the votes are summed."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class Votes(Learner):
 
     Parameters
     ----------
-    alpha : > 0; how much it takes to convince a feature.
+    alpha : > 0; smoothing: with a larger alpha, rare features vote less decidedly.
     features : see `Learner`.
 
     Raises
