@@ -48,7 +48,7 @@ def run(model, events, size=64):
     predicted, told = [], []
     for batch in batches(events, size):
         predicted.append(model.step(batch, model.featurize(batch))[1].predicted)
-        told += model.take_news()
+        told += model.pop_notices()
     names = [*model.labels.names, None]
     codes = np.concatenate(predicted, axis=1)
     return {name: [names[code] for code in row] for name, row in zip(model.names, codes.tolist(), strict=True)}, told
@@ -315,7 +315,9 @@ def test_an_external_model_that_fails_where_it_is_only_asked_stays(on_error):
         predictions = model.predict(batch, model.featurize(batch))[1]
         assert predictions.predicted.tolist() == [[0, 0], [-1, -1]]
         assert predictions.lead.tolist() == [0, 0]
-    assert model.take_news() == ["river fails to predict: RuntimeError: no more predictions; it abstains where it does"]
+    assert model.pop_notices() == [
+        "river fails to predict: RuntimeError: no more predictions; it abstains where it does"
+    ]
     assert model.external_models["river"].retired is None
     assert "retired" not in report_of(model.prequential, model.labels)["learners"]["river"]
 
@@ -392,7 +394,7 @@ def test_what_becomes_unpicklable_is_retired_at_the_checkpoint(stream):
     arrays, rest = kept(model)
     assert rest["external_models"]["river"]["retired"]["position"] == "a checkpoint"
     assert "learners/river/pickle" not in arrays
-    assert "it failed at a checkpoint: " in model.take_news()[0]
+    assert "it failed at a checkpoint: " in model.pop_notices()[0]
     assert report_of(model.prequential, model.labels)["learners"]["river"]["retired"]["position"] == "a checkpoint"
 
 

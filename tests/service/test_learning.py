@@ -10,7 +10,8 @@ from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.formats.json import json_lines
 from streamlin.model import Learned
-from streamlin.running.loop import Run, Watcher
+from streamlin.running.loop import Run
+from streamlin.running.watching import Watcher
 from streamlin.service.journal import Journal
 from streamlin.service.source import PART, JournalSource
 from tests.integration.streams import assert_same_state, write_lines
