@@ -81,7 +81,7 @@ class Records:
         return {"offset": int(self.nexts[count - 1])}
 
     def envelope(self, name: str, kept: NDArray[np.int64]) -> list[Any] | None:
-        """The source's own column for the records `kept`, by name (a message's `key`); None if it has no such column."""
+        """The source's own column for the records `kept`, by name (a message's `key`); None if it has none."""
         return None
 
     def default_ids(self, kept: NDArray[np.int64]) -> list[str] | None:

@@ -44,5 +44,5 @@ def read_secret(key: str, path: str | None) -> str | None:
     except UnicodeDecodeError:
         raise ConfigError(f"{key}: {path} is not UTF-8") from None
     if not line:
-        raise ConfigError(f"{key}: the first line of {path} is empty")
+        raise ConfigError(f"{key}: {path} has nothing in its first line")
     return line

@@ -97,7 +97,7 @@ def _refuse_secrets(tables: Tables) -> None:
         name, _, key = secret.partition(".")
         if isinstance(tables.get(name), dict) and key in tables[name]:
             variable = PREFIX + secret.upper().replace(".", "__")
-            raise ConfigError(f"{secret}: set a secret by {variable} in the environment, or by {secret}_file")
+            raise ConfigError(f"{secret}: a secret comes from {variable} in the environment, or from {secret}_file")
 
 
 def read_toml(path: Path) -> Tables:

@@ -1,4 +1,4 @@
-"""A text that waits for its label, and many of them as arrays."""
+"""A text that waits for its label, and many such texts as arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

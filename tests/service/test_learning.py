@@ -94,7 +94,7 @@ def test_the_checkpoint_before_the_last_has_its_requests(tmp_path: Path) -> None
     state = tmp_path / "state"
     _live(state, lines, None)
     checkpoint = Checkpoint(state)
-    checkpoint.go_back()
+    checkpoint.restore_previous()
     checkpoint.close()
     again = tmp_path / "run"
     _live(again, lines, None)
