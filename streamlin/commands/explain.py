@@ -28,7 +28,7 @@ def explain(
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
 ) -> None:
-    """Explain why a checkpoint labels texts as it does: what each n-gram adds to each label's score."""
+    """Explain labels: what each n-gram adds to each label's score."""
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import PlainProgress
 

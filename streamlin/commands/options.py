@@ -32,7 +32,9 @@ Source = Annotated[str | None, typer.Argument(metavar="SOURCE", help="A path, '-
 # Typer takes the source '-?format=csv' for an option '-?' with a value.
 StdinOptions = Annotated[str | None, typer.Option("-?", hidden=True)]
 Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a checkpoint.")]
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file.", metavar="FILE")]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help="Read the configuration from a TOML file.", metavar="FILE")
+]
 Learners = Annotated[
     list[str] | None, typer.Option("--learner", help="Use this learner (default: all). Repeatable.", metavar="NAME")
 ]

@@ -15,13 +15,13 @@ def predict(
     stdin_options: options.StdinOptions = None,
     predictions: Annotated[str, typer.Option(help="Write here; standard output by default.", metavar="URL")] = "-",
     dead_letters: options.DeadLetters = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file: its table [kafka].", metavar="FILE")] = None,
+    config: Annotated[Path | None, typer.Option(help="Read the table [kafka] of a TOML file.", metavar="FILE")] = None,
     limit: options.Limit = None,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
     log_format: options.LogFormat = "text",
 ) -> None:
-    """Predict with a checkpoint, without learning; writes JSON lines."""
+    """Predict with a checkpoint, without learning."""
     from streamlin.config.loading import load_kafka
     from streamlin.running.predict import predict as predict_all
     from streamlin.terminal.compile_notice import notify_when_compiling

@@ -107,7 +107,7 @@ def read_toml(path: Path) -> Tables:
     except OSError as error:
         raise ConfigError(f"--config {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--config {path}: invalid TOML: {error}") from None
+        raise ConfigError(f"--config {path}: not TOML: {error}") from None
 
 
 def from_environment(environment: Mapping[str, str]) -> Iterable[tuple[str, Any]]:

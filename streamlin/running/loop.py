@@ -4,8 +4,8 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol, TypeVar
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
 
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
@@ -20,14 +20,14 @@ from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.read_ahead import ReadAhead
-from streamlin.running.readers import OpenSource, ReaderFactory, with_references
+from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
 from streamlin.running.watching import Progress, Watcher
-from streamlin.streams.addresses import Address, parse_address
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlap
 from streamlin.streams.prediction_lines import PredictionLines
-from streamlin.streams.reader import Portion, Reader
+from streamlin.streams.reader import Portion
 from streamlin.streams.sinks import Sinks
 from streamlin.streams.stage_times import StageTimes
 
@@ -39,13 +39,6 @@ _IDLE_SECONDS = 0.05
 """Seconds without records after which the sinks are flushed."""
 _SWITCH_INTERVAL = 0.0005
 """Seconds until a thread that decodes yields to the one that learns; the interpreter's 5 ms are several batches."""
-
-
-class _Closable(Protocol):
-    def close(self) -> None: ...
-
-
-Resource = TypeVar("Resource", bound=_Closable)
 
 
 class Run:
@@ -60,7 +53,7 @@ class Run:
     watchers : get the same calls as `progress`, and more.
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
-    stop : when set, also by another thread, the run ends in an orderly way.
+    stop : when set, also by another thread, the run ends cleanly.
 
     Raises
     ------
@@ -92,10 +85,16 @@ class Run:
         self._lag_monitor = LagMonitor()
         self._open = ExitStack()  # closes the last one first, and the others even if one fails
         try:
-            self.state = self._opened(RunState(config, previous)) if state is None else state
+            self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
-            self._readers = self._open_readers(address, source, limit)
+            readers = Readers(
+                *(config, self.model, self.state.positions, self._featurize),
+                *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
+            )
+            self._readers = [
+                self._open.enter_context(closing(reader)) for reader in readers.open_all(address, source, limit)
+            ]
             self.source = self._readers[0].source
             if previous:
                 self.state.restore_previous()
@@ -104,47 +103,22 @@ class Run:
             self.close()
             raise
 
-    def _open_readers(self, address: Address | None, source: OpenSource | None, limit: int | None) -> list[Reader]:
-        """The reader of the events; then that of the delayed labels, if they have a source of their own."""
-        readers, labels_url = list[Reader](), self.config.delayed_labels.url
-        factory = ReaderFactory(
-            self.config,
-            self.state.positions,
-            self._featurize,
-            bool(self.model.external_models),
-            self.notice,
-            self.stop,
-            self.stages,
-            self._checkpoint_for_source,
-        )
-        if source is not None:
-            readers.append(self._opened(factory.of_open_source(source, limit)))
-        if address is not None:
-            readers.append(self._opened(factory.open(address, self.config.delayed_labels.enabled, limit)))
-        if labels_url is not None:
-            readers.append(self._opened(factory.open(parse_address(labels_url, "stdin"), True)))
-        return readers
-
     def _open_outputs(self) -> None:
-        """The sinks, and what saves the run."""
-        sinks, config = self.config.sinks, self.config
-        self._sinks = self._opened(
-            Sinks(sinks.predictions, sinks.dead_letters, self.state.lengths, self.notice, config.settings_of)
+        """Open the sinks and what saves the run; save it once, if its checkpoint is new or does not know a sink."""
+        config, opened = self.config, self._open.enter_context
+        predictions, dead_letters = config.sinks.predictions, config.sinks.dead_letters
+        self._sinks = opened(
+            closing(Sinks(predictions, dead_letters, self.state.lengths, self.notice, config.settings_of))
         )
-        self._writer = self._opened(BackgroundTasks(config.pipeline.threads > 1))
+        self._writer = opened(closing(BackgroundTasks(config.pipeline.threads > 1)))
         if self._sinks.commit_positions and getattr(self.source, "shared", False):
             # The commit comes before the checkpoint is written; no process would learn what a crash in between undoes.
             raise ConfigError("kafka: transactional= needs assignment=all")
-        self._interleaved = self._opened(Interleaved(self._readers)) if len(self._readers) > 1 else None
+        self._interleaved = opened(closing(Interleaved(self._readers))) if len(self._readers) > 1 else None
         self._lines = PredictionLines(self.model.names, self.model.labels)
         self._saver = RunSaver(self.state, self._readers, self._sinks, self._writer, self.stages, self.notice)
         if self.state.has_checkpoint and (self._sinks.new or self.state.number == 0):
             self._saver.save(wait=True)  # so that after a kill before the next one the sinks' lengths are known
-
-    def _opened(self, resource: Resource) -> Resource:
-        """The resource, which is closed with the run."""
-        self._open.callback(resource.close)
-        return resource
 
     def run(self) -> dict[str, Any]:
         """Run to the source's end, the limit, or until `stop` is set; returns the report. Errors as of `steps`."""
@@ -155,7 +129,7 @@ class Run:
     def steps(self) -> Generator[tuple[Batch, Predictions], None, None]:
         """Run, and give each batch, once it is learned, with the predictions made before that.
 
-        Closing the iterator ends the run in an orderly way.
+        Closing the iterator ends the run cleanly.
 
         Raises
         ------

@@ -1,15 +1,16 @@
 """Opening the sources of a run."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
 from streamlin.config import PipelineConfig, RunConfig
 from streamlin.events import Batch, Position, Source
 from streamlin.formats.base import Format
+from streamlin.model import Model
 from streamlin.registry import connector
-from streamlin.streams.addresses import Address
+from streamlin.streams.addresses import Address, parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.reader import Reader
 from streamlin.streams.stage_times import StageTimes
@@ -30,14 +31,14 @@ class OpenSource(Source, Protocol):
     def format(self) -> Format: ...
 
 
-class ReaderFactory:
-    """Makes the readers of a run.
+class Readers:
+    """Opens the readers of a run.
 
     Parameters
     ----------
+    model : what learns.
     positions : key of a source -> its positions in the checkpoint.
     featurize : Batch -> features; see `Reader`.
-    has_external_models : whether an external model learns.
     notice : shows the user one line.
     stop : ends every reader when it is set.
     stages : where the time is counted.
@@ -47,9 +48,9 @@ class ReaderFactory:
     def __init__(
         self,
         config: RunConfig,
+        model: Model,
         positions: Mapping[str, Mapping[str, Position]],
         featurize: Callable[[Batch], Any],
-        has_external_models: bool,
         notice: Callable[[str], None],
         stop: threading.Event,
         stages: StageTimes,
@@ -57,13 +58,23 @@ class ReaderFactory:
     ) -> None:
         self._config, self._positions, self._featurize = config, positions, featurize
         self._notice, self._stop, self._stages, self._checkpoint = notice, stop, stages, checkpoint
-        self._pipeline = _with_small_batches(config, has_external_models)
+        self._pipeline = _with_small_batches(config, bool(model.external_models))
 
-    def open(self, address: Address, delayed_labels: bool, limit: int | None = None) -> Reader:
-        """Open the source at an address.
+    def open_all(self, address: Address | None, source: OpenSource | None, limit: int | None) -> Iterator[Reader]:
+        """The reader of the events; then that of the delayed labels, if they have a source of their own.
 
-        delayed_labels : whether a record may hold only the label of an earlier text.
+        address, source : where the events are; one of the two. limit : events after which their reader stops.
         """
+        delayed_labels = self._config.delayed_labels
+        if source is not None:
+            yield self._of_open_source(source, limit)
+        if address is not None:
+            yield self._at(address, delayed_labels.enabled, limit)
+        if delayed_labels.url is not None:
+            yield self._at(parse_address(delayed_labels.url, "stdin"), True)
+
+    def _at(self, address: Address, delayed_labels: bool, limit: int | None = None) -> Reader:
+        """Open the source at an address. delayed_labels : whether a record may be only the label of an earlier text."""
         own_key = getattr(connector("sources", address.scheme), "key", None)
         key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
         positions, checkpoint = dict(self._positions.get(key, {})), partial(self._checkpoint, key)
@@ -72,7 +83,7 @@ class ReaderFactory:
         )
         return Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self._stop, key, self._stages)
 
-    def of_open_source(self, source: OpenSource, limit: int | None) -> Reader:
+    def _of_open_source(self, source: OpenSource, limit: int | None) -> Reader:
         """The reader of a source that is open already."""
         return Reader(
             source, source.format, self._featurize, self._pipeline, limit, None, self._stop, source.key, self._stages

@@ -89,7 +89,7 @@ class Results(Iterator[Prediction]):
         return _library("pyarrow").table(self.columns())
 
     def close(self) -> None:
-        """End the run in an orderly way; everything learned so far is kept."""
+        """End the run cleanly; everything learned so far is kept."""
         if not self._closed:
             self._closed = True
             self._steps.close()

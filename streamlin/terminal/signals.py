@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM end a run in an orderly way."""
+"""SIGINT and SIGTERM end a run cleanly."""
 
 import queue
 import signal

@@ -100,7 +100,7 @@ def test_bad_configuration(here: Path) -> None:
         "run two.jsonl --learner perceptrn": "perceptrn|did you mean 'perceptron'",
         "run two.jsonl --learner perceptron --learner perceptron": "learners|two|'perceptron'",
         "run two.jsonl --config none.toml": "none.toml|No such file",
-        "run two.jsonl --config broken.toml": "broken.toml|invalid TOML|line 1",
+        "run two.jsonl --config broken.toml": "broken.toml|not TOML|line 1",
         "run two.jsonl --config wrong.toml": "features.bit|'bits'",
         "run two.jsonl --checkpoint=": "checkpoint.path",
     }
