@@ -41,7 +41,7 @@ class Records:
     data : the buffer; it may hold more than the records (line ends, bytes before the first one).
     starts, ends : int64[n]; record i is `data[starts[i]:ends[i]]`, without its line end.
     offsets : int64[n]; where record i starts in its part (for a file: in decompressed bytes).
-    nexts : int64[n]; where reading goes on after record i.
+    nexts : int64[n]; where reading resumes after record i.
     part : the part's name: a path, `-`, `topic/3`.
     header : the part's first line, if the format has a header (CSV).
     errors : record -> an error that the source has found already (too long, cut off).
@@ -77,7 +77,7 @@ class Records:
         return f"{part}:{self.offsets[i]}"
 
     def position(self, count: int) -> Position:
-        """Where `part` goes on after its first `count` >= 1 records."""
+        """Where reading of `part` resumes after its first `count` >= 1 records."""
         return {"offset": int(self.nexts[count - 1])}
 
     def envelope(self, name: str, kept: NDArray[np.int64]) -> list[Any] | None:
@@ -278,7 +278,7 @@ class Source(Protocol):
     Constructed as `cls(address, context)`: the part of the URL after `scheme://`, and a `SourceContext`. Raises
     ConfigError for an unknown option, and ConnectorError if the source can't be read.
 
-    Optional attributes: `shared`, whether other processes may be assigned its parts and go on from what was committed;
+    Optional attributes: `shared`, whether other processes may be assigned its parts and resume from what was committed;
     `progress()`, the bytes read and their total; `extent()`, key of a part -> offsets, where reading began and one past
     the last record, which gives the lag; `reference_field`, see `connectors.synthetic.source`; `key(address)`, a static
     method, what a checkpoint calls the source if that is not the address.

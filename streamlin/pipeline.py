@@ -41,7 +41,7 @@ class Pipeline:
     config : a TOML file, or a loaded configuration. Environment variables are ignored.
     tables : the tables of such a file as keywords, which win over the file; `learners` may be names of kinds. With
         `checkpoint={"path": "state"}` the pipeline resumes from the checkpoint in that folder, `run` saves to it, and
-        sources go on after what was learned.
+        sources resume after what was learned.
 
     Not safe for use by several threads at a time. If it has a checkpoint, close it, or use it in a `with` statement.
 

@@ -20,7 +20,7 @@ Positions = dict[str, dict[str, Position]]
 class RunState:
     """A model with the positions of its sources and the lengths of its sinks; loaded from a checkpoint and saved to it.
 
-    positions : where each part of each source goes on after what was learned.
+    positions : where reading of each part of each source resumes, after what was learned.
     lengths : how much of each sink belongs to what was learned.
     number : of the last checkpoint; 0 if none was written.
     written : when the last checkpoint was written, in Unix seconds; None if none was written.

@@ -9,7 +9,7 @@ _MAX_PENDING = 3
 
 
 class BackgroundTasks:
-    """Runs calls in order on a worker thread, while the caller goes on.
+    """Runs calls in order on a worker thread, while the caller continues.
 
     An exception is raised by the next `run` or `wait`; no call runs after it.
 

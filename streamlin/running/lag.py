@@ -16,7 +16,7 @@ def lags(extent: Mapping[str, tuple[int, int]], positions: Mapping[str, Position
     """Key of a part -> records that wait in it.
 
     extent : key of a part -> offsets: where reading began, and one past the last record.
-    positions : where the parts go on.
+    positions : where reading of the parts resumes.
     """
     begun = {part: positions[part]["offset"] if part in positions else begin for part, (begin, _) in extent.items()}
     return {part: max(0, end - max(begin, begun[part])) for part, (begin, end) in extent.items()}

@@ -48,7 +48,7 @@ class Run:
     ----------
     config : what to do; needs `config.source.url`, unless a `source` is given.
     progress : shows how far the run is.
-    state : a state of the same configuration to go on learning, which stays open after the run; None: a new one.
+    state : a state of the same configuration to continue, which stays open after the run; None: a new one.
     source : an open source, which is read instead; it is closed with the run.
     watchers : get the same calls as `progress`, and more.
     limit : events after which to stop; None: never.

@@ -42,7 +42,7 @@ class RunSaver:
         self.unsaved.add(portion, self._state.positions.get(portion.source, {}))
 
     def positions(self, source: str) -> dict[str, Position]:
-        """Where each part of a source goes on after what was processed."""
+        """Where reading of each part of a source resumes: after what has been processed."""
         return self._state.positions.get(source, {}) | self.unsaved.positions(source)
 
     def save_if_due(self, now: float) -> None:

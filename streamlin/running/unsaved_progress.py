@@ -33,7 +33,7 @@ class UnsavedProgress:
         self._events += len(portion.batch)
 
     def positions(self, source: str) -> dict[str, Position]:
-        """Where each part of a source goes on; parts without new records are left out."""
+        """Where reading of each part of a source resumes; parts without new records are left out."""
         processed = self._processed.items()
         return {part: records.position(count) for (key, part), (records, count) in processed if key == source}
 

@@ -1,4 +1,4 @@
-"""What watches a run, and what it may read of the run."""
+"""Watching a run: progress displays and watchers, and the view of the run that they get."""
 
 import threading
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from streamlin.streams.stage_times import StageTimes
 
 
 class RunView(Protocol):
-    """What may be read of a run while it goes on; see `streamlin.running.loop.Run`.
+    """The view of a run that progress displays and watchers get; see `streamlin.running.loop.Run`.
 
     source : the source of the events. stages : the time that each stage has taken. stop : set when the run is to end.
     seconds : since the run began. batches : learned in this run. batch_size : the number of events in the last of them.

@@ -138,7 +138,7 @@ class Sinks:
             output.sink.flush()
 
     def sync(self, positions: Mapping[str, Position]) -> dict[str, int | None]:
-        """Make everything written durable. positions : where the source goes on. Returns each sink's length by key."""
+        """Make everything written durable. positions : where reading resumes. Returns each sink's length by key."""
         return {
             output.key: output.sink.sync_with(positions) if output.has_messages else output.sink.sync()
             for output in self._open()
