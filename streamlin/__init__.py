@@ -1,6 +1,6 @@
 """streamlin: streaming text classification, test-then-train, exactly once.
 
-The names below are the public ones; each is imported when it is first used.
+The names below are the public ones; each is imported on first use.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
-"""Arguments → RunConfig → run → exit code.
+"""The command line: arguments → RunConfig → run → exit code.
 
-What is heavy to import is imported where it is used: `--help` and a wrong option answer at once.
+Heavy imports are inside the functions that need them, so that `--help` and a wrong option answer at once.
 """
 
 import os
@@ -43,11 +43,13 @@ def _show_version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def command(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version.")
+    ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
         known = "run, demo, predict, explain, serve, produce, inspect, connectors"
-        raise ConfigError(f"no command; there is {known} (streamlin --help)")
+        raise ConfigError(f"no command given; choose one of {known} (streamlin --help)")
 
 
 _COMMANDS: tuple[Callable[..., None], ...] = (run, demo, predict, serve, produce, inspect, explain, connectors)
@@ -58,9 +60,9 @@ for function in _COMMANDS:
 
 
 def main() -> None:
-    """The command `streamlin`; ends the process with the exit code of what happened."""
+    """The command `streamlin`; ends the process with an exit code."""
     if sys.stdout is not None:
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # what a terminal can't show
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for limited encodings
     try:
         code = app(standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
@@ -71,7 +73,7 @@ def main() -> None:
         if file is not None:
             with suppress(OSError):
                 file.flush()
-    # Everything is closed by now. To take numba and LLVM down in good order would be a quarter of a second's wait.
+    # Everything is closed by now; an orderly shutdown of numba and LLVM would take another quarter of a second.
     os._exit(code)
 
 

@@ -1,7 +1,7 @@
-"""The words that everything else is written in: records, events, batches, labels.
+"""The types that everything else uses: records, events, batches, labels; and the interfaces of sources and sinks.
 
-A source hands over `Records`, a format makes a `Batch` of them, and both hold columns: no object stands for a single
-event on the way through. `Event` is what a person or a test writes.
+A source hands over `Records`, a format makes a `Batch` of them, and both hold columns: no object is made for a single
+event on the way through the pipeline. `Event` is for people and tests.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,8 +20,8 @@ Position = dict[str, Any]
 class Event:
     """One decoded record.
 
-    label : None where there is none.
-    weight : how much it counts, >= 0.
+    label : None for no label.
+    weight : how much the event counts, >= 0.
     time : Unix seconds, or None.
     extra : other fields by (dotted) name, for slices and categories.
     """
@@ -39,14 +39,14 @@ class Records:
     """Consecutive records of one part of a source (a file, a partition), as columns over one buffer.
 
     data : the buffer; it may hold more than the records (line ends, bytes before the first one).
-    starts, ends : int64[n]; record i is `data[starts[i]:ends[i]]`, its line end left out.
-    offsets : int64[n]; where record i starts in its part (a file: decompressed bytes).
-    nexts : int64[n]; where its part goes on after record i.
+    starts, ends : int64[n]; record i is `data[starts[i]:ends[i]]`, without its line end.
+    offsets : int64[n]; where record i starts in its part (for a file: in decompressed bytes).
+    nexts : int64[n]; where reading resumes after record i.
     part : the part's name: a path, `-`, `topic/3`.
-    header : the part's first line, where the format has one (CSV).
-    errors : what is wrong with record i as the source already knows (too long, cut off).
-    tombstones : numbers of the records that only say that something is gone; no events, and no mistakes either.
-    lost : how many records before the first one were there once, and can't be had any more.
+    header : the part's first line, if the format has a header (CSV).
+    errors : record -> an error that the source has found already (too long, cut off).
+    tombstones : numbers of the records that only mark something as deleted; neither events nor dead letters.
+    lost : how many records before the first one existed once, and can't be read any more.
     """
 
     data: bytes
@@ -68,29 +68,29 @@ class Records:
 
     @property
     def key(self) -> str:
-        """What a checkpoint calls the part; unlike its name the same wherever the program is started."""
+        """What a checkpoint calls the part; unlike the name it does not depend on the working folder."""
         return self.part
 
     def name(self, i: int) -> str:
-        """Record i's position as people read it, `part:offset`; bytes of a file's name that are no UTF-8 as `\\xff`."""
+        """Record i's position for people, `part:offset`; bytes of a file name that are not UTF-8 become `\\xff`."""
         part = self.part.encode(errors="surrogateescape").decode(errors="backslashreplace")
         return f"{part}:{self.offsets[i]}"
 
     def position(self, count: int) -> Position:
-        """Where `part` goes on once its first `count` >= 1 records are dealt with."""
+        """Where reading of `part` resumes after its first `count` >= 1 records."""
         return {"offset": int(self.nexts[count - 1])}
 
     def envelope(self, name: str, kept: NDArray[np.int64]) -> list[Any] | None:
-        """What the source itself says of the records `kept` under a name (a message's `key`); None: nothing."""
+        """The source's own column for the records `kept`, by name (a message's `key`); None if it has none."""
         return None
 
     def default_ids(self, kept: NDArray[np.int64]) -> list[str] | None:
-        """Ids for events that bring none, where the source has names for records that last; None: it has not."""
+        """Ids for events without an id, if the source has permanent names for its records; None if it has not."""
         return None
 
 
 def single_records(payloads: Sequence[bytes], part: str = "-") -> Records:
-    """Records of given payloads; their offsets are those of lines joined by a line feed."""
+    """Records with the given payloads; their offsets are those of lines joined by a line feed."""
     lengths = np.fromiter(map(len, payloads), np.int64, len(payloads))
     nexts = np.cumsum(lengths + 1)
     starts = nexts - lengths - 1
@@ -101,14 +101,14 @@ def single_records(payloads: Sequence[bytes], part: str = "-") -> Records:
 class Batch:
     """Consecutive events as columns; n of them.
 
-    ids, labels : None where there is none; `""` never.
-    texts : the texts, or their pieces where an event has several text fields.
-    pieces : int64[n + 1], event i has `texts[pieces[i]:pieces[i + 1]]`; None where each event has one.
+    ids, labels : None for a missing one, never `""`.
+    texts : the texts; if events have several text fields, the pieces of the texts.
+    pieces : int64[n + 1], event i has `texts[pieces[i]:pieces[i + 1]]`; None if each event has one text.
     weights : float64[n], finite, >= 0.
-    times : float64[n] Unix seconds, NaN where there is none.
-    extra : configured further fields, a column of texts (None where missing) each.
-    records, kept : the records, and int64[n], which of them the events are.
-    label_only : bool[n], events that bring only the label of an earlier text, by its id; None: no event does.
+    times : float64[n] Unix seconds, NaN for a missing time.
+    extra : the configured further fields, each a column of texts (None for a missing one).
+    records, kept : the records, and int64[n], the record of each event.
+    label_only : bool[n], events that are only the label of an earlier text, by its id; None if no event is.
     """
 
     ids: list[str | None]
@@ -126,7 +126,7 @@ class Batch:
         return len(self.ids)
 
     def __getitem__(self, part: slice) -> "Batch":
-        """The events of a slice of step 1; records are shared, not copied."""
+        """The events of a slice with step 1; records are shared, not copied."""
         begin, end, _ = part.indices(len(self))
         texts, pieces = self.texts[begin:end], None
         if self.pieces is not None:
@@ -147,11 +147,11 @@ class Batch:
 
     @property
     def n_texts(self) -> int:
-        """Events that are more than a label."""
+        """Number of events with a text."""
         return len(self) if self.label_only is None else len(self) - int(self.label_only.sum())
 
     def take(self, events: NDArray[np.int64]) -> "Batch":
-        """Some of the events, all with a text, for what is told of them: without texts."""
+        """Some of the events, all of which have a text; without their texts, for prediction lines."""
         chosen = events.tolist()
         return Batch(
             [self.ids[i] for i in chosen],
@@ -165,7 +165,7 @@ class Batch:
         )
 
     def whole_texts(self) -> list[str]:
-        """Each event's text, pieces joined by a line feed."""
+        """The text of each event, with its pieces joined by line feeds."""
         if self.pieces is None:
             return self.texts
         bounds = self.pieces.tolist()
@@ -188,14 +188,14 @@ class Batch:
 
 
 class DeadLetter(NamedTuple):
-    """A record that could not become an event. `record` is its number within its `Records`."""
+    """A record that could not become an event. `record` is its number in its `Records`."""
 
     record: int
     error: str
 
 
 class LabelIndex:
-    """Labels and their codes, 0, 1, … in order of first sight; grows while running."""
+    """Labels and their codes, 0, 1, … in order of first appearance; grows during a run."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names = list(names)
@@ -206,16 +206,16 @@ class LabelIndex:
         return len(self.names)
 
     def code(self, label: str | None) -> int:
-        """The code of a label, -1 if it is None or was not seen yet."""
+        """The code of a label; -1 for None and for a label that has not been seen yet."""
         return self._codes.get(label, -1)
 
     def codes(self, labels: Sequence[str | None]) -> NDArray[np.int32]:
-        """int32[n] codes; -1 for None and for labels that were not seen yet."""
+        """The codes int32[n] of labels; -1 for None and for labels that have not been seen yet."""
         get = self._codes.get
         return np.fromiter([get(label, -1) for label in labels], np.int32, len(labels))
 
     def learn(self, labels: Sequence[str | None]) -> NDArray[np.int32]:
-        """int32[n] codes, -1 for None; labels seen for the first time get the next codes."""
+        """The codes int32[n] of labels, -1 for None; labels seen for the first time get the next codes."""
         try:
             return np.fromiter(map(self._codes.__getitem__, labels), np.int32, len(labels))
         except KeyError:
@@ -226,15 +226,15 @@ class LabelIndex:
             return self.codes(labels)
 
     def learn_one(self, label: str | None) -> int:
-        """The same of one label."""
+        """`learn` for one label."""
         code = self._codes.get(label)
         return code if code is not None else int(self.learn((label,))[0])
 
 
 class Framing(Protocol):
-    """How a stream of bytes falls into records; the source of bytes asks, the format knows.
+    """How a stream of bytes is cut into records; the format knows, and sources of bytes call it.
 
-    header : whether the first record of every part is a header, and no event.
+    header : whether the first record of every part is a header instead of an event.
     """
 
     header: bool
@@ -242,8 +242,8 @@ class Framing(Protocol):
     def __call__(self, data: bytes, final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
         """Cut `data`, which begins with a record, into records.
 
-        Returns starts int64[n] and ends int64[n] of the complete records, empty lines left out, and the number of
-        bytes dealt with: the rest is an incomplete record. With `final` no more bytes follow and nothing is left.
+        Returns starts int64[n] and ends int64[n] of the complete records, without empty lines, and the number of bytes
+        consumed: the rest is an incomplete record. With `final`, no more bytes follow and all are consumed.
         """
 
 
@@ -251,15 +251,15 @@ class Framing(Protocol):
 class SourceContext:
     """What the pipeline tells a source when it opens it.
 
-    options : the URL's query, the pipeline's own keys (format, rate, …) taken out.
-    framing : how bytes fall into records; sources of whole messages pass it over.
+    options : the URL's query, without the keys of the pipeline (format, rate, …).
+    framing : how bytes are cut into records; sources of whole messages ignore it.
     positions : key of a part -> position from a checkpoint; empty on a fresh start.
-    follow : go on at the end, as `tail -F` does.
+    follow : keep reading at the end, as `tail -F` does.
     max_record_bytes : a longer record is handed over cut to 64 KiB, with an error.
     notice : shows the user one line.
-    settings : the configuration's table for the scheme, `[kafka]` for `kafka://`; empty where there is none.
-    checkpoint : called from `poll`, returns once all that was handed over is learned, in a checkpoint, and committed to
-        the source, with the positions by key of a part; for a source that must let go of a part.
+    settings : the configuration's table for the scheme, `[kafka]` for `kafka://`; empty for other schemes.
+    checkpoint : for a source that has to give up a part. Called from `poll`; returns the positions by key of a part,
+        once everything handed over has been learned, saved in a checkpoint, and committed to the source.
     """
 
     options: Mapping[str, str]
@@ -273,22 +273,22 @@ class SourceContext:
 
 
 class Source(Protocol):
-    """Where records come from. It is made and closed on one thread, polled on another, never at the same time.
+    """Where records come from. It is made and closed on one thread and polled on another, never at the same time.
 
-    Constructed as `cls(address, context)`: what stands behind `scheme://`, and a `SourceContext`. Raises ConfigError
-    for an unknown option, ConnectorError where it can't be read.
+    Constructed as `cls(address, context)`: the part of the URL after `scheme://`, and a `SourceContext`. Raises
+    ConfigError for an unknown option, and ConnectorError if the source can't be read.
 
-    It may have more: `shared`, whether other processes may be given its parts and go on from what was committed;
-    `progress()`, how many bytes of how many are read; `extent()`, key of a part -> offsets, where reading began and
-    behind the last record there is, from which the lag is told; `reference_field`, see `connectors.synthetic.source`;
-    `key(address)`, a static method, what a checkpoint calls the source where that is not the address.
+    Optional attributes: `shared`, whether other processes may be assigned its parts and resume from what was committed;
+    `progress()`, the bytes read and their total; `extent()`, key of a part -> offsets, where reading began and one past
+    the last record, which gives the lag; `reference_field`, see `connectors.synthetic.source`; `key(address)`, a static
+    method, what a checkpoint calls the source if that is not the address.
     """
 
     def poll(self, limit: int) -> list[Records] | None:
-        """Up to `limit` records; [] if there are none yet, None at the end for good. Waits 100 ms at most."""
+        """Up to `limit` records; [] if there are none yet, None at the end for good. Waits at most 100 ms."""
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """Everything before `positions` is in checkpoint `number` (0: there is none); the source may forget it."""
+        """Everything before `positions` is in checkpoint `number` (0 without checkpoints); the source may forget it."""
 
     def close(self) -> None: ...
 
@@ -298,8 +298,8 @@ class SinkContext:
     """What the pipeline tells a sink when it opens it.
 
     options : the URL's query.
-    length : what a checkpoint holds of the sink, behind which all is cut off; None on a fresh start.
-    settings, notice : as a source's.
+    length : the length in the checkpoint, to which the sink is cut; None on a fresh start.
+    settings, notice : see `SourceContext`.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -309,16 +309,16 @@ class SinkContext:
 
 
 class Sink(Protocol):
-    """Where lines go. Constructed as `cls(address, context)`: what stands behind `scheme://`, and a `SinkContext`."""
+    """Where lines go. Constructed as `cls(address, context)`: the part after `scheme://`, and a `SinkContext`."""
 
     def write(self, lines: bytes | memoryview) -> None:
         """Append whole lines."""
 
     def flush(self) -> None:
-        """Hand what was written to readers."""
+        """Make everything written visible to readers."""
 
     def sync(self) -> int | None:
-        """Make what was written durable; the length to go back to, None where there is none."""
+        """Make everything written durable; returns the length for `SinkContext.length`, or None."""
 
     def close(self) -> None: ...
 
@@ -332,18 +332,18 @@ class MessageSink(Sink, Protocol):
     commits: bool
 
     def write_messages(self, lines: memoryview, bounds: NDArray[np.int64], keys: Sequence[str]) -> None:
-        """Send n lines, line i being `lines[bounds[i]:bounds[i + 1]]` with its line feed, each under its key."""
+        """Send n lines, each with its key; line i is `lines[bounds[i]:bounds[i + 1]]`, including its line feed."""
 
     def write_dead_letter(self, error: str, records: Records, number: int) -> None:
-        """Send record `number` as it came."""
+        """Send record `number` unchanged."""
 
     def sync_with(self, positions: Mapping[str, Position]) -> None:
-        """`sync`, in one step with keeping where the source goes on behind it, if the sink can."""
+        """`sync`; commits the source's positions in the same transaction, if the sink can."""
 
     def written(self) -> Mapping[str, int]:
-        """Key of a part -> offset before which every record's line was sent for good before this start."""
+        """Key of a part -> offset; the lines of all records before it were sent for good before this start."""
 
 
-def strip_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of a checkpoint whose names begin with a prefix, by their names without it."""
+def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays of a checkpoint whose names begin with a prefix, named without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

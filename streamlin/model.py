@@ -14,7 +14,7 @@ from streamlin.delayed_labels.in_memory import InMemory, Store
 from streamlin.delayed_labels.plan import gathered
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
-from streamlin.events import Batch, LabelIndex, strip_prefix
+from streamlin.events import Batch, LabelIndex, arrays_under
 from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
@@ -157,11 +157,11 @@ class Model:
         """float64[n, n_labels]: those of the learner that leads, for n events; nothing changes."""
         return self.prequential.probabilities(self.scores(batch, features))
 
-    def take_news(self) -> list[str]:
-        """What external models have to tell since the last time."""
-        lines = [line for model in self.external_models.values() for line in model.news]
+    def pop_notices(self) -> list[str]:
+        """The notices of external models since the last call, which removes them."""
+        lines = [line for model in self.external_models.values() for line in model.notices]
         for model in self.external_models.values():
-            model.news.clear()
+            model.notices.clear()
         return lines
 
     def scores(self, batch: Batch, features: Features) -> NDArray[np.float64]:
@@ -248,15 +248,15 @@ class Model:
         self.labels = LabelIndex(rest["labels"])
         for view, rows in self.rows.items():
             rows.restore(arrays[f"rows/{view}"], arrays.get(f"sightings/{view}"))
-            self.feature_names[view].restore(strip_prefix(arrays, f"names/{view}/"))
+            self.feature_names[view].restore(arrays_under(arrays, f"names/{view}/"))
         for name, learner in (self.learners | self.mixtures).items():
-            learner.restore(strip_prefix(arrays, f"learners/{name}/"))
+            learner.restore(arrays_under(arrays, f"learners/{name}/"))
         for name, model in self.external_models.items():
-            model.restore(strip_prefix(arrays, f"learners/{name}/"), rest["external_models"][name])
+            model.restore(arrays_under(arrays, f"learners/{name}/"), rest["external_models"][name])
         self._count_retired()
-        self.prequential.restore(strip_prefix(arrays, "evaluation/"), rest["evaluation"])
+        self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
         if self.delayed_labels is not None:
-            self.delayed_labels.restore(strip_prefix(arrays, "delayed_labels/"), rest["delayed_labels"])
+            self.delayed_labels.restore(arrays_under(arrays, "delayed_labels/"), rest["delayed_labels"])
 
     def _count_retired(self) -> None:
         """Have the report tell which external models are retired, and why."""

@@ -1,4 +1,4 @@
-"""All of it from Python: `streamlin.Pipeline`."""
+"""The Python interface: `streamlin.Pipeline`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
@@ -12,19 +12,20 @@ from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError, RecordError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
-from streamlin.running.loop import Progress, Run
+from streamlin.running.loop import Run
 from streamlin.running.results import Results
+from streamlin.running.watching import Progress
 from streamlin.streams.python_objects import IterableSource, rows_of
 
 if TYPE_CHECKING:
     from streamlin.explanation import Explanation
 
 X = str | Mapping[str, Any]
-"""A text, or an event's fields by name, as JSON lines have them."""
+"""A text, or the fields of an event by name, as in JSON lines."""
 
 
 class Pipeline:
-    """Features, learners and measures as one classifier that is tested, then trained, on one event after the other.
+    """Features, learners and metrics as one classifier, which is tested, then trained, on one event after the other.
 
     ::
 
@@ -37,16 +38,16 @@ class Pipeline:
 
     Parameters
     ----------
-    config : a TOML file, or a configuration that was loaded. The environment is not looked at.
-    tables : what such a file holds, table by table, and wins over it; `learners` may be names of kinds. With
-        `checkpoint={"path": "state"}` what was learned before is taken from there, `run` saves to it, and a source goes
-        on behind what was learned.
+    config : a TOML file, or a loaded configuration. Environment variables are ignored.
+    tables : the tables of such a file as keywords, which win over the file; `learners` may be names of kinds. With
+        `checkpoint={"path": "state"}` the pipeline resumes from the checkpoint in that folder, `run` saves to it, and
+        sources resume after what was learned.
 
-    Not for several threads at a time. Close it, or use it in a `with`, if it has a checkpoint.
+    Not safe for use by several threads at a time. If it has a checkpoint, close it, or use it in a `with` statement.
 
     Raises
     ------
-    ConfigError, CheckpointError : something is wrong with what is given.
+    ConfigError, CheckpointError : the configuration is wrong, or the checkpoint can't be used.
     """
 
     def __init__(self, config: RunConfig | str | PathLike[str] | None = None, **tables: Any) -> None:
@@ -57,14 +58,14 @@ class Pipeline:
 
     @classmethod
     def load(cls, folder: str | PathLike[str], previous: bool = False, allow_pickle: bool = False) -> Self:
-        """What a checkpoint has learned, as a pipeline of its own: it saves nothing to that folder by itself.
+        """A pipeline with the model of a checkpoint; it does not save to that folder by itself.
 
-        previous : from the checkpoint before the last.
+        previous : load the checkpoint before the last.
         allow_pickle : external models in it may be unpickled, which runs code.
 
         Raises
         ------
-        CheckpointError : there is none, it can't be used, or it holds external models that may not be unpickled.
+        CheckpointError : it is missing, can't be used, or holds external models that may not be unpickled.
         """
         from streamlin.checkpoint.file import load
 
@@ -95,19 +96,19 @@ class Pipeline:
 
     @property
     def labels(self) -> list[str]:
-        """In order of first sight."""
+        """The labels seen so far, in order of first appearance."""
         return list(self._state.model.labels.names)
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """The report: counts, and every learner's accuracy and other figures."""
+        """The report: counts, and the accuracy and other metrics of every learner."""
         if self._run is not None:
             return self._run.report()
         report = report_of(self._state.model.prequential, self._state.model.labels)
         return {"seconds": 0.0, "events_per_second": None} | report
 
     def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
-        """Predict, measure, then learn one event. A label is a text; what is none is learned as `str(y)`.
+        """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.
 
         Raises
         ------
@@ -116,13 +117,13 @@ class Pipeline:
         return self.learn_many([x], [y], [w])
 
     def learn_many(self, xs: Sequence[X], ys: Sequence[Any], ws: Sequence[float] = ()) -> Self:
-        """`learn_one`, one after the other.
+        """`learn_one` for each event, in order.
 
         Raises
         ------
         RecordError : one can't become an event; none was learned.
-        ValueError : they are of different lengths.
-        GuestError : an external model failed, and `on_error` is to stop then; some of it may be learned.
+        ValueError : the arguments have different lengths.
+        GuestError : an external model failed, and its `on_error` is "stop"; some of the events may be learned.
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
@@ -130,32 +131,32 @@ class Pipeline:
         model = self._state.model
         model.admit(batch)
         model.step(batch, model.featurize(batch))
-        self._tell()
+        self._show_notices()
         return self
 
     def predict_one(self, x: X) -> str | None:
-        """What the learner that leads says; None while no label is known. Nothing is learned, nothing measured."""
+        """The prediction of the leading learner; None while no label is known. Nothing is learned or evaluated."""
         return self.predict_many([x])[0]
 
     def predict_many(self, xs: Iterable[X]) -> list[str | None]:
-        """`predict_one` of each. Raises RecordError."""
+        """`predict_one` for each event. Raises RecordError."""
         batch, model = self._batch(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
-        self._tell()
+        self._show_notices()
         names = [*model.labels.names, None]
         return [names[code] for code in predictions.predicted[predictions.lead, range(len(batch))].tolist()]
 
     def predict_proba_one(self, x: X) -> dict[str, float]:
-        """Each label's calibrated probability, by the learner that leads; empty while no label is known."""
+        """The calibrated probability of each label, by the leading learner; empty while no label is known."""
         batch, model = self._batch([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
-        self._tell()
+        self._show_notices()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
 
     def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation":
         """Why each learner, or those that are named, labels an event as it does; a notebook shows its text shaded.
 
-        Raises ConfigError where there is no such learner, RecordError.
+        Raises ConfigError for an unknown learner, and RecordError.
         """
         from streamlin.explanation import explain
 
@@ -164,19 +165,19 @@ class Pipeline:
         return explain(self._state.model, batch.texts, learners, categories)
 
     def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
-        """Test, then train, on every event of a source; an iterator of the predictions, which drives it.
+        """Test, then train, on every event of a source; returns an iterator of the predictions, which drives the run.
 
         Parameters
         ----------
         source : a path or URL, as for `streamlin run`; (x, y) pairs; mappings of fields; a river dataset; a pandas or
-            polars frame, or an Arrow table, with columns called as `fields` says.
+            polars data frame, or an Arrow table, with the column names that `fields` configures.
         limit : events after which to stop; None: never.
-        progress : is told how far it is; by default a notebook shows it, and nobody else.
+        progress : the progress display; by default one in a notebook, and none elsewhere.
 
         When a prediction is read, its whole batch has been learned; `pipeline={"batch_size": 1}` learns no further than
-        is read. Raises ConfigError at once, what a run raises while it is read.
+        is read. Raises ConfigError at once, and any other error of the run while the predictions are read.
         """
-        from streamlin.terminal.notebook import progress_here
+        from streamlin.terminal.notebook import default_progress
 
         config, opened = self.config, None
         if isinstance(source, str | PathLike):
@@ -184,9 +185,9 @@ class Pipeline:
             config = config.model_copy(update=tables)
         else:
             opened = IterableSource(rows_of(source), config)
-        if not self._state.is_kept:
-            self._state.positions.clear()  # nobody asked to go on
-        shown = progress_here() if progress is None else progress
+        if not self._state.has_checkpoint:
+            self._state.positions.clear()  # each run reads its source from the start
+        shown = default_progress() if progress is None else progress
         run = self._run = Run(config, shown, state=self._state, source=opened, limit=limit)
         return Results(run)
 
@@ -195,27 +196,27 @@ class Pipeline:
 
         Raises
         ------
-        ConfigError : it has none.
-        ConnectorError : it can't be written.
+        ConfigError : no folder is given, and the pipeline has no checkpoint.
+        ConnectorError : the checkpoint can't be written.
         """
         if folder is not None:
             save_copy(self._state, Path(folder))
-        elif self._state.is_kept:
+        elif self._state.has_checkpoint:
             self._state.save(wait=True)
         else:
             raise ConfigError("save: the pipeline has no checkpoint of its own; name a folder")
 
     def close(self) -> None:
-        """Let go of the checkpoint; what was learned since it was saved is not in it."""
+        """Release the checkpoint, without saving what was learned since the last save."""
         self._state.close()
 
-    def _tell(self) -> None:
-        """Show what external models have to tell."""
-        lines = self._state.model.take_news()
+    def _show_notices(self) -> None:
+        """Show the notices of external models."""
+        lines = self._state.model.pop_notices()
         if lines:
-            from streamlin.terminal.notebook import progress_here
+            from streamlin.terminal.notebook import default_progress
 
-            shown = progress_here()
+            shown = default_progress()
             for line in lines:
                 shown.notice(line)
 
@@ -233,13 +234,13 @@ class Pipeline:
 
 
 def _configured(config: RunConfig | str | PathLike[str] | None, tables: Mapping[str, Any]) -> RunConfig:
-    """The configuration of a file or of nothing, with tables put over it."""
+    """The configuration of a file, or the default one, overridden by tables."""
     if isinstance(config, RunConfig):
         if tables:
-            raise ConfigError("a loaded configuration takes no more tables; give them to load_config, or alone")
+            raise ConfigError("a loaded configuration can't be combined with tables; pass them to load_config")
         return config
     if not isinstance(config, str | PathLike | None):
-        raise ConfigError(f"a pipeline is made of a TOML file, a RunConfig or tables by name, got {config!r:.60}")
+        raise ConfigError(f"expected a TOML file, a RunConfig or tables by name, got {config!r:.60}")
     tables = dict(tables)
     if isinstance(tables.get("learners"), Sequence) and not isinstance(tables["learners"], str):
         tables["learners"] = [{"kind": kind} if isinstance(kind, str) else kind for kind in tables["learners"]]
@@ -247,7 +248,7 @@ def _configured(config: RunConfig | str | PathLike[str] | None, tables: Mapping[
 
 
 def _flat(tables: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Dotted keys and values."""
+    """The values of nested tables by dotted key."""
     for key, value in tables.items():
         if isinstance(value, Mapping) and value:
             yield from _flat(value, f"{prefix}{key}.")

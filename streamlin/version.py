@@ -1,3 +1,3 @@
-"""The version of this package, in a file that nothing else is imported with."""
+"""The version of this package, in a file without imports."""
 
 __version__ = "0.1.0"

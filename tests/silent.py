@@ -1,11 +1,11 @@
-"""A run that nobody watches."""
+"""A progress display that shows nothing."""
 
-from streamlin.running.loop import Run
+from streamlin.running.watching import RunView
 
 
 class Silent:
-    """See `streamlin.running.loop.Progress`."""
+    """See `streamlin.running.watching.Progress`."""
 
-    def update(self, run: Run) -> None: ...
+    def update(self, run: RunView) -> None: ...
 
     def notice(self, line: str) -> None: ...

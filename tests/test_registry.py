@@ -65,7 +65,7 @@ def test_an_unknown_scheme_names_the_nearest() -> None:
     with pytest.raises(UnknownScheme, match=r"no connector for 'fiel://' among the sources; did you mean 'file'\?"):
         connector("sources", "fiel")
     with pytest.raises(
-        UnknownScheme, match=r"no connector for 'amqp://' among the sources; there is .*file.*stdin"
+        UnknownScheme, match=r"no connector for 'amqp://' among the sources; choose one of .*file.*stdin"
     ) as error:
         connector("sources", "amqp")
     assert error.value.exit_code == 2
@@ -75,5 +75,5 @@ def test_nearest() -> None:
     known = ["naive_bayes", "Perceptron"]
     assert nearest("naive_bays", known) == "did you mean 'naive_bayes'?"
     assert nearest("PERCEPTON", known) == "did you mean 'Perceptron'?"
-    assert nearest("xyz", known) == nearest("", known) == "there is naive_bayes, Perceptron"
-    assert nearest("x", []) == "there is none"
+    assert nearest("xyz", known) == nearest("", known) == "choose one of naive_bayes, Perceptron"
+    assert nearest("x", []) == "none are available"

@@ -1,7 +1,7 @@
-"""One atomic, versioned file that holds all that a run needs to go on.
+"""One atomic, versioned file that holds everything a run needs to resume.
 
 The layout is that of safetensors: the header's length (8 bytes, little-endian), the header (JSON), the arrays' bytes.
-The header's `__metadata__` holds the state as JSON text, and a CRC-32 of everything else. Never pickle.
+The header's `__metadata__` holds the state as JSON text, and a CRC-32 of everything else. It never uses pickle.
 """
 
 import contextlib
@@ -36,8 +36,8 @@ class Checkpoint:
 
     Raises
     ------
-    CheckpointError : the folder is another process's.
-    ConnectorError : it can't be written.
+    CheckpointError : another process holds the folder.
+    ConnectorError : the folder can't be written to.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -52,17 +52,17 @@ class Checkpoint:
             raise CheckpointError(f"{self.folder} is in use by another streamlin process") from None
 
     def exists(self, previous: bool = False) -> bool:
-        """Whether there is something to resume from, or what should be there is missing: `load` says so."""
+        """Whether there is a checkpoint to resume from, or one is missing that should be there (`load` then raises)."""
         return previous or (self.folder / CURRENT).exists() or (self.folder / PREVIOUS).exists()
 
     def written(self, previous: bool = False) -> float:
-        """When the current (or previous) checkpoint was written, Unix seconds."""
+        """When the current (or previous) checkpoint was written, in Unix seconds."""
         return (self.folder / (PREVIOUS if previous else CURRENT)).stat().st_mtime
 
     def save(self, arrays: Arrays, state: Mapping[str, Any]) -> None:
-        """Write a new current checkpoint; the one there was becomes the previous one.
+        """Write a new current checkpoint; the last one becomes the previous one.
 
-        Atomic: whenever the process or the machine stops, a whole current checkpoint is there, the old or the new one.
+        Atomic: whenever the process or the machine stops, there is a whole current checkpoint, the old or the new one.
         """
         new, current, previous = (self.folder / name for name in ("checkpoint.new", CURRENT, PREVIOUS))
         with _writing(self.folder):
@@ -72,7 +72,7 @@ class Checkpoint:
                     file.flush()
                     os.fsync(file.fileno())
                 if current.exists():
-                    self._put_at(current, previous)
+                    self._link(current, previous)
                 new.replace(current)
             except OSError:
                 with contextlib.suppress(OSError):
@@ -80,14 +80,14 @@ class Checkpoint:
                 raise
             self._sync_folder()
 
-    def go_back(self) -> None:
+    def restore_previous(self) -> None:
         """Make the previous checkpoint the current one."""
         with _writing(self.folder):
-            self._put_at(self.folder / PREVIOUS, self.folder / CURRENT)
+            self._link(self.folder / PREVIOUS, self.folder / CURRENT)
             self._sync_folder()
 
-    def _put_at(self, path: Path, other: Path) -> None:
-        """Have `other` be the same checkpoint as `path`, at once or not at all."""
+    def _link(self, path: Path, other: Path) -> None:
+        """Make `other` the same checkpoint as `path`, atomically."""
         new = self.folder / "link.new"
         new.unlink(missing_ok=True)
         try:
@@ -103,7 +103,7 @@ class Checkpoint:
         return load(self.folder, previous)
 
     def close(self) -> None:
-        """Let another process use the folder."""
+        """Release the folder for other processes."""
         self._lock.close()
 
     def _sync_folder(self) -> None:
@@ -115,11 +115,11 @@ class Checkpoint:
 
 
 def load(folder: str | Path, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays and the state that a folder's checkpoint holds; no lock is needed, files are replaced whole.
+    """The arrays and the state of a folder's checkpoint; needs no lock, since files are replaced whole.
 
     Raises
     ------
-    CheckpointError : there is none, it is damaged, or of a version unknown here; says if the previous one is whole.
+    CheckpointError : it is missing, damaged, or of an unknown version; says so if the previous checkpoint is whole.
     """
     path = Path(folder) / (PREVIOUS if previous else CURRENT)
     try:
@@ -127,7 +127,7 @@ def load(folder: str | Path, previous: bool = False) -> tuple[dict[str, NDArray[
     except CheckpointError as error:
         if previous or not _is_whole(Path(folder) / PREVIOUS):
             raise
-        raise CheckpointError(f"{error}; the checkpoint before it is whole: --previous goes on from there") from None
+        raise CheckpointError(f"{error}; the checkpoint before it is whole: --previous resumes from it") from None
 
 
 def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any]) -> None:
@@ -154,7 +154,7 @@ def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any]) -> None:
 
 
 def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays and state of one file, checked."""
+    """The arrays and the state of one file, verified."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -164,9 +164,9 @@ def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
             table = json.loads(file.read(length))
             about = table.pop("__metadata__", {})
             if about.get("format") != "streamlin":
-                raise CheckpointError(f"{path} is no checkpoint of streamlin")
+                raise CheckpointError(f"{path} is not a streamlin checkpoint")
             if about["version"] != str(VERSION):
-                raise CheckpointError(f"{path} is of version {about['version']}; this streamlin reads {VERSION}")
+                raise CheckpointError(f"{path} has version {about['version']}: expected version {VERSION}")
             arrays = {name: _read_array(file, entry) for name, entry in table.items()}
             if file.read(1):
                 raise CheckpointError(f"{path} is damaged: it is longer than its header says")
@@ -174,7 +174,7 @@ def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         for array in arrays.values():
             checksum = zlib.crc32(_bytes(array), checksum)
         if f"{checksum:08x}" != about["crc32"]:
-            raise CheckpointError(f"{path} is damaged: its checksum is {checksum:08x}, not {about['crc32']}")
+            raise CheckpointError(f"{path} is damaged: its checksum is {checksum:08x}, expected {about['crc32']}")
         return arrays, json.loads(about["state"])
     except FileNotFoundError:
         raise CheckpointError(f"there is no checkpoint in {path.parent}") from None
@@ -185,7 +185,7 @@ def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def differing(fingerprint: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> str | None:
-    """The first dotted key at which two configurations differ; None if they are the same."""
+    """The first dotted key at which two configurations differ, with both values; None if they are equal."""
     for key in sorted({*fingerprint, *other}):
         ours, theirs = fingerprint.get(key), other.get(key)
         if ours == theirs:
@@ -215,7 +215,7 @@ def _checksum(table: Mapping[str, Any], about: Mapping[str, str]) -> int:
 
 
 def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
-    """The array's rows in contiguous blocks of some MiB; a table with spare columns is never copied as a whole."""
+    """The array's rows in contiguous blocks of a few MiB; a table with spare columns is never copied as a whole."""
     if array.nbytes == 0:
         return
     array = np.atleast_1d(array)
@@ -231,7 +231,7 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 def _read_array(file: BufferedReader, entry: Mapping[str, Any]) -> NDArray[Any]:
     shape, kind = entry["shape"], np.dtype(_TYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
-    if math.prod(shape) * kind.itemsize != end - begin:  # before a wrong shape asks for all the memory there is
+    if math.prod(shape) * kind.itemsize != end - begin:  # before a wrong shape allocates all the memory
         raise CheckpointError(f"{file.name} is damaged: an array's shape {shape} does not fit its {end - begin} bytes")
     array = np.empty(shape, kind)
     if array.nbytes and file.readinto(_bytes(array)) != array.nbytes:

@@ -1,4 +1,4 @@
-"""What a checkpoint holds, as JSON-able values."""
+"""The contents of a checkpoint as JSON-able values."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from streamlin.model import Model
 
 
 def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
-    """Learners, labels, positions, and the heaviest features.
+    """Learners, labels, positions, and the heaviest features of a checkpoint.
 
-    For each learner and each of the first labels the `top` buckets of the largest weight for that label against the
-    mean of all labels are given; and the n-grams that were seen in these, by view and bucket, as far as names are kept.
+    For each learner and each of the first 20 labels, these are the `top` buckets whose weight for that label exceeds
+    the mean of all labels most; and the n-grams seen in these buckets, by view, as far as names are kept.
 
     allow_pickle : external models in it may be unpickled.
 
     Raises
     ------
-    CheckpointError : it can't be used, or holds external models that may not be unpickled.
+    CheckpointError : it can't be used, or it holds external models that may not be unpickled.
     """
     arrays, state = load(folder, previous)
     config = config_of(state)
@@ -53,7 +53,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: boo
 
 
 def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int, float]]]]) -> dict[str, list[str]]:
-    """Bucket, as text, -> n-grams; of a view's heaviest features."""
+    """Bucket, as text, -> its n-grams, for the heaviest features of a view."""
     own = [labels for learner, labels in heaviest.items() if model.view_of[learner] == view]
     buckets = {bucket for labels in own for features in labels.values() for bucket, _ in features}
     named = model.feature_names[view].of_buckets(buckets, model.rows[view].bits)
@@ -61,7 +61,7 @@ def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int
 
 
 def _heaviest(model: Model, name: str, top: int) -> dict[str, list[tuple[int, float]]]:
-    """Label -> (bucket, weight) of its heaviest features."""
+    """Label -> bucket and weight of its heaviest features."""
     rows = model.rows[model.view_of[name]]
     if not model.learners[name].tells_weights:
         return {}

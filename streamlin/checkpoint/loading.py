@@ -1,4 +1,4 @@
-"""From a checkpoint to the model that it holds."""
+"""From a checkpoint to the model in it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from streamlin.model import Model
 
 
 def config_of(state: dict[str, Any]) -> RunConfig:
-    """The configuration that a checkpoint was made under, as far as it reaches a prediction."""
+    """The configuration that a checkpoint was made with, as far as it affects predictions. Raises CheckpointError."""
     try:
         return checked(state["fingerprint"])
     except Exception as error:
-        raise CheckpointError(f"the checkpoint's configuration is not this version's: {error}") from None
+        raise CheckpointError(f"the checkpoint's configuration does not fit this version: {error}") from None
 
 
 def refuse_pickled(config: RunConfig) -> None:
@@ -24,21 +24,21 @@ def refuse_pickled(config: RunConfig) -> None:
     names = [learner.name for learner in config.learners if isinstance(learner, ExternalModelConfig)]
     if names:
         raise CheckpointError(
-            f"the checkpoint holds pickled learners ({', '.join(names)}), and to unpickle them runs code that whoever "
-            "made it has chosen; --allow-pickle (from Python allow_pickle=True) allows that, if you trust it"
+            f"the checkpoint holds pickled learners ({', '.join(names)}), and unpickling runs any code that is in it; "
+            "if you trust its origin, --allow-pickle (in Python allow_pickle=True) allows that"
         )
 
 
 def model_of(
     config: RunConfig, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any], allow_pickle: bool = False
 ) -> Model:
-    """What a checkpoint has learned; it waits for no more labels.
+    """The model of a checkpoint, without the texts that wait for labels.
 
     allow_pickle : external models in it may be unpickled.
 
     Raises
     ------
-    CheckpointError : they may not, or can't.
+    CheckpointError : external models may not, or can't, be unpickled.
     """
     if not allow_pickle:
         refuse_pickled(config)

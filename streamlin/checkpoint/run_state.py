@@ -1,4 +1,4 @@
-"""What outlasts a run: the model, and up to where every source and sink belongs to it."""
+"""What outlasts a run: the model, and the positions of its sources and sinks."""
 
 import threading
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from streamlin.checkpoint.background_saver import Saver
+from streamlin.checkpoint.background_saver import BackgroundSaver
 from streamlin.checkpoint.file import Checkpoint, differing
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError
@@ -14,21 +14,21 @@ from streamlin.events import Position
 from streamlin.model import Model
 
 Positions = dict[str, dict[str, Position]]
-"""By what a checkpoint calls the source, and then the part."""
+"""Key of a source -> key of a part -> position."""
 
 
 class RunState:
-    """A model with its sources' positions and its sinks' lengths; from a checkpoint and in it, if there is one.
+    """A model with the positions of its sources and the lengths of its sinks; loaded from a checkpoint and saved to it.
 
-    positions : where each part of each source goes on behind what was learned.
-    lengths : what of each sink belongs to it.
-    number : of the last checkpoint; 0: there is none.
-    written : when that was written, Unix seconds; None: there is none.
-    lock : held while the model learns; who asks it something from another thread holds it too.
+    positions : where reading of each part of each source resumes, after what was learned.
+    lengths : how much of each sink belongs to what was learned.
+    number : of the last checkpoint; 0 if none was written.
+    written : when the last checkpoint was written, in Unix seconds; None if none was written.
+    lock : held while the model learns; another thread that uses the model holds it too.
 
     Raises
     ------
-    CheckpointError : the checkpoint is damaged, another configuration's, or in use.
+    CheckpointError : the checkpoint is damaged, in use, or was made with a different configuration.
     ConfigError : `previous` without a checkpoint.
     """
 
@@ -42,7 +42,7 @@ class RunState:
         self._open = ExitStack()
         self._open.callback(self.model.close)
         self._checkpoint: Checkpoint | None = None
-        self._saver: Saver | None = None
+        self._saver: BackgroundSaver | None = None
         try:
             self._resume(previous)
         except BaseException:
@@ -50,19 +50,19 @@ class RunState:
             raise
 
     @property
-    def is_kept(self) -> bool:
-        """Whether there is a checkpoint to save to."""
+    def has_checkpoint(self) -> bool:
+        """Whether a checkpoint is configured."""
         return self._saver is not None
 
-    def go_back(self) -> None:
-        """Make the previous checkpoint, which was taken, the current one."""
+    def restore_previous(self) -> None:
+        """Make the previous checkpoint, which was loaded, the current one."""
         if self._checkpoint is not None:
-            self._checkpoint.go_back()
+            self._checkpoint.restore_previous()
 
     def save(self, saved: Callable[[int], None] = lambda number: None, wait: bool = False) -> None:
         """Write the next checkpoint.
 
-        saved : called with its number once it is on disk. wait : return only then; else it goes on beside the caller.
+        saved : called with its number once it is on disk. wait : return only then; otherwise write in the background.
         """
         assert self._saver is not None
         self.number = number = self.number + 1
@@ -70,23 +70,23 @@ class RunState:
         self._saver.save(arrays, state, lambda: self._saved(saved, number), wait)
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What a checkpoint holds: arrays by name, and JSON-able values."""
+        """The contents of a checkpoint: arrays by name, and JSON-able values."""
         arrays, learned = self.model.state()
         kept = {"number": self.number, "positions": dict(self.positions), "sinks": self.lengths}
         return arrays, {"fingerprint": self.config.fingerprint()} | kept | learned
 
     def check(self) -> None:
-        """Raise what went wrong with writing, if anything did."""
+        """Raise the exception of a write that has failed."""
         if self._saver is not None:
             self._saver.check()
 
     def wait(self) -> None:
-        """Until nothing is being written."""
+        """Wait until nothing is being written."""
         if self._saver is not None:
             self._saver.wait()
 
     def close(self) -> None:
-        """Let another process have the checkpoint."""
+        """Release the checkpoint for other processes."""
         self._open.close()
 
     def _saved(self, saved: Callable[[int], None], number: int) -> None:
@@ -95,7 +95,7 @@ class RunState:
         saved(number)
 
     def _resume(self, previous: bool) -> None:
-        """Take the checkpoint, if there is one."""
+        """Load the checkpoint, if one was written."""
         path = self.config.checkpoint.path
         if path is None:
             if previous:
@@ -103,21 +103,21 @@ class RunState:
             return
         self._checkpoint = Checkpoint(path)
         self._open.callback(self._checkpoint.close)
-        self._saver = Saver(self._checkpoint)
+        self._saver = BackgroundSaver(self._checkpoint)
         self._open.callback(self._saver.close)
         if not self._checkpoint.exists(previous):
             return
         arrays, state = self._checkpoint.load(previous)
         difference = differing(self.config.fingerprint(), state["fingerprint"])
         if difference is not None:
-            raise CheckpointError(f"the checkpoint in {path} is another configuration's: {difference}")
+            raise CheckpointError(f"the checkpoint in {path} was made with a different configuration: {difference}")
         self.model.restore(arrays, state)
         self.positions, self.number, self.lengths = state["positions"], state["number"], state["sinks"]
         self.written = self._checkpoint.written(previous)
 
 
 def save_copy(state: RunState, folder: str | Path) -> None:
-    """Write what was learned to a folder as a checkpoint of its own. Raises ConnectorError, CheckpointError."""
+    """Write what was learned to a folder, as a separate checkpoint. Raises ConnectorError, CheckpointError."""
     checkpoint = Checkpoint(folder)
     try:
         arrays, contents = state.contents()

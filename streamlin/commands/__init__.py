@@ -1,4 +1,4 @@
-"""The commands of the command line, one a module.
+"""The commands of the command line, one per module.
 
-What is heavy to import is imported where it is used: `--help` and a wrong option answer at once.
+Heavy imports are inside the functions that need them, so that `--help` and a wrong option answer at once.
 """

@@ -6,7 +6,7 @@ from streamlin.terminal.printing import print_result
 
 
 def connectors() -> None:
-    """The schemes there are, learners of other packages too, and who provides them."""
+    """List URL schemes and plugin learners with their packages."""
     from streamlin.registry import Kind, schemes
 
     kinds: tuple[Kind, ...] = ("sources", "sinks", "learners")

@@ -24,5 +24,5 @@ def demo(
 
     headlines = Path(__file__).parents[1] / "demo" / "clickbait.jsonl.gz"
     flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
-    asked = MonitoringOptions(dashboard, dashboard_hide_text, metrics)
-    run_and_show(load_config(None, flags, set_ or (), learner or (), {}), asked, report or (), limit, False)
+    monitoring = MonitoringOptions(dashboard, dashboard_hide_text, metrics)
+    run_and_show(load_config(None, flags, set_ or (), learner or (), {}), monitoring, report or (), limit, False)

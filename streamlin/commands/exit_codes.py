@@ -1,16 +1,16 @@
-"""From an error to a line for people and an exit code."""
+"""From an error to a one-line message and an exit code."""
 
 from streamlin.errors import StreamlinError
-from streamlin.terminal.printing import is_read, print_news
+from streamlin.terminal.printing import has_reader, print_notice
 
 
 def exit_code(error: Exception) -> int:
-    """Show an error that has a line for people, and give its exit code; raise what is a mistake of ours again."""
+    """Show an error that has a one-line message, and return its exit code; raise any other error, a bug, again."""
     if isinstance(error, StreamlinError):
-        if not isinstance(error.__cause__, BrokenPipeError) or is_read(1):
+        if not isinstance(error.__cause__, BrokenPipeError) or has_reader(1):
             _show_error(str(error))
         return error.exit_code
-    # Typer's own errors of usage; by name, since it brings its own copy of click or not as its version likes.
+    # Typer's usage errors; recognized by this method, since some versions of Typer have their own copy of click.
     if hasattr(error, "format_message"):
         _show_error(error.format_message())
         return 2
@@ -18,4 +18,4 @@ def exit_code(error: Exception) -> int:
 
 
 def _show_error(text: str) -> None:
-    print_news(" ".join(line.strip() for line in text.splitlines()), "error")
+    print_notice(" ".join(line.strip() for line in text.splitlines()), "error")

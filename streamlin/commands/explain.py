@@ -15,18 +15,20 @@ from streamlin.terminal.printing import print_result, rendered
 
 def explain(
     folder: options.Folder,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Texts; '-' is what standard input holds.")],
-    learner: Annotated[list[str] | None, typer.Option(help="Repeatable; all by default.", metavar="NAME")] = None,
+    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Texts; '-' reads standard input.")],
+    learner: Annotated[
+        list[str] | None, typer.Option(help="Use this learner (default: all). Repeatable.", metavar="NAME")
+    ] = None,
     top: Annotated[int, typer.Option(help="Heaviest n-grams of each learner.", metavar="N", parser=options.count)] = 10,
     category: Annotated[
-        list[str] | None, typer.Option(help="One of the text's fields.categories. Repeatable.", metavar="FIELD=VALUE")
+        list[str] | None, typer.Option(help="A category of the texts. Repeatable.", metavar="FIELD=VALUE")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="A page with the texts shaded.", metavar="FILE")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, a line a text.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the texts shaded.", metavar="FILE")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line per text.")] = False,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
 ) -> None:
-    """Why a checkpoint labels texts as it does: what each n-gram adds to each label's score."""
+    """Explain labels: what each n-gram adds to each label's score."""
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import PlainProgress
 
@@ -45,9 +47,9 @@ def _explain_all(
     previous: bool,
     allow_pickle: bool = False,
 ) -> None:
-    """Print, and write to `html`, why a checkpoint labels texts as it does.
+    """Print the explanations of the texts, and write them to the page `html`.
 
-    texts : `-` is all that standard input holds. categories : `field=value`, those of each text.
+    texts : `-` reads all of standard input. categories : `field=value`, the same for every text.
     allow_pickle : external models in the checkpoint may be unpickled.
 
     Raises StreamlinError.
@@ -78,12 +80,12 @@ def _explain_all(
 def _category(text: str) -> tuple[str, str]:
     field, sign, value = text.partition("=")
     if not sign:
-        raise ConfigError(f"--category {text}: it takes FIELD=VALUE")
+        raise ConfigError(f"--category {text}: expected FIELD=VALUE")
     return field, value
 
 
 def _read(text: str) -> str:
-    """The text, or standard input, its last line end left out."""
+    """The text; for `-` standard input, without its last line end."""
     if text != "-":
         return text
     try:

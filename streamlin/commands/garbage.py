@@ -1,12 +1,12 @@
-"""When the garbage collector runs."""
+"""Tuning the garbage collector."""
 
 import gc
 
-_GARBAGE = 100_000
-"""Objects made until the collector looks at them. The columns of a few batches are some thousands, none in a cycle."""
+_THRESHOLD = 100_000
+"""New objects until a collection. The columns of a few batches are a few thousand objects, none of them in a cycle."""
 
 
-def tune_garbage() -> None:
-    """Have it look seldom, and at nothing that is there by now."""
-    gc.freeze()  # what was imported lives on; to look it through takes longer than to learn a batch
-    gc.set_threshold(_GARBAGE)
+def tune_garbage_collector() -> None:
+    """Make collections rare, and exclude all objects that exist by now."""
+    gc.freeze()  # imported modules are never freed, and scanning them takes longer than learning a batch
+    gc.set_threshold(_THRESHOLD)

@@ -12,12 +12,12 @@ from streamlin.terminal.printing import print_result
 
 def inspect(
     folder: options.Folder,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     top: Annotated[int, typer.Option(help="Heaviest features for each label.", metavar="N", parser=options.count)] = 5,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
 ) -> None:
-    """What a checkpoint holds: labels, weights, positions."""
+    """Show what a checkpoint holds: labels, weights, positions."""
     from streamlin.checkpoint.inspection import inspect as inspect_folder
 
     found = inspect_folder(folder, top, previous, allow_pickle)

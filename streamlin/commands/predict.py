@@ -13,15 +13,15 @@ def predict(
     folder: options.Folder,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A path, '-', or a URL.")] = "-",
     stdin_options: options.StdinOptions = None,
-    predictions: Annotated[str, typer.Option(help="Where to; standard output by default.", metavar="URL")] = "-",
+    predictions: Annotated[str, typer.Option(help="Write here; standard output by default.", metavar="URL")] = "-",
     dead_letters: options.DeadLetters = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file: its table [kafka].", metavar="FILE")] = None,
+    config: Annotated[Path | None, typer.Option(help="Read the table [kafka] of a TOML file.", metavar="FILE")] = None,
     limit: options.Limit = None,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
     log_format: options.LogFormat = "text",
 ) -> None:
-    """Predict with a checkpoint, learn nothing; JSON lines."""
+    """Predict with a checkpoint, without learning."""
     from streamlin.config.loading import load_kafka
     from streamlin.running.predict import predict as predict_all
     from streamlin.terminal.compile_notice import notify_when_compiling
@@ -29,7 +29,7 @@ def predict(
     from streamlin.terminal.signals import stop_on_signals
     from streamlin.terminal.summary import counted
 
-    url = options.given_source(source, stdin_options) or "-"
+    url = options.resolve_source(source, stdin_options) or "-"
     kafka = load_kafka(config)
     stop, shown = threading.Event(), PlainProgress()
     with stop_on_signals(stop.set):

@@ -19,14 +19,14 @@ def produce(
     set_: options.Set = None,
     log_format: options.LogFormat = "text",
 ) -> None:
-    """Put a source's events into a topic, as JSON messages."""
+    """Send a source's events to a topic, as JSON messages."""
     from streamlin.config.loading import load_config
     from streamlin.running.produce import produce as produce_all
     from streamlin.terminal.progress import PlainProgress
     from streamlin.terminal.signals import stop_on_signals
     from streamlin.terminal.summary import counted
 
-    run_config = load_config(config, {"source.url": options.given_source(source, stdin_options)}, set_ or ())
+    run_config = load_config(config, {"source.url": options.resolve_source(source, stdin_options)}, set_ or ())
     stop = threading.Event()
     with stop_on_signals(stop.set):
         sent = produce_all(run_config, sink, limit, PlainProgress().notice, stop)

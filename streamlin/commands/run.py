@@ -28,11 +28,11 @@ def run(
     metrics: options.Metrics = None,
     log_format: options.LogFormat = "text",
 ) -> None:
-    """Replay or follow a source: predict, measure, learn."""
+    """Replay or follow a source: predict, evaluate, learn."""
     from streamlin.config.loading import load_config
 
     flags = {
-        "source.url": options.given_source(source, stdin_options),
+        "source.url": options.resolve_source(source, stdin_options),
         "source.follow": follow or None,
         "sinks.predictions": predictions,
         "sinks.dead_letters": dead_letters,
@@ -44,5 +44,5 @@ def run(
         "preset": preset,
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
-    run_config.source.needed_url()  # before anything large is imported
+    run_config.source.needed_url()  # fails before anything heavy is imported
     run_and_show(run_config, MonitoringOptions(dashboard, dashboard_hide_text, metrics), report or (), limit, previous)

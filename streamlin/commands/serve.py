@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from streamlin.commands import options
-from streamlin.commands.garbage import tune_garbage
+from streamlin.commands.garbage import tune_garbage_collector
 from streamlin.errors import ConfigError
-from streamlin.terminal.printing import print_news
+from streamlin.terminal.printing import print_notice
 
 
 def serve(
@@ -27,7 +27,7 @@ def serve(
     """Answer over HTTP: predict texts, learn labels, tell how it goes."""
     from streamlin.config.loading import load_config
     from streamlin.terminal.compile_notice import notify_when_compiling
-    from streamlin.terminal.progress import PlainProgress, figures
+    from streamlin.terminal.progress import PlainProgress, log_fields
     from streamlin.terminal.signals import stop_on_signals
     from streamlin.terminal.summary import counts_line
 
@@ -43,6 +43,6 @@ def serve(
         notify_when_compiling(shown.notice)
         run_config = configuration(folder, given, previous, allow_pickle)
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
-            tune_garbage()
+            tune_garbage_collector()
             report = service.run()
-    print_news(f"done: {counts_line(report)}", **figures(report))
+    print_notice(f"done: {counts_line(report)}", **log_fields(report))

@@ -1,6 +1,6 @@
 """The configuration of a run: frozen, strict models, checked once before anything starts.
 
-What they hold is what a TOML file holds, a table a module; `settings.py` says where the values come from.
+Each module holds one table of a TOML file; `loading.py` says where the values come from.
 """
 
 from streamlin.config.checkpoint import CheckpointConfig

@@ -1,4 +1,4 @@
-"""What all tables lean on: the strict model, kinds of values, and secrets that are kept in files."""
+"""What all tables share: the strict model, types of values, and secrets that are kept in files."""
 
 from typing import Annotated, Any
 
@@ -8,31 +8,31 @@ from streamlin.errors import ConfigError
 
 
 class Strict(BaseModel):
-    """Unknown keys are errors, and nothing changes once it is made."""
+    """A frozen model that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def listed(value: Any) -> Any:
-    """One text as a list of it."""
+    """A single text as a list of one; any other value unchanged."""
     return [value] if isinstance(value, str) else value
 
 
 Count = Annotated[int, Field(strict=True, ge=1)]
-"""A whole number from 1 on; `true` is none."""
+"""A whole number, at least 1; `true` is not accepted as a number."""
 
 Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
 """One name, or a list of them."""
 
 
 def read_secret(key: str, path: str | None) -> str | None:
-    """The first line of a file; None where there is no path.
+    """The first line of a file; None if the path is None.
 
-    key : of the configuration, that named the file.
+    key : the configuration key that names the file.
 
     Raises
     ------
-    ConfigError : it can't be read, or has nothing in that line.
+    ConfigError : the file can't be read, or its first line is empty.
     """
     if path is None:
         return None

@@ -8,9 +8,10 @@ from streamlin.config.base import Count, Strict
 
 
 class CheckpointConfig(Strict):
-    """Where and how often a run is saved: after so many events, and after so many seconds if anything is new.
+    """Where and how often a run is saved.
 
-    path : a folder; None: nowhere.
+    path : a folder; None: the run is not saved.
+    every_events, every_seconds : save after this many events, or after this many seconds if there is anything new.
     """
 
     path: Annotated[str, Field(min_length=1)] | None = None

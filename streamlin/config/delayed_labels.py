@@ -8,16 +8,16 @@ from streamlin.config.base import Count, Strict
 
 
 class DelayedLabelsConfig(Strict):
-    """Labels that come later than their texts.
+    """Labels that arrive later than their texts.
 
-    enabled : a record with an id and a label but no text labels the text of that id; true where there is a url.
-    url : a second source, which brings such records too; None: there is none.
-    delay : each label comes only after so many more texts; for replays, 0: at once.
-    store : where texts wait: `memory`, or on `disk`, in a database beside the checkpoint.
-    max_pending : texts that wait for a label. max_pending_characters : of theirs.
-    max_remembered : labels that wait for their text, and ids of which the label is known.
-    max_pending_age : seconds that they wait, by the times that events bring; None: for ever.
-    unknown : what becomes of a label whose text has not come: `hold` it until then, or `drop` it.
+    enabled : a record with an id and a label but no text labels the text of that id; implied by `url`.
+    url : a second source of such records; None: no second source.
+    delay : replay each label only after this many further texts; 0: at once.
+    store : where texts wait: in `memory`, or on `disk`, in a database beside the checkpoint.
+    max_pending : maximum number of texts that wait. max_pending_characters : maximum size of these texts.
+    max_remembered : maximum number of labels that wait for their text, and of ids whose label is remembered.
+    max_pending_age : maximum time that they wait in seconds, by the times of the events; None: no limit.
+    unknown : `hold` a label until its text arrives, or `drop` it.
     """
 
     enabled: bool = False
@@ -32,13 +32,13 @@ class DelayedLabelsConfig(Strict):
 
     @property
     def by_id(self) -> bool:
-        """Whether labels come by id."""
+        """Whether labels arrive by id."""
         return self.enabled or self.url is not None
 
     @model_validator(mode="after")
     def _one_or_other(self) -> Self:
         if self.delay and self.by_id:
             raise ValueError(
-                "delayed_labels.delay: labels come later by themselves; it is for streams that bring them at once"
+                "delayed_labels.delay: only for streams that have labels with their texts; remove it, or labels by id"
             )
         return self

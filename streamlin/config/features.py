@@ -1,4 +1,4 @@
-"""The table `[features]`, and those of the views in it, as `[features.words]`."""
+"""The table `[features]`, and the tables of its views, such as `[features.words]`."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb"]
 class ViewConfig(Strict):
     """One view of the texts: how they become tokens, n-grams and values.
 
-    min_count : of a feature seen less often in labelled events nothing is learned.
+    min_count : features seen less often in labelled events are ignored.
     """
 
     tokens: Tokens = "words"
@@ -27,14 +27,15 @@ class ViewConfig(Strict):
     @classmethod
     def _in_order(cls, ngrams: tuple[int, int]) -> tuple[int, int]:
         if not ngrams[0] <= ngrams[1] <= 32:
-            raise ValueError("needs [shortest, longest], at most 32")
+            raise ValueError("expected [shortest, longest], at most 32")
         return ngrams
 
 
 class FeaturesConfig(Strict):
-    """`bits`, `names`, and a table for each view: `[features.words]`.
+    """`bits`, `names`, and a table for each view, such as `[features.words]`.
 
-    names : how many n-grams of each view are kept by name, for people to read; reaches no prediction.
+    bits : features are hashed to 2^bits buckets.
+    names : how many n-grams of each view are kept by name, for inspection; does not affect predictions.
     """
 
     bits: Annotated[Count, Field(le=31)] = 20

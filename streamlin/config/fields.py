@@ -6,7 +6,7 @@ from streamlin.config.base import Names, Strict
 
 
 class FieldsConfig(Strict):
-    """The input's own names for what an event holds; dotted paths lead into nested JSON."""
+    """The names of the input's fields; dotted paths lead into nested JSON."""
 
     text: Names = ("text",)
     label: str = "label"
@@ -19,5 +19,5 @@ class FieldsConfig(Strict):
     @classmethod
     def _some_text(cls, text: tuple[str, ...]) -> tuple[str, ...]:
         if not text:
-            raise ValueError("needs at least one field")
+            raise ValueError("expected at least one field")
         return text

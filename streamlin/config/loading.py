@@ -1,6 +1,6 @@
 """Where configuration values come from: flags over environment over file over defaults.
 
-Every place is brought into the tables of a TOML file, so that one set of rules checks them all.
+All of them are brought into the form of a TOML file's tables, so that one set of rules checks them all.
 """
 
 import os
@@ -18,7 +18,7 @@ from streamlin.registry import schemes
 
 PREFIX = "STREAMLIN_"
 SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password", "serve.token")
-"""Keys that only the environment may give: files are shown around, command lines are seen by everyone."""
+"""Keys that only the environment may set: files are shared, and command lines are visible to every user."""
 Tables = dict[str, Any]
 
 
@@ -37,11 +37,11 @@ def load_config(
     flags : dotted key -> value; None: not given.
     sets : `key=value` texts; they win over `flags`.
     learners : names of configured learners, or kinds, to use instead of all.
-    environment : `STREAMLIN_FEATURES__BITS=22`; that of the process unless given.
+    environment : variables such as `STREAMLIN_FEATURES__BITS=22`; by default those of the process.
 
     Raises
     ------
-    ConfigError : names the key, the value, and what would be right.
+    ConfigError : names the key, the value, and what was expected.
     """
     tables = read_toml(Path(file)) if file is not None else {}
     _refuse_secrets(tables)
@@ -51,7 +51,7 @@ def load_config(
     for key, value in (flags or {}).items():
         if value is not None:
             put(tables, key, value)
-    for text in sets:  # before the others: they may address what it brings
+    for text in sets:  # the preset first: other keys may refer to its learners and views
         key, sign, value = text.partition("=")
         if key.strip() == "preset" and sign:
             tables["preset"] = parse_value(value.strip())
@@ -61,38 +61,38 @@ def load_config(
     for text in sets:
         key, sign, value = text.partition("=")
         if not sign or not key.strip():
-            raise ConfigError(f"--set {text}: it takes KEY=VALUE, as in features.bits=22")
+            raise ConfigError(f"--set {text}: expected KEY=VALUE, as in features.bits=22")
         if key.strip() == "preset":
             continue
-        parsed, alone = parse_value(value.strip()), Tables()
-        put(alone, key.strip(), parsed)
-        _refuse_secrets(alone)
+        parsed, own_tables = parse_value(value.strip()), Tables()
+        put(own_tables, key.strip(), parsed)
+        _refuse_secrets(own_tables)
         _set(tables, key.strip(), parsed)
     try:
         return checked(tables)
     except ConfigError as error:
-        said = {key for key, value in (flags or {}).items() if value is not None}
-        said |= {text.partition("=")[0].strip() for text in sets}
-        raise ConfigError(_traced(str(error), said, environment)) from None
+        given = {key for key, value in (flags or {}).items() if value is not None}
+        given |= {text.partition("=")[0].strip() for text in sets}
+        raise ConfigError(_with_variable(str(error), given, environment)) from None
 
 
 def load_kafka(file: Path | str | None = None, environment: Mapping[str, str] | None = None) -> KafkaConfig:
-    """The table `[kafka]` alone: that of a file, which may have others, and of the environment. Raises ConfigError."""
+    """Only the table `[kafka]`, from a file that may hold others, and from the environment. Raises ConfigError."""
     tables = read_toml(Path(file)) if file is not None else {}
     _refuse_secrets(tables)
-    alone = {key: table for key, table in tables.items() if key == "kafka"}
+    kafka = {key: table for key, table in tables.items() if key == "kafka"}
     own = f"{PREFIX}KAFKA"
     environment = {k: v for k, v in (os.environ if environment is None else environment).items() if k.startswith(own)}
     for key, value in from_environment(environment):
-        put(alone, key, value)
+        put(kafka, key, value)
     try:
-        return checked(alone).kafka
+        return checked(kafka).kafka
     except ConfigError as error:
-        raise ConfigError(_traced(str(error), (), environment)) from None
+        raise ConfigError(_with_variable(str(error), (), environment)) from None
 
 
 def _refuse_secrets(tables: Tables) -> None:
-    """Raise ConfigError, which does not show it, for a secret in tables that come from elsewhere."""
+    """Raise ConfigError, without showing the value, if tables that are not from the environment hold a secret."""
     for secret in SECRETS:
         name, _, key = secret.partition(".")
         if isinstance(tables.get(name), dict) and key in tables[name]:
@@ -101,7 +101,7 @@ def _refuse_secrets(tables: Tables) -> None:
 
 
 def read_toml(path: Path) -> Tables:
-    """The tables of a TOML file."""
+    """The tables of a TOML file. Raises ConfigError."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -111,19 +111,19 @@ def read_toml(path: Path) -> Tables:
 
 
 def from_environment(environment: Mapping[str, str]) -> Iterable[tuple[str, Any]]:
-    """Dotted keys and values; `__` leads into a table."""
+    """Dotted keys and values; `__` in a variable's name leads into a table."""
     for name, value in sorted(environment.items()):
         if name.startswith(PREFIX):
             key = name.removeprefix(PREFIX).lower().replace("__", ".")
             if key.split(".")[0] == "learners":
-                raise ConfigError(f"{name}: learners come from the file or from flags")
+                raise ConfigError(f"{name}: set learners in the file or by flags")
             yield key, value if key in SECRETS else parse_value(value)
 
 
-def _traced(message: str, said: Container[str], environment: Mapping[str, str]) -> str:
-    """The message, with the name of the variable that its key comes from, if it was not said on the command line."""
+def _with_variable(message: str, given: Container[str], environment: Mapping[str, str]) -> str:
+    """The message, with the environment variable that set its key, unless the command line set it."""
     key = message.partition(":")[0]
-    if key in said:
+    if key in given:
         return message
     variable = PREFIX + key.upper().replace(".", "__")
     names = [name for name in environment if name == variable or name.startswith(f"{variable}__")]
@@ -131,7 +131,7 @@ def _traced(message: str, said: Container[str], environment: Mapping[str, str]) 
 
 
 def parse_value(text: str) -> Any:
-    """A TOML value; what is none is a text, so that bare words need no quotes."""
+    """A TOML value; anything that is not valid TOML is kept as a string, so that bare words need no quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -139,18 +139,18 @@ def parse_value(text: str) -> Any:
 
 
 def put(tables: Tables, key: str, value: Any) -> None:
-    """Set a dotted key, making the tables on the way."""
+    """Set a dotted key, creating missing tables. Raises ConfigError."""
     *path, last = key.split(".")
     table = tables
     for i, name in enumerate(path):
         table = table.setdefault(name, {})
         if not isinstance(table, dict):
-            raise ConfigError(f"{key}: '{'.'.join(path[: i + 1])}' is no table")
+            raise ConfigError(f"{key}: '{'.'.join(path[: i + 1])}' is not a table")
     table[last] = value
 
 
 def checked(tables: Tables) -> RunConfig:
-    """The configuration that the tables hold; the first thing wrong with them as one line."""
+    """The configuration in the tables. Raises ConfigError for the first mistake in them."""
     try:
         return RunConfig.model_validate(tables)
     except ValidationError as error:
@@ -171,17 +171,17 @@ def _learner(name: str, configured: Any) -> Tables:
 
 
 def _kinds() -> list[str]:
-    """Every kind of learner there is, those of other packages last."""
+    """All kinds of learners, those of other packages last."""
     return [*LEARNER_KINDS, *schemes("learners")]
 
 
 def _tables_of(learners: Any) -> list[Tables]:
-    """The learners' tables; what is none is left for `checked` to refuse."""
+    """The learners that are tables; `checked` refuses any others."""
     return [learner for learner in learners if isinstance(learner, dict)] if isinstance(learners, list) else []
 
 
 def _set(tables: Tables, key: str, value: Any) -> None:
-    """`put`, but a learner is addressed by its name, which may have dots."""
+    """`put`, but a learner is addressed by its name, which may contain dots."""
     if not key.startswith("learners."):
         put(tables, key, value)
         return
@@ -191,18 +191,18 @@ def _set(tables: Tables, key: str, value: Any) -> None:
     if not names:
         checked(tables)
     if not name:
-        raise ConfigError(f"--set {key}: a key follows the name, as in learners.passive_aggressive.C")
+        raise ConfigError(f"--set {key}: expected learners.NAME.KEY, as in learners.passive_aggressive.C")
     if name not in names:
         raise ConfigError(f"--set {key}: no learner '{name}'; {nearest(name, names)}")
     names[name][parameter] = value
 
 
 def _explained(error: Mapping[str, Any], tables: Tables) -> str:
-    """One of pydantic's findings as a line: the key, what was found, what would be right."""
+    """One of pydantic's errors as a line: the key, what was expected, what was found."""
     loc, found = list(error["loc"]), error["input"]
     key = _dotted(loc, tables)
     if key in SECRETS or (key in ("kafka", "serve") and not isinstance(found, Mapping)):
-        found = "…"  # there may be a secret in it
+        found = "…"  # it may hold a secret
     if error["type"] == "value_error":
         text = str(error["ctx"]["error"])
         return text if not key or isinstance(found, Mapping) else f"{key}: {text}, got {found!r}"
@@ -211,13 +211,13 @@ def _explained(error: Mapping[str, Any], tables: Tables) -> str:
     if error["type"] == "union_tag_invalid":
         return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], _kinds())}"
     if error["type"] == "union_tag_not_found" and isinstance(found, Mapping):
-        return f"{key}: needs a kind; {nearest('', _kinds())}"
+        return f"{key}: kind is missing; {nearest('', _kinds())}"
     if error["type"] in ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found"):
-        return f"{key}: needs a table, got {_short(found)}"
+        return f"{key}: expected a table, got {_short(found)}"
     if error["type"] == "missing":
-        return f"{key}: needs a value"
+        return f"{key}: a value is missing"
     if error["type"] == "tuple_type":
-        return f"{key}: needs {'[[learners]] tables' if key == 'learners' else 'a list'}, got {_short(found)}"
+        return f"{key}: expected {'[[learners]] tables' if key == 'learners' else 'a list'}, got {_short(found)}"
     message = error["msg"]
     return f"{key}: {message[0].lower()}{message[1:]}, got {_short(found)}"
 
@@ -228,7 +228,7 @@ def _short(value: Any) -> str:
 
 
 def _dotted(loc: Sequence[Any], tables: Tables) -> str:
-    """The key as a person writes it: a learner by its name, a view below `features`."""
+    """The key as a user writes it: a learner by its name, a view directly under `features`."""
     parts = list(loc)
     if parts[:1] == ["learners"] and len(parts) > 1 and isinstance(parts[1], int):
         learner = tables["learners"][parts[1]]
@@ -240,7 +240,7 @@ def _dotted(loc: Sequence[Any], tables: Tables) -> str:
 
 
 def _keys(loc: Sequence[Any]) -> list[str]:
-    """The keys there are at a place in the configuration."""
+    """The valid keys at a place in the configuration."""
     model: type[BaseModel]
     if not loc:
         model = RunConfig

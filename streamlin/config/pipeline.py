@@ -8,12 +8,13 @@ from streamlin.config.base import Count, Strict
 
 
 class PipelineConfig(Strict):
-    """What changes no prediction, only speed and what is put up with.
+    """Speed and tolerance; no key changes a prediction.
 
-    batch_size : events read, learned and written together.
-    threads : 2 read ahead on a thread of its own; 1 does one thing at a time.
+    batch_size : events that are read, learned and written together.
+    threads : 2: read ahead and write on threads of their own; 1: do everything on one thread.
     max_record_bytes : a longer record is a dead letter.
-    max_consecutive_dead_letters : so many in a row end the run.
+    max_consecutive_dead_letters : this many in a row end the run.
+    max_labels : more labels than this end the run.
     """
 
     batch_size: Annotated[Count, Field(le=100_000)] = 4000

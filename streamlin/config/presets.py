@@ -1,4 +1,4 @@
-"""Whole configurations by name, as the tables of a TOML file; a user's own keys win over them."""
+"""Named configurations, as the tables of a TOML file; a user's own keys win over them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,18 +27,18 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         ],
     },
 }
-"""`fast` is what holds without a preset. `accurate`: docs/accurate.md says what it consists of, and why."""
+"""`fast` is the default. docs/accurate.md describes `accurate` and the reasons for it."""
 
 
 def with_preset(tables: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables, completed by those of the preset that their key `preset` names; that key is gone.
+    """The tables, completed by those of the preset that the key `preset` names, and without that key.
 
-    A view's keys are completed one by one, learners are taken only where there are none. Raises ConfigError.
+    The keys of a view are completed one by one; the preset's learners apply only if none are given. Raises ConfigError.
     """
     own = dict(tables)
     name = own.pop("preset", "fast")
     if name not in PRESETS:
-        raise ConfigError(f"preset: no preset {name!r}; {nearest(str(name), PRESETS)}")
+        raise ConfigError(f"preset: unknown preset {name!r}; {nearest(str(name), PRESETS)}")
     preset = PRESETS[name]
     if "features" in preset and isinstance(own.get("features", {}), dict):
         views = {view: dict(keys) for view, keys in preset["features"].items()}

@@ -1,4 +1,4 @@
-"""All the tables of a run."""
+"""The whole configuration: all tables, and the rules between them."""
 
 from typing import Annotated, Any, Self
 
@@ -21,7 +21,7 @@ from streamlin.config.source import SourceConfig
 
 
 class RunConfig(Strict):
-    """Everything a run needs to know."""
+    """The configuration of a run."""
 
     source: SourceConfig = SourceConfig()
     fields: FieldsConfig = FieldsConfig()
@@ -46,31 +46,33 @@ class RunConfig(Strict):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"learners: two are named '{name}'; give each its own name")
-        if "events" in names:  # the learners of a slice stand beside its number of events
-            raise ValueError("learners: 'events' is what a slice counts; give the learner another name")
+        if "events" in names:  # in the report, a slice has this key beside those of its learners
+            raise ValueError("learners: the name 'events' is reserved; give the learner another name")
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 learner.check_members(names[:number])
             elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
                 known = ", ".join(self.features.views)
-                raise ValueError(f"learners.{learner.name}.features: no view '{learner.features}' (there is {known})")
+                raise ValueError(
+                    f"learners.{learner.name}.features: no view '{learner.features}'; choose one of {known}"
+                )
             if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
-            raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}' (there is {', '.join(names)})")
+            raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
 
     def settings_of(self, scheme: str) -> dict[str, Any]:
-        """The table for the connectors of a scheme. Raises ConfigError where a secret can't be read."""
+        """The table for the connectors of a scheme. Raises ConfigError if a secret can't be read."""
         return self.kafka.settings() if scheme == "kafka" else {}
 
     def fingerprint(self) -> dict[str, Any]:
-        """What must be equal for a checkpoint to be used: everything that reaches a weight or a metric.
+        """What must be equal for a checkpoint to be used: everything that affects a weight or a metric.
 
-        In the tables of a TOML file, so that a key is called what its user calls it.
+        In the form of a TOML file, so that a message can name a key as the user writes it.
         """
         tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
-        del tables["features"]["names"]  # they may be kept from any moment on
+        del tables["features"]["names"]  # may change from run to run
         tables["features"] |= tables["features"].pop("views")
         if self.delayed_labels.delay or self.delayed_labels.by_id:
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
@@ -80,6 +82,6 @@ class RunConfig(Strict):
 
 
 def further_fields(config: RunConfig) -> tuple[str, ...]:
-    """The fields that events are to have beside their own, each once."""
+    """The fields that events need besides the standard ones, each once."""
     evaluation = config.evaluation
     return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references)))

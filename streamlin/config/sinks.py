@@ -4,7 +4,7 @@ from streamlin.config.base import Strict
 
 
 class SinksConfig(Strict):
-    """Where lines go: a path, `-`, or a URL; None: nowhere."""
+    """The sinks: a path, `-`, or a URL each; None: no sink."""
 
     predictions: str | None = None
     dead_letters: str | None = None

@@ -1,7 +1,7 @@
-"""Labels that come later than their texts.
+"""Labels that arrive later than their texts.
 
-A text is predicted when it comes, and waits. When its label comes, the prediction that was made then is scored, and the
-text is learned: as an event of its own in the stream, at the place of its label.
+A text is predicted when it arrives, and then waits. When its label arrives, the prediction made before is scored, and
+the text is learned: as an event of its own, at the place of its label in the stream.
 """
 
 from streamlin.delayed_labels.by_id import LabelsById

@@ -1,4 +1,4 @@
-"""Labels that come as events of their own, by id."""
+"""Labels that arrive as events of their own, by id."""
 
 import math
 from collections import OrderedDict
@@ -13,10 +13,10 @@ from streamlin.delayed_labels.delays import Delays
 from streamlin.delayed_labels.in_memory import Store
 from streamlin.delayed_labels.packing import packed, unpacked
 from streamlin.delayed_labels.plan import Plan
-from streamlin.events import Batch, strip_prefix
+from streamlin.events import Batch, arrays_under
 
 
-class _Early(NamedTuple):
+class _EarlyLabel(NamedTuple):
     """A label that waits for its text."""
 
     label: str
@@ -25,16 +25,16 @@ class _Early(NamedTuple):
 
 
 class LabelsById:
-    """Texts that wait for their labels, labels that wait for their texts, and what became of either.
+    """Joins texts that wait for their labels with labels, which may also wait for their texts.
 
-    All bounds hold event by event, so that nothing depends on how the stream is cut into batches. The oldest falls out
-    first.
+    All bounds are enforced after every event, so that nothing depends on how the stream is cut into batches. The oldest
+    texts and labels are dropped first.
 
     Parameters
     ----------
     config : bounds and policies.
-    names : of the further fields that events have.
-    store : of the texts that wait.
+    names : of the further fields of the events.
+    store : holds the texts that wait.
     """
 
     counted = (
@@ -47,13 +47,14 @@ class LabelsById:
         "repeated",
         "contradicted",
     )
-    """joined: texts that learned a later label. early: texts whose label was there before them. fallen_out: texts that
-    no longer wait. without_id: texts that no label can name. replaced: texts of which another one of that id came.
-    unknown: labels of no text. repeated, contradicted: second labels, the same or another one; the first one stands."""
+    """joined: texts that were learned with a later label. early: texts whose label arrived first. fallen_out: texts
+    that were dropped before a label arrived. without_id: texts without label and id. replaced: texts whose id arrived
+    again with another text. unknown: labels without a text. repeated, contradicted: second labels, equal to the first
+    or not; the first label stands."""
 
     def __init__(self, config: DelayedLabelsConfig, names: Sequence[str], store: Store) -> None:
         self._config, self._names, self._waiting = config, tuple(names), store
-        self._early: OrderedDict[str, _Early] = OrderedDict()
+        self._early: OrderedDict[str, _EarlyLabel] = OrderedDict()
         self._known: OrderedDict[str, str] = OrderedDict()
         self._clock = self._number = 0
         self._now = -math.inf
@@ -61,7 +62,7 @@ class LabelsById:
         self.counts = dict.fromkeys(self.counted, 0)
 
     def plan(self, batch: Batch) -> Plan:
-        """Join, event by event."""
+        """Join texts and labels, event by event."""
         plan = Plan(batch, self._names)
         label_only = batch.label_only
         for event, (id_, label, time) in enumerate(zip(batch.ids, batch.labels, batch.times.tolist(), strict=True)):
@@ -69,14 +70,14 @@ class LabelsById:
             if time > self._now:
                 self._now = time
             if label_only is not None and label_only[event]:
-                self._label_came(plan, event, str(id_), str(label), float(batch.weights[event]), time)
+                self._add_label(plan, event, str(id_), str(label), float(batch.weights[event]), time)
             else:
-                self._text_came(plan, event, id_, label, time)
-            self._bound()
+                self._add_text(plan, event, id_, label, time)
+            self._enforce_bounds()
         return plan
 
     def report(self) -> dict[str, Any]:
-        """Who waits, what became of the others, and how long it took: in texts, and in seconds of their own times."""
+        """What waits, what became of the rest, and the delays: in texts, and in seconds by the events' times."""
         seconds = self._in_time.report()
         return {
             "waiting": len(self._waiting),
@@ -100,10 +101,10 @@ class LabelsById:
         return arrays, {"clock": self._clock, "number": self._number, "counts": self.counts} | more
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take what `state` gave."""
-        self._waiting.restore(strip_prefix(arrays, "waiting/"), rest)
+        """Restore what `state` returned."""
+        self._waiting.restore(arrays_under(arrays, "waiting/"), rest)
         columns = unpacked("early/labels", arrays), arrays["early/weights"].tolist(), arrays["early/times"].tolist()
-        early: Iterator[_Early] = map(_Early, *columns)  # type: ignore[arg-type]  # there is no None
+        early: Iterator[_EarlyLabel] = map(_EarlyLabel, *columns)  # type: ignore[arg-type]  # none of them is None
         self._early = OrderedDict(zip(map(str, unpacked("early/ids", arrays)), early, strict=True))
         known = unpacked("known/ids", arrays), unpacked("known/labels", arrays)
         self._known = OrderedDict((str(id_), str(label)) for id_, label in zip(*known, strict=True))
@@ -112,14 +113,14 @@ class LabelsById:
         self._clock, self._number, self.counts = rest["clock"], rest["number"], dict(rest["counts"])
 
     def settle(self) -> None:
-        """What was predicted of the batch that was planned last is known."""
+        """The predictions for the batch that was planned last are kept by now; see `Plan.keep`."""
         self._waiting.settle()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._waiting.close()
 
-    def _text_came(self, plan: Plan, event: int, id_: str | None, label: str | None, time: float) -> None:
+    def _add_text(self, plan: Plan, event: int, id_: str | None, label: str | None, time: float) -> None:
         self._number += 1
         if id_ is None:
             plan.arrive(event, label)
@@ -127,45 +128,45 @@ class LabelsById:
             return
         self.counts["replaced"] += self._waiting.pop(self._clock, id_) is not None
         early = self._early.pop(id_, None)
-        if label is not None:  # it knows best
+        if label is not None:  # the text's own label wins over an early one
             self.counts["unknown"] += early is not None
             plan.arrive(event, label)
-            self._known_now(id_, label)
+            self._remember(id_, label)
             return
         plan.arrive(event, None)
         text = plan.waiting(event, self._number, time)
         if early is not None:
             self.counts["early"] += 1
-            self._known_now(id_, early.label)
+            self._remember(id_, early.label)
             plan.learn(event, text, early.label, early.weight)
             return
         self._known.pop(id_, None)
         self._waiting.put(self._clock, text)
 
-    def _label_came(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
+    def _add_label(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
         text = self._waiting.pop(self._clock, id_)
         if text is not None:
             self.counts["joined"] += 1
             self._in_events.add(self._number - text.number)
             if not math.isnan(time - text.time):
                 self._in_time.add(int(1000 * (time - text.time)))
-            self._known_now(id_, label)
+            self._remember(id_, label)
             plan.learn(event, text, label, weight)
             return
         before = self._known.get(id_) or (self._early[id_].label if id_ in self._early else None)
         if before is not None:
             self.counts["repeated" if before == label else "contradicted"] += 1
         elif self._config.unknown == "hold":
-            self._early[id_] = _Early(label, weight, time)
+            self._early[id_] = _EarlyLabel(label, weight, time)
         else:
             self.counts["unknown"] += 1
 
-    def _known_now(self, id_: str, label: str) -> None:
-        self._known.pop(id_, None)  # to stand last
+    def _remember(self, id_: str, label: str) -> None:
+        self._known.pop(id_, None)  # so that it becomes the newest
         self._known[id_] = label
 
-    def _bound(self) -> None:
-        """Let fall out what is too much, or too old."""
+    def _enforce_bounds(self) -> None:
+        """Drop the oldest texts and labels while there are too many of them, or they are too old."""
         config = self._config
         while len(self._waiting):
             fits = len(self._waiting) <= config.max_pending and self._waiting.size <= config.max_pending_characters

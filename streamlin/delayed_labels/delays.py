@@ -1,4 +1,4 @@
-"""How long labels took to come."""
+"""How long labels took to arrive."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import numpy as np
 from streamlin.evaluation.measure import Measure
 
 _STEPS = 16
-"""Bins for each power of two, so that a quantile is off by 6 % at most."""
+"""Bins per power of two; a quantile is off by at most 6 %."""
 _BINS = 60 * _STEPS
 
 
 class Delays(Measure):
-    """Counts of whole numbers, small ones singly, larger ones in bins that grow with them.
+    """A histogram of whole numbers: exact for small numbers, in bins that widen for larger ones.
 
-    As in HdrHistogram (Gil Tene): a bin for each number below 32, from there on 16 for each power of two.
+    As in HdrHistogram (Gil Tene): a bin for each number below 32, and 16 bins for each power of two from there on.
     """
 
     arrays = ("counts",)
@@ -23,13 +23,13 @@ class Delays(Measure):
         self.counts = np.zeros(_BINS, np.int64)
 
     def add(self, delay: int) -> None:
-        """Count one; negative ones are 0."""
+        """Count a delay; a negative one counts as 0."""
         delay = max(delay, 0)
         shift = max(delay.bit_length() - 5, 0)
         self.counts[min(shift * _STEPS + (delay >> shift), _BINS - 1)] += 1
 
     def quantile(self, share: float) -> int | None:
-        """The least number that at least `share` of them don't exceed, to within its bin; None where there is none."""
+        """The smallest delay that `share` of all delays don't exceed, to within its bin; None without delays."""
         total = int(self.counts.sum())
         if not total:
             return None
@@ -38,6 +38,6 @@ class Delays(Measure):
         return (bin_ - shift * _STEPS) << shift
 
     def report(self) -> dict[str, Any] | None:
-        """Median and 95 % quantile; None where there is nothing."""
+        """Median and 95 % quantile; None without delays."""
         median = self.quantile(0.5)
         return None if median is None else {"median": median, "p95": self.quantile(0.95)}

@@ -1,4 +1,4 @@
-"""Labels that are held back, to see how a stream with late labels would be learned."""
+"""Labels that are held back, to replay a stream as if its labels were delayed."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -7,27 +7,27 @@ from typing import Any
 from numpy.typing import NDArray
 
 from streamlin.delayed_labels.plan import Plan
-from streamlin.delayed_labels.waiting import Waiting, from_arrays, to_arrays
+from streamlin.delayed_labels.waiting import WaitingText, from_arrays, to_arrays
 from streamlin.events import Batch
 
 
 class FixedDelay:
-    """A replay in which each label comes only after so many more texts were predicted.
+    """A replay in which each label arrives only after a fixed number of further texts.
 
     Parameters
     ----------
-    delay : texts, >= 1; the labels of a stream's last ones never come.
-    names : of the further fields that events have.
-    learners : their number.
+    delay : number of texts, >= 1; the labels of the last `delay` texts of a stream never arrive.
+    names : of the further fields of the events.
+    learners : the number of learners.
     """
 
     def __init__(self, delay: int, names: Sequence[str], learners: int) -> None:
         self._delay, self._names, self._learners = delay, tuple(names), learners
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[WaitingText] = deque()
         self._number = self._joined = 0
 
     def plan(self, batch: Batch) -> Plan:
-        """Hold every label back, and give out those that are due."""
+        """Hold every label back, and release those that are due."""
         plan = Plan(batch, self._names)
         for event, label in enumerate(batch.labels):
             plan.arrive(event, None)
@@ -41,7 +41,7 @@ class FixedDelay:
         return plan
 
     def report(self) -> dict[str, Any]:
-        """Who waits, and who has learned a label."""
+        """How many texts wait, and how many have been learned."""
         return {"delay": self._delay, "waiting": len(self._waiting), "joined": self._joined}
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -49,12 +49,12 @@ class FixedDelay:
         return to_arrays(list(self._waiting), self._names), {"number": self._number, "joined": self._joined}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
         self._waiting = deque(from_arrays(arrays, self._names, self._learners))
         self._number, self._joined = rest["number"], rest["joined"]
 
     def settle(self) -> None:
-        """The texts that wait are those that were planned with."""
+        """Does nothing: the plan has filled in the texts that wait."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: nothing is open."""

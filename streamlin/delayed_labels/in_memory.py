@@ -6,53 +6,53 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import Waiting, from_arrays, to_arrays
+from streamlin.delayed_labels.waiting import WaitingText, from_arrays, to_arrays
 from streamlin.errors import CheckpointError
 
 
 class Store(Protocol):
-    """Texts that wait, by id, in the order in which they came. `clock` is where the stream is; it only grows."""
+    """Texts that wait, by id, in order of arrival. `clock` is the number of the event in the stream; it only grows."""
 
     def __len__(self) -> int: ...
 
     @property
     def size(self) -> int:
-        """Characters."""
+        """Total size of the texts in characters."""
 
-    def put(self, clock: int, text: Waiting) -> None:
-        """A text waits from now on; there is none of its id."""
+    def put(self, clock: int, text: WaitingText) -> None:
+        """Add a text, whose id no other text has."""
 
-    def pop(self, clock: int, id_: str) -> Waiting | None:
-        """Take a text out, None where there is none of that id."""
+    def pop(self, clock: int, id_: str) -> WaitingText | None:
+        """Remove the text of an id and return it; None if no text has the id."""
 
     def oldest(self) -> float:
-        """The time of the text that came first, NaN where it has none; for a store that has any."""
+        """The time of the oldest text, NaN if it has none; the store must not be empty."""
 
     def drop_oldest(self, clock: int) -> None:
-        """Take that text out."""
+        """Remove the oldest text."""
 
     def settle(self) -> None:
-        """What was predicted of the texts of this batch is known."""
+        """The predictions for the texts of this batch are kept by now."""
 
     def state(self, clock: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """For a checkpoint: arrays by name, and the rest as JSON-able values."""
+        """Arrays by name, and the rest as JSON-able values, for a checkpoint."""
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take what `state` gave. Raises CheckpointError where another store gave it."""
+        """Restore what `state` returned. Raises CheckpointError if it is of the other kind of store."""
 
     def close(self) -> None: ...
 
 
 class InMemory:
-    """See `Store`.
+    """A store in memory; see `Store`.
 
-    names : of the further fields that events have.
-    learners : their number.
+    names : of the further fields of the events.
+    learners : the number of learners.
     """
 
     def __init__(self, names: Sequence[str], learners: int) -> None:
         self._names, self._learners = names, learners
-        self._texts: OrderedDict[str, Waiting] = OrderedDict()  # of which the oldest is found at once
+        self._texts: OrderedDict[str, WaitingText] = OrderedDict()  # unlike in a dict, the oldest is found at once
         self._size = 0
 
     def __len__(self) -> int:
@@ -62,11 +62,11 @@ class InMemory:
     def size(self) -> int:
         return self._size
 
-    def put(self, clock: int, text: Waiting) -> None:
+    def put(self, clock: int, text: WaitingText) -> None:
         self._texts[str(text.id)] = text
         self._size += text.size
 
-    def pop(self, clock: int, id_: str) -> Waiting | None:
+    def pop(self, clock: int, id_: str) -> WaitingText | None:
         text = self._texts.pop(id_, None)
         if text is not None:
             self._size -= text.size
@@ -80,17 +80,17 @@ class InMemory:
         self._size -= text.size
 
     def settle(self) -> None:
-        """They are the texts themselves."""
+        """Does nothing: the store holds the texts themselves."""
 
     def state(self, clock: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         return to_arrays(list(self._texts.values()), self._names), {}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         if "on_disk" in rest:
-            raise CheckpointError("the texts that wait are on disk; go on with delayed_labels.store=disk")
+            raise CheckpointError("the checkpoint keeps waiting texts on disk: resume with delayed_labels.store=disk")
         texts = from_arrays(arrays, self._names, self._learners)
         self._texts = OrderedDict((str(text.id), text) for text in texts)
         self._size = sum(text.size for text in texts)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: nothing is open."""

@@ -1,7 +1,7 @@
-"""Texts that wait on disk, for more of them than fit into memory.
+"""Texts that wait on disk, for more texts than fit into memory.
 
-A checkpoint is two files then, and a kill may come between them. So nothing is taken out of the database before the
-checkpoint that knows of it has a successor: what a newer state did is undone when an older one is gone back to.
+A checkpoint then consists of two files, and a kill may come between them. So a row is deleted from the database only
+when no checkpoint needs it any more: resuming from an older checkpoint undoes the changes made after it.
 """
 
 import math
@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import Waiting
+from streamlin.delayed_labels.waiting import WaitingText
 from streamlin.errors import CheckpointError
 
 NAME = "waiting.sqlite3"
@@ -32,14 +32,14 @@ _OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL
 
 
 class OnDisk:
-    """A database of texts by id, in the order in which they came.
+    """A store in a database; see `Store`.
 
-    Those that came in the batch which is dealt with are in memory until what was predicted of them is known.
+    Texts of the current batch are in memory until their predictions are known.
 
     Parameters
     ----------
     folder : of the checkpoint.
-    learners : their number.
+    learners : the number of learners.
 
     Raises
     ------
@@ -48,8 +48,8 @@ class OnDisk:
 
     def __init__(self, folder: Path, learners: int) -> None:
         self._learners = learners
-        self._fresh: OrderedDict[str, tuple[int, Waiting]] = OrderedDict()
-        self._count = self._size = self._clock = self._saved = self._gone_before = 0
+        self._new: OrderedDict[str, tuple[int, WaitingText]] = OrderedDict()
+        self._count = self._size = self._saved = self._oldest_from = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(folder / NAME, isolation_level=None, check_same_thread=False)
@@ -61,88 +61,89 @@ class OnDisk:
             raise CheckpointError(f"{folder / NAME} can't be used: {error}") from None
 
     def __len__(self) -> int:
-        return self._count + len(self._fresh)
+        return self._count + len(self._new)
 
     @property
     def size(self) -> int:
-        """Characters."""
+        """Total size of the texts in characters."""
         return self._size
 
-    def put(self, clock: int, text: Waiting) -> None:
-        """A text waits from now on; `clock` is where the stream is, and grows."""
-        self._fresh[str(text.id)] = clock, text
+    def put(self, clock: int, text: WaitingText) -> None:
+        """Add a text; see `Store`."""
+        self._new[str(text.id)] = clock, text
         self._size += text.size
 
-    def pop(self, clock: int, id_: str) -> Waiting | None:
-        """Take a text out, None where there is none of that id."""
-        if id_ in self._fresh:
-            _, text = self._fresh.pop(id_)
+    def pop(self, clock: int, id_: str) -> WaitingText | None:
+        """Remove the text of an id and return it; None if no text has the id."""
+        if id_ in self._new:
+            _, text = self._new.pop(id_)
             self._size -= text.size
             return text
         row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
         if row is None:
             return None
         text = _unpacked(id_, row[1], self._learners)
-        self._end(clock, row[0], text.size)
+        self._mark_gone(clock, row[0], text.size)
         return text
 
     def oldest(self) -> float:
-        """The time of the text that came first."""
+        """The time of the oldest text, NaN if it has none."""
         if self._count:
-            self._gone_before, time, _ = self._database.execute(_OLDEST, (self._gone_before,)).fetchone()
+            self._oldest_from, time, _ = self._database.execute(_OLDEST, (self._oldest_from,)).fetchone()
             return math.nan if time is None else float(time)
-        _, text = next(iter(self._fresh.values()))
+        _, text = next(iter(self._new.values()))
         return text.time
 
     def drop_oldest(self, clock: int) -> None:
-        """Take that text out."""
+        """Remove the oldest text."""
         if self._count:
-            came, _, size = self._database.execute(_OLDEST, (self._gone_before,)).fetchone()
-            self._end(clock, came, size)
+            came, _, size = self._database.execute(_OLDEST, (self._oldest_from,)).fetchone()
+            self._mark_gone(clock, came, size)
             return
-        _, (_, text) = self._fresh.popitem(last=False)
+        _, (_, text) = self._new.popitem(last=False)
         self._size -= text.size
 
     def settle(self) -> None:
-        """What was predicted of the texts of this batch is known."""
-        rows = [(clock, text.id, _or_none(text.time), text.size, _packed(text)) for clock, text in self._fresh.values()]
-        self._do(_ADD, rows)
+        """Write the texts of this batch, whose predictions are kept by now."""
+        new = self._new.values()
+        rows = [(clock, text.id, _none_if_nan(text.time), text.size, _packed(text)) for clock, text in new]
+        self._execute(_ADD, rows)
         self._count += len(rows)
-        self._fresh.clear()
+        self._new.clear()
 
     def state(self, clock: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Make all durable, for the next checkpoint; nothing of it is in arrays."""
-        self._do("DELETE FROM waiting WHERE gone <= ?", [(self._saved,)])
-        self._restart()
+        """Make everything durable for the next checkpoint, which gets no arrays."""
+        self._execute("DELETE FROM waiting WHERE gone <= ?", [(self._saved,)])
+        self._commit()
         before, self._saved = self._saved, clock
         return {}, {"on_disk": {"clock": clock, "before": before}}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Undo what was done after the checkpoint with this state."""
+        """Undo all changes made after the checkpoint with this state."""
         if "on_disk" not in rest:
-            raise CheckpointError("the texts that wait are in the checkpoint; go on with delayed_labels.store=memory")
+            raise CheckpointError("the checkpoint holds the waiting texts: resume with delayed_labels.store=memory")
         clock = rest["on_disk"]["clock"]
         self._saved = rest["on_disk"]["before"]
-        self._do("DELETE FROM waiting WHERE came > ?", [(clock,)])
-        self._do("UPDATE waiting SET gone = NULL WHERE gone > ?", [(clock,)])
-        self._restart()
+        self._execute("DELETE FROM waiting WHERE came > ?", [(clock,)])
+        self._execute("UPDATE waiting SET gone = NULL WHERE gone > ?", [(clock,)])
+        self._commit()
         found = self._database.execute("SELECT count(*), total(size) FROM waiting WHERE gone IS NULL").fetchone()
-        self._count, self._size, self._gone_before = int(found[0]), int(found[1]), 0
+        self._count, self._size, self._oldest_from = int(found[0]), int(found[1]), 0
 
     def close(self) -> None:
-        """Leave it as the last checkpoint has it."""
+        """Close the database without keeping changes since the last checkpoint."""
         self._database.close()
 
-    def _end(self, clock: int, came: int, size: int) -> None:
-        self._do("UPDATE waiting SET gone = ? WHERE came = ?", [(clock, came)])
+    def _mark_gone(self, clock: int, came: int, size: int) -> None:
+        self._execute("UPDATE waiting SET gone = ? WHERE came = ?", [(clock, came)])
         self._count -= 1
         self._size -= size
 
-    def _restart(self) -> None:
-        self._do("COMMIT", [()])
-        self._do("BEGIN", [()])
+    def _commit(self) -> None:
+        self._execute("COMMIT", [()])
+        self._execute("BEGIN", [()])
 
-    def _do(self, statement: str, rows: list[Any]) -> None:
+    def _execute(self, statement: str, rows: list[Any]) -> None:
         try:
             if len(rows) == 1:
                 self._database.execute(statement, rows[0])
@@ -152,12 +153,12 @@ class OnDisk:
             raise CheckpointError(f"{NAME} can't be written: {error}") from None
 
 
-def _packed(text: Waiting) -> bytes:
+def _packed(text: WaitingText) -> bytes:
     kept = (
         text.texts,
         text.extra,
         text.weight,
-        _or_none(text.time),
+        _none_if_nan(text.time),
         text.number,
         text.scores.shape[1],
         text.scores.tobytes(),
@@ -166,13 +167,13 @@ def _packed(text: Waiting) -> bytes:
     return msgspec.msgpack.encode(kept)
 
 
-def _unpacked(id_: str, kept: bytes, learners: int) -> Waiting:
+def _unpacked(id_: str, kept: bytes, learners: int) -> WaitingText:
     texts, extra, weight, time, number, known, scores, baselines = msgspec.msgpack.decode(kept)
-    text = Waiting(id_, tuple(texts), tuple(extra), weight, math.nan if time is None else time, number)
+    text = WaitingText(id_, tuple(texts), tuple(extra), weight, math.nan if time is None else time, number)
     text.scores = np.frombuffer(scores).reshape(learners, known)
     text.baselines = np.frombuffer(baselines, np.int32)
     return text
 
 
-def _or_none(time: float) -> float | None:
+def _none_if_nan(time: float) -> float | None:
     return None if math.isnan(time) else time

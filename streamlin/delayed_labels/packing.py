@@ -18,7 +18,7 @@ def packed(name: str, texts: Sequence[str | None]) -> dict[str, NDArray[Any]]:
 
 
 def unpacked(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[str | None]:
-    """What `packed` made them from."""
+    """The texts that `packed` was given."""
     data, lengths = arrays[name].tobytes(), arrays[f"{name}_lengths"]
     ends = np.cumsum(np.maximum(lengths, 0)).tolist()
     return [

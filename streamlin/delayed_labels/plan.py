@@ -1,4 +1,4 @@
-"""What a batch comes to once labels may come later: rows, each predicted and learned in turn."""
+"""The rows of a batch when labels may be delayed: each is predicted and learned in turn."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -7,46 +7,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import Waiting
+from streamlin.delayed_labels.waiting import WaitingText
 from streamlin.evaluation.predictions import Earlier
 from streamlin.events import Batch
 
-_WAITS = -1
+_NOT_IN_BATCH = -1
 
 
 class Plan:
-    """The rows of a batch, in stream order: its texts as they come, and texts that learn their label.
+    """The rows of a batch, in stream order: texts that arrive, and texts that are learned with their delayed label.
 
-    What is told of them below is asked for only once all of the batch is planned.
+    The properties are read only once the whole batch is planned.
 
-    batch : the rows as events; a text that waits for its label has none.
-    sources : int64[R], the event of the batch, or of `batch and old`, that each row is.
-    given, events : int64[g], the rows that are texts as they come, and which events of the batch they are.
-    old : the texts from before this batch that learn their label in it.
+    rows : the rows as events; a text that waits for its label has none.
+    sources : int64[R], the event that each row is: of the batch, or, from `len(batch)` on, of `old`.
+    given, events : int64[g], the rows of texts that arrive, and which events of the batch they are.
+    old : the texts from before this batch whose label arrives in it.
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
         self._batch, self._names = batch, names
-        self.old: list[Waiting] = []
-        self._new: list[tuple[Waiting, int]] = []
+        self.old: list[WaitingText] = []
+        self._new: list[tuple[WaitingText, int]] = []
         self._sources: list[int] = []
         self._labels: list[str | None] = []
         self._weights: list[float] = []
         self._given: list[int] = []
         self._at: list[int] = []
-        self._answers: list[int] = []
-        self._asked: list[Waiting] = []
+        self._learned_rows: list[int] = []
+        self._learned_texts: list[WaitingText] = []
 
     def arrive(self, event: int, label: str | None) -> None:
-        """A text of the batch comes, to be predicted; and to be learned, if its label is given."""
+        """A text of the batch arrives: a row that is predicted, and learned if its label is given."""
         self._given.append(len(self._sources))
         self._row(event, event, label, float(self._batch.weights[event]))
 
-    def waiting(self, event: int, number: int, time: float, label: str | None = None) -> Waiting:
-        """The text that came last will wait: what is kept of it."""
+    def waiting(self, event: int, number: int, time: float, label: str | None = None) -> WaitingText:
+        """What is kept of the text that arrived last, which waits for its label."""
         batch = self._batch
         first, last = (event, event + 1) if batch.pieces is None else batch.pieces[event : event + 2].tolist()
-        kept = Waiting(
+        kept = WaitingText(
             batch.ids[event],
             tuple(batch.texts[first:last]),
             tuple(batch.extra[name][event] for name in self._names),
@@ -59,19 +59,19 @@ class Plan:
         self._new.append((kept, kept.row))
         return kept
 
-    def learn(self, event: int, text: Waiting, label: str, weight: float = 1.0) -> None:
-        """The label of a text has come, with an event of the batch."""
+    def learn(self, event: int, text: WaitingText, label: str, weight: float = 1.0) -> None:
+        """The label of a text has arrived, with an event of the batch: a row that is learned."""
         if text.source < 0:
             text.source = len(self._batch) + len(self.old)
             self.old.append(text)
-        self._answers.append(len(self._sources))
-        self._asked.append(text)
+        self._learned_rows.append(len(self._sources))
+        self._learned_texts.append(text)
         self._row(event, text.source, label, text.weight * weight)
 
     @property
     def is_plain(self) -> bool:
         """Whether the rows are the batch's events and nothing else."""
-        return not self._answers and len(self._sources) == len(self._batch)
+        return not self._learned_rows and len(self._sources) == len(self._batch)
 
     @cached_property
     def given(self) -> NDArray[np.int64]:
@@ -87,14 +87,14 @@ class Plan:
 
     @property
     def first_weights(self) -> NDArray[np.float64]:
-        """float64[R], 0 for texts that come for the second time, to learn their label."""
+        """float64[R], 0 for rows of texts that were counted before and are now learned with their label."""
         weights = np.array(self._weights)
-        weights[self._answers] = 0.0
+        weights[self._learned_rows] = 0.0
         return weights
 
     @property
     def rows(self) -> Batch:
-        """The rows as a batch of their own, without ids, texts and times."""
+        """The rows as a batch, without ids, texts and times."""
         sources = self._sources
         extra: dict[str, list[str | None]] = {}
         for number, name in enumerate(self._names):
@@ -112,7 +112,7 @@ class Plan:
         )
 
     def old_batch(self) -> Batch:
-        """The old texts."""
+        """The old texts as a batch."""
         old = self.old
         extra = {name: [text.extra[i] for text in old] for i, name in enumerate(self._names)}
         return Batch(
@@ -128,31 +128,32 @@ class Plan:
         )
 
     def recall(self, scores: NDArray[np.float64]) -> Earlier:
-        """Put scores float64[L, R, n_labels] of texts that learned their label back to what they were when they came.
+        """Replace the scores float64[L, R, n_labels] of texts that are learned now by those of when they arrived.
 
-        Returns where what else was predicted then is to be found.
+        Returns where the other predictions of that time are.
         """
-        rows = np.array(self._answers, np.int64)
-        asked = np.array([text.row for text in self._asked], np.int64)
-        here = asked >= 0
-        scores[:, rows[here]] = scores[:, asked[here]]
-        baselines = np.array([text.baselines for text in self._asked if text.row < 0], np.int32)
-        for row, text in zip(self._answers, self._asked, strict=True):
+        rows = np.array(self._learned_rows, np.int64)
+        arrived = np.array([text.row for text in self._learned_texts], np.int64)
+        here = arrived >= 0
+        scores[:, rows[here]] = scores[:, arrived[here]]
+        baselines = np.array([text.baselines for text in self._learned_texts if text.row < 0], np.int32)
+        for row, text in zip(self._learned_rows, self._learned_texts, strict=True):
             if text.row < 0:
                 known = text.scores.shape[1]
                 scores[:, row, :known] = text.scores
                 scores[:, row, known:] = -np.inf
-        return Earlier(rows[here], asked[here], rows[~here], baselines.T)
+        return Earlier(rows[here], arrived[here], rows[~here], baselines.T)
 
     def keep(self, scores: NDArray[np.float64], known: NDArray[np.int64], baselines: NDArray[np.int32]) -> None:
-        """Note what was predicted of the texts that still wait.
+        """Keep the predictions for the texts that still wait.
 
-        scores float64[L, R, n_labels]; known int64[R], candidates there were; baselines int32[2, R], see `Predictions`.
+        scores float64[L, R, n_labels]; known int64[R], number of candidate labels; baselines int32[2, R], see
+        `Predictions`.
         """
         for text, row in self._new:
             text.scores = scores[:, row, : known[row]].copy()
             text.baselines = baselines[:, row].copy()
-            text.row = text.source = _WAITS
+            text.row = text.source = _NOT_IN_BATCH
         self._new.clear()
 
     def _row(self, event: int, source: int, label: str | None, weight: float) -> None:

@@ -1,4 +1,4 @@
-"""A text that waits for its label, and many of them as arrays."""
+"""A text that waits for its label, and many such texts as arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from streamlin.delayed_labels.packing import packed, unpacked
 
 
-class Waiting:
-    """What is kept of a text until its label comes.
+class WaitingText:
+    """What is kept of a text until its label arrives.
 
-    id : None only where labels are delayed, and so known. texts : its pieces. extra : its further fields.
-    weight, time : as it came; seconds, NaN for none.
-    number : how many texts came before it.
-    label : the one that it will have, where that is known.
-    scores : float64[L, known], each learner's for the labels that were known. baselines : int32[2], see `Predictions`.
-    row, source : where it is in the batch that it came in, while that is dealt with; else -1.
+    id : may be None only for a fixed delay, where no label refers to it. texts : its pieces. extra : further fields.
+    weight, time : of the event; seconds, NaN without a time.
+    number : its number in the stream of texts.
+    label : the label to come, for a fixed delay.
+    scores : float64[L, known], each learner's scores of the labels known then. baselines : int32[2], see `Predictions`.
+    row, source : its row, and its event, in the batch that is being processed; -1 if it is not in it.
     """
 
     __slots__ = ("baselines", "extra", "id", "label", "number", "row", "scores", "source", "texts", "time", "weight")
@@ -41,12 +41,12 @@ class Waiting:
 
     @property
     def size(self) -> int:
-        """Characters."""
+        """Size in characters."""
         return sum(map(len, self.texts))
 
 
-def to_arrays(waiting: Sequence[Waiting], names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """All of them, for a checkpoint; `names` are those of the further fields."""
+def to_arrays(waiting: Sequence[WaitingText], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Texts as arrays, for a checkpoint; `names` are those of the further fields."""
     arrays = packed("ids", [text.id for text in waiting])
     arrays |= packed("labels", [text.label for text in waiting])
     arrays |= packed("texts", [piece for text in waiting for piece in text.texts])
@@ -62,8 +62,8 @@ def to_arrays(waiting: Sequence[Waiting], names: Sequence[str]) -> dict[str, NDA
     return arrays
 
 
-def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learners: int) -> list[Waiting]:
-    """What `to_arrays` gave them from."""
+def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learners: int) -> list[WaitingText]:
+    """The texts that `to_arrays` was given."""
     pieces = unpacked("texts", arrays)
     ends = np.cumsum(arrays["pieces"]).tolist()
     extras = [unpacked(f"extra/{name}", arrays) for name in names]
@@ -81,7 +81,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learne
     score_end = np.cumsum(arrays["known"] * learners)
     for i, (id_, label, end, count, weight, time, number) in enumerate(columns):
         texts: Any = tuple(pieces[end - count : end])
-        text = Waiting(id_, texts, tuple(column[i] for column in extras), weight, time, number, label)
+        text = WaitingText(id_, texts, tuple(column[i] for column in extras), weight, time, number, label)
         known = int(arrays["known"][i])
         text.scores = arrays["scores"][score_end[i] - known * learners : score_end[i]].reshape(learners, known)
         text.baselines = arrays["baselines"][i]

@@ -69,8 +69,8 @@ class Drift:
         self.alarms, self.total, self.falls = list(rest["last_alarms"]), rest["alarms"], rest["falls"]
 
 
-def falls_told(alarms: list[Alarm]) -> list[str]:
-    """A line for each event at which the accuracy of learners was found to have fallen; all else gets better."""
+def drop_notices(alarms: list[Alarm]) -> list[str]:
+    """A line for each event at which the accuracy of learners was found to have dropped; rises are left out."""
     lines: dict[str, list[str]] = {}
     for alarm in alarms:
         if alarm["after"] < alarm["before"]:

@@ -1,4 +1,4 @@
-"""External models: classifiers of river and scikit-learn, tested then trained event by event as our learners are."""
+"""External models: classifiers of river and scikit-learn, tested and then trained on each event like our learners."""
 
 from streamlin.external_models.external_model import ExternalModel
 from streamlin.external_models.inputs import Inputs

@@ -1,4 +1,4 @@
-"""What an external model is to us, whatever library it comes from."""
+"""The interface to an external model, whatever library it comes from."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -8,23 +8,23 @@ from typing import Any
 from streamlin.external_models.inputs import Inputs
 
 Answer = Mapping[Any, Any] | Any
-"""What is said of an event: the probability of each label, or one label, or None."""
+"""A prediction for an event: the probability of each label, or one label, or None."""
 
 
-class NoClassifierError(Exception):
-    """What was found instead of a classifier."""
+class NotAClassifierError(Exception):
+    """Something else was found instead of a classifier; the text continues the name of the factory."""
 
 
 class Adapter(ABC):
-    """A model behind two calls, `predict` and `learn`; what it raises is its own.
+    """A model behind two calls, `predict` and `learn`; exceptions of the model pass through.
 
     Parameters
     ----------
-    make : gives a new model.
+    make : returns a new model.
 
     Raises
     ------
-    NoClassifierError : that is no classifier.
+    NotAClassifierError : what `make` returns is not a classifier.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -33,49 +33,51 @@ class Adapter(ABC):
 
     @abstractmethod
     def checked(self, model: Any) -> Any:
-        """The model. Raises NoClassifierError if it is none of this kind."""
+        """The model, checked. Raises NotAClassifierError if it is not a classifier of this kind."""
 
     @abstractmethod
     def x_of(self, inputs: Inputs, i: int) -> Any:
-        """Event i as the model takes it."""
+        """Event i in the form that the model takes."""
 
     @abstractmethod
     def predict(self, x: Any) -> Answer:
-        """What the model says of an event."""
+        """The model's prediction for an event."""
 
     @abstractmethod
     def learn(self, x: Any, label: str, weight: float) -> str | None:
-        """Show the model an event's label; what is to be told of that, if anything."""
+        """Train the model on an event; returns a notice for the user, or None."""
 
     def rest(self) -> dict[str, Any]:
-        """What belongs to the model but is not in it; JSON-able."""
+        """The adapter's own state, JSON-able."""
         return {}
 
     def restore(self, model: Any, rest: Mapping[str, Any]) -> None:
-        """Take a model, and what `rest` gave. Raises NoClassifierError."""
+        """Restore a model, and what `rest` returned. Raises NotAClassifierError."""
         self.model = self.checked(model)
 
 
-def takes(method: Callable[..., Any], name: str) -> bool:
-    """Whether a method may be given an argument of that name."""
+def accepts(method: Callable[..., Any], name: str) -> bool:
+    """Whether a method accepts an argument of that name."""
     try:
         parameters = inspect.signature(method).parameters
-    except (TypeError, ValueError):  # compiled, and does not say
+    except (TypeError, ValueError):  # compiled code without a signature
         return False
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def check_methods(model: Any, what: str, methods: Sequence[str]) -> None:
-    """Raise NoClassifierError unless a model is an object that has these methods."""
+    """Raise NotAClassifierError unless a model is an object that has these methods."""
     missing = [name for name in methods if not callable(getattr(model, name, None))]
     if missing:
-        raise NoClassifierError(f"needs to give {what}, gave {described(model)}, which has no {', no '.join(missing)}")
+        raise NotAClassifierError(
+            f"should return {what}, returned {described(model)}, which has no {', no '.join(missing)}"
+        )
     if isinstance(model, type):
-        raise NoClassifierError(f"needs to give {what}, gave {described(model)}")
+        raise NotAClassifierError(f"should return {what}, returned {described(model)}")
 
 
 def described(model: Any) -> str:
-    """What something is, for a message."""
+    """A description of an object, for a message."""
     if isinstance(model, type):
         return f"the class {model.__module__}.{model.__qualname__}"
     kind = type(model)

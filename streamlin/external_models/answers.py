@@ -1,4 +1,4 @@
-"""From what an external model says to scores."""
+"""From the predictions of an external model to scores."""
 
 from collections.abc import Mapping
 
@@ -9,18 +9,18 @@ from streamlin.events import LabelIndex
 from streamlin.external_models.adapter import Answer
 
 _IMPOSSIBLE = np.log(1e-15)
-"""The score of a probability of 0, or less, to be below the others: -inf is that of a label that is no candidate."""
+"""The score of a probability of 0, or less if the other scores are lower; -inf is for labels that are no candidates."""
 
 
 def scores_of(answer: Answer, labels: LabelIndex, known: int) -> NDArray[np.float64] | None:
-    """float64[known]: the scores of the first `known` labels; None for an abstention.
+    """The scores of the first `known` labels, float64[known]; None for an abstention.
 
-    Of probabilities, their logarithms; of a label, 1, and 0 for the others. Labels that are not known are passed over,
-    and where nothing is left, that is an abstention: no other label, none at all, or probabilities of 0.
+    The scores of probabilities are their logarithms; those of a label are 1 for it and 0 for the others. Unknown labels
+    are ignored. An answer that gives no known label a probability above 0 is an abstention.
 
     Raises
     ------
-    ValueError, TypeError : a probability is no number, not finite, or negative.
+    ValueError, TypeError : a probability is not a number, not finite, or negative.
     """
     if not isinstance(answer, Mapping):
         return _of_label(answer, labels, known)
@@ -44,7 +44,7 @@ def scores_of(answer: Answer, labels: LabelIndex, known: int) -> NDArray[np.floa
 def _of_label(label: object, labels: LabelIndex, known: int) -> NDArray[np.float64] | None:
     if label != label:
         raise ValueError(f"it predicts {label}")
-    code = labels.code(label)  # type: ignore[arg-type]  # what is no label has no code
+    code = labels.code(label)  # type: ignore[arg-type]  # anything but a label has no code
     if not 0 <= code < known:
         return None
     scores = np.zeros(known)

@@ -1,4 +1,4 @@
-"""An external model: a model of another library among the learners, on the same terms, and sent home if it fails."""
+"""An external model: a model of another library among the learners, retired if it fails."""
 
 import pickle
 from collections.abc import Callable, Mapping
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from streamlin.config import ExternalModelConfig, SklearnConfig, needs_pickle
 from streamlin.errors import CheckpointError, ConfigError, GuestError
 from streamlin.events import LabelIndex
-from streamlin.external_models.adapter import Adapter, NoClassifierError, described
+from streamlin.external_models.adapter import Adapter, NotAClassifierError, described
 from streamlin.external_models.answers import scores_of
-from streamlin.external_models.importing import imported, told
+from streamlin.external_models.importing import import_object, on_one_line
 from streamlin.external_models.inputs import Inputs
 from streamlin.external_models.river import River
 from streamlin.external_models.scikit_learn import ScikitLearn
@@ -25,34 +25,34 @@ Failure = Exception | SystemExit
 class ExternalModel:
     """Tests, then trains, a model of another library, one event after the other.
 
-    An external model that raises, or whose answer is no prediction, is retired: it abstains from then on. Or the run
-    stops, as configured. Its state can only be pickled, and unpickling runs code, so that is for its user to allow.
+    An external model that raises, or whose answer is not a prediction, is retired: it abstains from then on. Or the run
+    stops, if so configured. Its state can only be pickled, and unpickling runs code, so the user has to allow that.
 
     Parameters
     ----------
-    config : which model, and how.
-    bits : there are 2^bits buckets of features.
+    config : which model, and its options.
+    bits : features are hashed to 2^bits buckets.
 
-    retired : where in the stream and why, JSON-able; None: it is not.
-    news : lines to be told.
+    retired : position in the stream and error, JSON-able; None if it is not retired.
+    notices : lines to show to the user.
 
     Raises
     ------
-    ConfigError : there is no such model, it is no classifier, or it is to be pickled and can't be.
+    ConfigError : the model can't be imported, is not a classifier, or should be pickled and can't be.
     """
 
     def __init__(self, config: ExternalModelConfig, bits: int) -> None:
         self.name, self._config = config.name, config
         self.retired: dict[str, str] | None = None
-        self.news: list[str] = []
-        self._told = False
-        """Whether it was told that it fails where it is only asked."""
+        self.notices: list[str] = []
+        self._reported = False
+        """Whether a failure to predict, outside of learning, was reported."""
         self._adapter = _adapter(config, bits)
         if config.pickle:
             try:
                 self._pickled()
             except Exception as error:
-                raise ConfigError(f"learners.{self.name}.pickle: it can't be pickled: {told(error)}") from None
+                raise ConfigError(f"learners.{self.name}.pickle: it can't be pickled: {on_one_line(error)}") from None
 
     def score_then_learn(
         self,
@@ -62,15 +62,16 @@ class ExternalModel:
         scores: NDArray[np.float64],
         position: Callable[[int], str] | None,
     ) -> None:
-        """Set scores float64[n, n_labels], event by event, each before its event was learned.
+        """Set scores float64[n, n_labels], event by event, each before its event is learned.
 
-        -inf for a label that is no candidate yet, and for all of them where the external model abstains.
-        position : what the i-th event's place in its source is called. None: the model is only asked; then
-            nothing may change, and a failure is an abstention.
+        The score is -inf for a label that is no candidate yet, and for all labels if the external model abstains.
+
+        position : i -> the position of event i in its source. None: only predict; then nothing changes, and a failure
+            is an abstention.
 
         Raises
         ------
-        GuestError : it failed, and that is to stop the run.
+        GuestError : it failed, and `on_error` is "stop".
         """
         scores[:] = -np.inf
         columns = (column.tolist() for column in targets)
@@ -83,23 +84,25 @@ class ExternalModel:
                     answer = scores_of(self._adapter.predict(x), labels, known)
                     scores[i, :known] = -np.inf if answer is None else answer
                 line = self._adapter.learn(x, labels.names[code], weight) if code >= 0 else None
-            except (Exception, SystemExit) as error:  # whatever it likes
+            except (Exception, SystemExit) as error:  # other people's code may raise anything
                 if position is not None:
                     self._fail(error, position(i))
-                elif not self._told:
-                    self._told = True
-                    self.news.append(f"{self.name} fails to predict: {told(error)}; it abstains where it does")
+                elif not self._reported:
+                    self._reported = True
+                    self.notices.append(
+                        f"{self.name} fails to predict: {on_one_line(error)}; it abstains where it fails"
+                    )
             else:
                 if line is not None and position is not None:
-                    self.news.append(f"{self.name}, at {position(i)}: {line}")
+                    self.notices.append(f"{self.name}, at {position(i)}: {line}")
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays by name, and the rest as JSON-able values; of an external model that is retired, only that.
+        """Arrays by name, and the rest as JSON-able values; if it is retired, only that fact.
 
         Raises
         ------
-        ConfigError : nobody has allowed to pickle it.
-        GuestError : it can't be pickled any more, and that is to stop the run.
+        ConfigError : the configuration does not allow to pickle it.
+        GuestError : it can't be pickled any more, and `on_error` is "stop".
         """
         if self.retired is None and not self._config.pickle:
             raise ConfigError(needs_pickle(self.name))
@@ -112,7 +115,7 @@ class ExternalModel:
         return arrays, {"retired": self.retired} | (self._adapter.rest() if arrays else {})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take what `state` gave; runs code that is in it.
+        """Restore what `state` returned; runs code in it.
 
         Raises
         ------
@@ -124,32 +127,35 @@ class ExternalModel:
         try:
             self._adapter.restore(pickle.loads(arrays["pickle"].tobytes()), rest)
         except Exception as error:
-            raise CheckpointError(f"learner {self.name} can't be taken from the checkpoint: {told(error)}") from None
+            raise CheckpointError(
+                f"learner {self.name} can't be restored from the checkpoint: {on_one_line(error)}"
+            ) from None
 
     def _pickled(self) -> bytes:
         return pickle.dumps(self._adapter.model, pickle.HIGHEST_PROTOCOL)
 
     def _fail(self, error: Failure, position: str) -> None:
-        """It is retired. Raises GuestError where that is to stop the run."""
+        """Retire it. Raises GuestError if `on_error` is "stop"."""
+        reason = on_one_line(error)
         if self._config.on_error == "stop":
-            raise GuestError(f"learner {self.name} failed at {position}: {told(error)}") from None
-        self.retired = {"position": position, "error": told(error)}
-        self.news.append(f"{self.name} is retired, it failed at {position}: {told(error)}; it abstains from now on")
+            raise GuestError(f"learner {self.name} failed at {position}: {reason}") from None
+        self.retired = {"position": position, "error": reason}
+        self.notices.append(f"{self.name} is retired, it failed at {position}: {reason}; it abstains from now on")
 
 
 def _adapter(config: ExternalModelConfig, bits: int) -> Adapter:
-    """The model, made; raises ConfigError."""
+    """The model as configured. Raises ConfigError."""
     key = f"learners.{config.name}.object"
-    factory = imported(key, config.object)
+    factory = import_object(key, config.object)
     if not callable(factory):
-        raise ConfigError(f"{key}: {config.object} needs to be callable, is {described(factory)}")
+        raise ConfigError(f"{key}: {config.object} should be callable, is {described(factory)}")
     make = partial(factory, **config.arguments)
     view = config.features if config.input == "features" else None
     try:
         if isinstance(config, SklearnConfig):
             return ScikitLearn(make, view, min(bits, config.bits), config.classes)
         return River(make, view)
-    except NoClassifierError as error:
+    except NotAClassifierError as error:
         raise ConfigError(f"{key}: {config.object} {error}") from None
-    except (Exception, SystemExit) as error:  # whatever a foreign factory raises
-        raise ConfigError(f"{key}: {config.object} failed: {told(error)}") from None
+    except (Exception, SystemExit) as error:  # other people's code may raise anything
+        raise ConfigError(f"{key}: {config.object} failed: {on_one_line(error)}") from None

@@ -1,4 +1,4 @@
-"""From `package.module:factory` to what it names."""
+"""Importing an object by a path such as `package.module:factory`."""
 
 import os
 import sys
@@ -8,30 +8,30 @@ from typing import Any
 from streamlin.errors import ConfigError
 
 
-def imported(key: str, path: str) -> Any:
-    """What `module:name` names; modules in the current folder are found too, behind all that are installed.
+def import_object(key: str, path: str) -> Any:
+    """The object at `module:name`; modules in the current folder are found too, after all installed ones.
 
-    key : of the configuration, for the message.
+    key : the configuration key, for the message.
 
     Raises
     ------
-    ConfigError : there is no such thing, or its module can't be imported.
+    ConfigError : the module can't be imported, or has no such object.
     """
     module, _, name = path.partition(":")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
         found: Any = import_module(module)
-    except (Exception, SystemExit) as error:  # whatever a foreign module raises while it is imported
-        raise ConfigError(f"{key}: {module} can't be imported: {told(error)}") from None
+    except (Exception, SystemExit) as error:  # other people's code may raise anything
+        raise ConfigError(f"{key}: {module} can't be imported: {on_one_line(error)}") from None
     for part in name.split("."):
         if not hasattr(found, part):
-            raise ConfigError(f"{key}: {path}: there is no '{part}' in {found!r:.80}")
+            raise ConfigError(f"{key}: {path}: no '{part}' in {found!r:.80}")
         found = getattr(found, part)
     return found
 
 
-def told(error: BaseException) -> str:
+def on_one_line(error: BaseException) -> str:
     """An error as one short line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__

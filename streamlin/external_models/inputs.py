@@ -1,4 +1,4 @@
-"""What external models are shown of a batch: texts, or hashed features."""
+"""The inputs of external models: texts, or hashed features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -11,12 +11,12 @@ from streamlin.features import Buckets
 
 
 class Inputs:
-    """The events of a batch, each on its own; nothing is made that nobody asks for.
+    """The events of a batch, one at a time; inputs are made only when a model needs them.
 
     Parameters
     ----------
     features : the features of n events, by view.
-    texts : gives their n texts.
+    texts : returns their n texts.
     """
 
     def __init__(self, features: Mapping[str, Buckets], texts: Callable[[], Sequence[str]]) -> None:
@@ -24,18 +24,18 @@ class Inputs:
 
     @cached_property
     def texts(self) -> Sequence[str]:
-        """The text of each event; of several text fields, one a line."""
+        """The text of each event; several text fields are joined by line feeds."""
         return self._texts_of()
 
     def mapping(self, view: str, i: int) -> dict[int, float]:
-        """Bucket -> value of event i's features."""
+        """The features of event i: bucket -> value."""
         buckets, values = self._entries(view, i)
         return dict(zip(buckets.tolist(), values.tolist(), strict=True))
 
     def matrix(self, view: str, i: int, bits: int) -> Any:
-        """Event i's features as a `scipy.sparse.csr_matrix` of float64[1, 2^bits], its columns ascending.
+        """The features of event i as a `scipy.sparse.csr_matrix` of float64[1, 2^bits], with ascending columns.
 
-        The column is the bucket modulo 2^bits, as if there were no more buckets.
+        The column is the bucket modulo 2^bits, as if features were hashed to 2^bits buckets.
         """
         from scipy.sparse import csr_matrix
 

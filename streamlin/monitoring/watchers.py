@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from streamlin.errors import ConfigError, missing
 from streamlin.monitoring.options import MonitoringOptions
-from streamlin.running.loop import Watcher
+from streamlin.running.watching import Watcher
 
 if TYPE_CHECKING:
     from streamlin.monitoring.listener import Listener

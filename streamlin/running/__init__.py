@@ -1,1 +1,1 @@
-"""The loop that drives a run, and what it does beside learning."""
+"""The loop that drives a run, and what it needs besides learning."""

@@ -1,46 +1,46 @@
-"""Doing things in order on a thread of their own."""
+"""Running calls in order on a worker thread."""
 
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-_MOST = 3
-"""Things that may wait: enough to keep the thread busy, few enough to hold."""
+_MAX_PENDING = 3
+"""Calls that may wait: enough to keep the thread busy, few enough to hold in memory."""
 
 
 class BackgroundTasks:
-    """Does what it is given, one thing after the other, while the caller goes on.
+    """Runs calls in order on a worker thread, while the caller continues.
 
-    What goes wrong is raised by the next call of `do` or `wait`; nothing is done after it.
+    An exception is raised by the next `run` or `wait`; no call runs after it.
 
-    threaded : else all is done at once, by the caller.
+    threaded : False runs every call at once, on the caller's thread.
     """
 
     def __init__(self, threaded: bool) -> None:
         self._thread = ThreadPoolExecutor(1, "streamlin-writer") if threaded else None
-        self._waiting: deque[Future[None]] = deque()
+        self._pending: deque[Future[None]] = deque()
         self._failed = False
 
-    def do(self, call: Callable[..., object], *arguments: object, at_once: bool = False) -> None:
-        """Call it; waits only where too much waits already.
+    def run(self, call: Callable[..., object], *arguments: object, inline: bool = False) -> None:
+        """Run a call; blocks only while too many calls wait.
 
-        at_once : by the caller, after all before; where it is little, that takes less time than to hand it over.
+        inline : on the caller's thread, after all calls before; for a short call, a thread switch would take longer.
         """
-        if self._thread is None or at_once:
+        if self._thread is None or inline:
             self.wait()
             self._attempt(call, arguments)
             return
-        while self._waiting and (len(self._waiting) >= _MOST or self._waiting[0].done()):
-            self._waiting.popleft().result()
-        self._waiting.append(self._thread.submit(self._attempt, call, arguments))
+        while self._pending and (len(self._pending) >= _MAX_PENDING or self._pending[0].done()):
+            self._pending.popleft().result()
+        self._pending.append(self._thread.submit(self._attempt, call, arguments))
 
     def wait(self) -> None:
-        """Until all is done."""
-        while self._waiting:
-            self._waiting.popleft().result()
+        """Wait until all calls have run."""
+        while self._pending:
+            self._pending.popleft().result()
 
     def close(self) -> None:
-        """Let what is going on come to its end, and do nothing more."""
+        """Wait for the call that runs, and drop those that wait."""
         self._failed = True
         if self._thread is not None:
             self._thread.shutdown()

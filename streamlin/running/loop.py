@@ -1,85 +1,44 @@
-"""The one loop: poll, decode, featurize, score, learn, measure, write, checkpoint, commit."""
+"""The one loop: poll, decode, featurize, score, learn, evaluate, write, checkpoint, commit."""
 
 import sys
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack
-from functools import partial
-from typing import Any, Protocol
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
 
 from streamlin.checkpoint.run_state import RunState
-from streamlin.config import PipelineConfig, RunConfig
+from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
-from streamlin.evaluation.drift import falls_told
+from streamlin.evaluation.drift import drop_notices
 from streamlin.evaluation.report import report_of
-from streamlin.events import Batch, Position, Source
-from streamlin.formats.base import Format
-from streamlin.model import Features, Learned
+from streamlin.events import Batch, Position
+from streamlin.model import Features
 from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
-from streamlin.running.lag import LagWatch, lags
+from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.read_ahead import ReadAhead
-from streamlin.running.unsaved_progress import UnsavedProgress
-from streamlin.streams.addresses import Address, parse_address
+from streamlin.running.readers import OpenSource, Readers, with_references
+from streamlin.running.saving import RunSaver
+from streamlin.running.watching import Progress, Watcher
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
-from streamlin.streams.opening import open_source
-from streamlin.streams.overlap import check_overlap
+from streamlin.streams.overlap import refuse_overlap
 from streamlin.streams.prediction_lines import PredictionLines
-from streamlin.streams.reader import Portion, Reader
-from streamlin.streams.sinks import Outputs
+from streamlin.streams.reader import Portion
+from streamlin.streams.sinks import Sinks
 from streamlin.streams.stage_times import StageTimes
 
-_AHEAD = 3
-"""Portions read before they are needed: enough to keep both threads busy, few enough to hold."""
+_READ_AHEAD = 3
+"""Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
 _SMALL = 16
-"""A batch of less than this part of a full one comes from a live source that gives what it has."""
-_TURN = 1000
-"""Records of one source that are read before it is the other's turn."""
-_EXTERNAL_MODELS_BATCH = 250
-"""Events that a stop may have to wait for; an external model may take milliseconds for each."""
-_PATIENCE = 0.05
-"""Seconds without news after which what was written is handed to readers."""
+"""A batch of less than this part of a full one comes from a live source that gives all it has."""
+_IDLE_SECONDS = 0.05
+"""Seconds without records after which the sinks are flushed."""
 _SWITCH_INTERVAL = 0.0005
-"""Seconds until a thread that decodes gives way to the one that learns; the interpreter's 5 ms are several batches."""
-
-
-class Progress(Protocol):
-    """Who shows how far a run is."""
-
-    def update(self, run: "Run") -> None:
-        """Called at the start, after every batch, and whenever there is nothing to do."""
-
-    def notice(self, line: str) -> None:
-        """Show one line; called from any thread."""
-
-
-class OpenSource(Source, Protocol):
-    """A source that was opened elsewhere. key : what a checkpoint calls it. format : of its records."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def format(self) -> Format: ...
-
-
-class Watcher:
-    """Who watches a run besides. Called on the thread that learns, but for `notice`; what is not defined is nothing."""
-
-    def update(self, run: "Run") -> None:
-        """As that of `Progress`."""
-
-    def learned(self, learned: Learned) -> None:
-        """Called with what was learned of every batch."""
-
-    def notice(self, line: str) -> None:
-        """As that of `Progress`."""
-
-    def finish(self, run: "Run", report: dict[str, Any]) -> None:
-        """Called when the run has ended, in whatever way, with its report."""
+"""Seconds until a thread that decodes yields to the one that learns; the interpreter's 5 ms are several batches."""
 
 
 class Run:
@@ -87,18 +46,18 @@ class Run:
 
     Parameters
     ----------
-    config : what to do; `config.source.url` must be there, unless there is a `source`.
-    progress : shows how far it is.
-    state : what goes on learning, of the same configuration, and stays open behind the run; None: a state of its own.
-    source : is open already, and read instead; it is closed with the run.
-    watchers : are told the same, and more.
+    config : what to do; needs `config.source.url`, unless a `source` is given.
+    progress : shows how far the run is.
+    state : a state of the same configuration to continue, which stays open after the run; None: a new one.
+    source : an open source, which is read instead; it is closed with the run.
+    watchers : get the same calls as `progress`, and more.
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
-    stop : when set, also by another thread, the run ends in good order.
+    stop : when set, also by another thread, the run ends cleanly.
 
     Raises
     ------
-    ConfigError, ConnectorError, CheckpointError : before the first event, where something can't be used.
+    ConfigError, ConnectorError, CheckpointError : before the first event, if something can't be used.
     """
 
     def __init__(
@@ -118,76 +77,71 @@ class Run:
         self.stages, self.batches, self.batch_size = StageTimes(), 0, 0
         address = None if source is not None else parse_address(config.source.needed_url(), "stdin")
         if state is None and address is not None:
-            config = _with_references(config, connector("sources", address.scheme))
+            config = with_references(config, connector("sources", address.scheme))
         self.config = config
         if address is not None:
-            check_overlap(address, config)
-        self._unsaved = UnsavedProgress(config.checkpoint)
-        self._requests = CheckpointRequests(partial(self._save, wait=True))
-        self._lag_watch = LagWatch()
-        self._open = ExitStack()  # closes the last one first; one that fails keeps no other open
+            refuse_overlap(address, config)
+        self._requests = CheckpointRequests(lambda: self._saver.save(wait=True))
+        self._lag_monitor = LagMonitor()
+        self._open = ExitStack()  # closes the last one first, and the others even if one fails
         try:
-            self.state = RunState(config, previous) if state is None else state
-            if state is None:
-                self._open.callback(self.state.close)
+            self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
-            self._readers: list[Reader] = []
-            if source is not None:
-                self._readers.append(self._reader_of(source, limit))
-            if address is not None:
-                self._readers.append(self._reader(address, config.delayed_labels.enabled, limit))
+            readers = Readers(
+                *(config, self.model, self.state.positions, self._featurize),
+                *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
+            )
+            self._readers = [
+                self._open.enter_context(closing(reader)) for reader in readers.open_all(address, source, limit)
+            ]
             self.source = self._readers[0].source
-            if config.delayed_labels.url is not None:
-                self._readers.append(self._reader(parse_address(config.delayed_labels.url, "stdin"), True))
             if previous:
-                self.state.go_back()
-            sinks, lengths = config.sinks, self.state.lengths
-            self._outputs = Outputs(sinks.predictions, sinks.dead_letters, lengths, self.notice, config.settings_of)
-            self._open.callback(self._outputs.close)
-            self._writer = BackgroundTasks(config.pipeline.threads > 1)
-            self._open.callback(self._writer.close)
-            if self._outputs.commit and getattr(self.source, "shared", False):
-                # It commits before the checkpoint is written; what a crash in between undoes, nobody would learn.
-                raise ConfigError("kafka: transactional= goes with assignment=all only")
-            self._turns = Interleaved(self._readers) if len(self._readers) > 1 else None
-            if self._turns is not None:
-                self._open.callback(self._turns.close)
-            self._lines = PredictionLines(self.model.names, self.model.labels)
-            if self.state.is_kept and (self._outputs.new or self.state.number == 0):
-                self._save(wait=True)  # so that a kill before the next one finds the sinks' lengths
+                self.state.restore_previous()
+            self._open_outputs()
         except BaseException:
             self.close()
             raise
 
+    def _open_outputs(self) -> None:
+        """Open the sinks and what saves the run; save it once, if its checkpoint is new or does not know a sink."""
+        config, opened = self.config, self._open.enter_context
+        predictions, dead_letters = config.sinks.predictions, config.sinks.dead_letters
+        self._sinks = opened(
+            closing(Sinks(predictions, dead_letters, self.state.lengths, self.notice, config.settings_of))
+        )
+        self._writer = opened(closing(BackgroundTasks(config.pipeline.threads > 1)))
+        if self._sinks.commit_positions and getattr(self.source, "shared", False):
+            # The commit comes before the checkpoint is written; no process would learn what a crash in between undoes.
+            raise ConfigError("kafka: transactional= needs assignment=all")
+        self._interleaved = opened(closing(Interleaved(self._readers))) if len(self._readers) > 1 else None
+        self._lines = PredictionLines(self.model.names, self.model.labels)
+        self._saver = RunSaver(self.state, self._readers, self._sinks, self._writer, self.stages, self.notice)
+        if self.state.has_checkpoint and (self._sinks.new or self.state.number == 0):
+            self._saver.save(wait=True)  # so that after a kill before the next one the sinks' lengths are known
+
     def run(self) -> dict[str, Any]:
-        """Run to the source's end, the limit, or until `stop` is set; the report. Errors as of `steps`."""
+        """Run to the source's end, the limit, or until `stop` is set; returns the report. Errors as of `steps`."""
         for _ in self.steps():
             pass
         return self.report()
 
     def steps(self) -> Generator[tuple[Batch, Predictions], None, None]:
-        """Run, and give each batch, once it is learned, with the predictions that were made before.
+        """Run, and give each batch, once it is learned, with the predictions made before that.
 
-        Whoever closes the iterator ends the run in good order.
+        Closing the iterator ends the run cleanly.
 
         Raises
         ------
         StreamlinError : the source or a sink failed for good, or there are too many labels. What came before is in the
             checkpoint, unless a sink failed.
         """
-        begin, interval = time.perf_counter(), sys.getswitchinterval()
-        sys.setswitchinterval(_SWITCH_INTERVAL)
-        portions, ahead = self._requests.watch(iter(self._turns or self._readers[0])), None
-        if self.config.pipeline.threads > 1:
-            ahead = ReadAhead(portions, _AHEAD, _PATIENCE, self.stop, self._is_small)
-            portions = iter(ahead)
-        failure: StreamlinError | None = None
-        try:
-            self._tell()
+        begin, failure = time.perf_counter(), None
+        with self._reading() as portions:
+            self._update_watchers()
             while not self.stop.is_set():
                 try:
-                    wanted = self._requests.waiting  # before the look: what was given before that is found by it
+                    requested = self._requests.pending  # before reading: the read then covers all that was handed over
                     portion = next(portions)
                     if portion is not None:
                         self.model.admit(portion.batch)
@@ -196,43 +150,52 @@ class Run:
                 except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
                     failure = error
                     break
-                learned = self._step(portion)
-                if portion is None and wanted:
-                    self._requests.meet()
+                learned = self._process(portion)
+                if portion is None and requested:
+                    self._requests.save_pending()
                 self.seconds = time.perf_counter() - begin
-                self._tell()
+                self._update_watchers()
                 if learned is not None:
                     try:
                         yield learned
                     except GeneratorExit:
                         break
+        self._saver.finish()
+        self.seconds = time.perf_counter() - begin
+        self._update_watchers()
+        if failure is not None:
+            raise failure
+
+    @contextmanager
+    def _reading(self) -> Iterator[Iterator[Portion | None]]:
+        """The portions, read ahead if there is a thread for that; stops reading at the end."""
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL)
+        portions, ahead = self._requests.watch(iter(self._interleaved or self._readers[0])), None
+        if self.config.pipeline.threads > 1:
+            ahead = ReadAhead(portions, _READ_AHEAD, _IDLE_SECONDS, self.stop, self._is_small)
+            portions = iter(ahead)
+        try:
+            yield portions
             self.stop.set()
-            while ahead is not None and not ahead.join(_PATIENCE):
-                self._requests.meet()  # nothing more is learned, and the source waits
+            while ahead is not None and not ahead.join(_IDLE_SECONDS):
+                self._requests.save_pending()  # nothing more is learned, and the source waits for its checkpoint
         finally:
             self.stop.set()
             self._requests.end()
             if ahead is not None:
                 ahead.join()
             sys.setswitchinterval(interval)
-        if self._unsaved:
-            self._save(wait=True)
-        else:
-            self.state.wait()
-        self.seconds = time.perf_counter() - begin
-        self._tell()
-        if failure is not None:
-            raise failure
 
     def notice(self, line: str) -> None:
-        """Tell all who watch a line; from any thread."""
+        """Show a line on the progress display and to all watchers; called from any thread."""
         for watcher in (self.progress, *self.watchers):
             watcher.notice(line)
 
     def report(self, details: bool = True) -> dict[str, Any]:
-        """What was measured, JSON-able. All counts but the seconds and their rate go back to before a resume.
+        """The metrics so far, JSON-able. All counts include those before a resume; the seconds and the rate do not.
 
-        details : False leaves out what is long.
+        details : False leaves out the long parts.
         """
         report = report_of(self.model.prequential, self.model.labels, details)
         pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
@@ -243,39 +206,39 @@ class Run:
         return counts | pace | more | report
 
     def lag(self) -> dict[str, int] | None:
-        """Events that wait in each part of the source; None where it can't know."""
+        """Events that wait in each part of the source; None if the source can't tell."""
         extent = getattr(self.source, "extent", None)
-        return None if extent is None else lags(extent(), self._positions_now(self._readers[0].key))
+        return None if extent is None else lags(extent(), self._saver.positions(self._readers[0].key))
 
     @property
     def writes_to_stdout(self) -> bool:
-        """Whether events go to standard output."""
-        return self._outputs.to_stdout
+        """Whether a sink writes to standard output."""
+        return self._sinks.to_stdout
 
     @property
     def events_per_second(self) -> float | None:
-        """Events of this run by its seconds; None before it began."""
+        """Events of this run divided by its seconds; None before it began."""
         events = self.model.prequential.events - self._resumed_events
         return events / self.seconds if self.seconds > 0 else None
 
     def close(self) -> None:
-        """Close source, sinks and checkpoint; what is in no checkpoint by now will be learned again."""
+        """Close source, sinks and checkpoint; what no checkpoint holds by now is learned again after a restart."""
         self.stop.set()
         self._open.close()
 
-    def _step(self, portion: Portion | None) -> tuple[Batch, Predictions] | None:
-        """Deal with a portion; what was predicted, where there was something to predict."""
+    def _process(self, portion: Portion | None) -> tuple[Batch, Predictions] | None:
+        """Learn a portion and write its lines; returns what was predicted, None if the portion has no events."""
         if portion is None:
-            self._writer.do(self._outputs.flush, at_once=True)
+            self._writer.run(self._sinks.flush, inline=True)
             self._save_if_due()
             return None
-        if portion.count and self._unsaved.begins:
-            self._save(wait=True)
+        if portion.count and self._saver.unsaved.has_new_parts:
+            self._saver.save(wait=True)
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
-            self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
+            self._writer.run(self._sinks.write_dead, portion.dead, portion.records)
         self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
-        self._unsaved.add(portion, self.state.positions.get(portion.source, {}))
+        self._saver.add(portion)
         self._save_if_due()
         return learned
 
@@ -286,10 +249,10 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        for line in [*self.model.take_news(), *falls_told(self.model.prequential.news)]:
+        for line in [*self.model.pop_notices(), *drop_notices(self.model.prequential.news)]:
             self.notice(line)
-        if self._outputs.predictions is not None:
-            self._writer.do(self._write, given, predictions, at_once=self._is_small(portion))
+        if self._sinks.predictions is not None:
+            self._writer.run(self._write, given, predictions, inline=self._is_small(portion))
         for watcher in self.watchers:
             watcher.learned(self.model.learned)
         return given, predictions
@@ -299,7 +262,7 @@ class Run:
 
     def _write(self, batch: Batch, predictions: Predictions) -> None:
         begin = time.perf_counter()
-        self._outputs.write(self._lines.encode(batch, predictions), batch)
+        self._sinks.write(self._lines.encode(batch, predictions), batch)
         self.stages.add("write", begin)
 
     def _featurize(self, batch: Batch) -> Features:
@@ -308,91 +271,24 @@ class Run:
         self.stages.add("featurize", begin)
         return features
 
-    def _tell(self) -> None:
+    def _update_watchers(self) -> None:
         self.progress.update(self)
         for watcher in self.watchers:
             watcher.update(self)
 
     def _save_if_due(self) -> None:
         now = time.monotonic()
-        if self._unsaved.is_due(now):
-            self._save()
-        self.state.check()
-        if self._lag_watch.due(now):
-            line = self._lag_watch.look(now, sum((self.lag() or {}).values()))
+        self._saver.save_if_due(now)
+        if self._lag_monitor.is_due(now):
+            line = self._lag_monitor.observe(now, sum((self.lag() or {}).values()))
             if line is not None:
                 self.notice(line)
 
-    def _save(self, wait: bool = False) -> None:
-        """Flush the sinks, write the checkpoint, commit to the source: in this order, or a crash loses something.
-
-        wait : until that is done; else the writing goes on beside the run.
-        """
-        begin = time.perf_counter()
-        positions = {reader.key: self._positions_now(reader.key) for reader in self._readers}
-        self.state.positions |= positions
-        self._writer.wait()
-        self.state.lengths = self._outputs.sync(positions[self._readers[0].key])
-        self._unsaved.clear()
-        if not self.state.is_kept:
-            self._commit(positions, 0)
-            return
-        self.state.save(partial(self._commit, positions), wait)
-        self.stages.add("checkpoint", begin)
-        for line in self.model.take_news():  # of external models that could not be saved
-            self.notice(line)
-
-    def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
-        """Tell the sources, but where a sink commits: late as it is, this one would undo the sink's next one."""
-        for reader in self._readers[self._outputs.commit :]:
-            reader.commit(positions[reader.key], number)
-
-    def _positions_now(self, source: str) -> dict[str, Position]:
-        """Where each part of a source goes on behind what was dealt with."""
-        return self.state.positions.get(source, {}) | self._unsaved.positions(source)
-
-    def _reader(self, address: Address, delayed_labels: bool, limit: int | None = None) -> Reader:
-        """Open a source; it is closed with the run."""
-        own_key = getattr(connector("sources", address.scheme), "key", None)
-        key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
-        positions = dict(self.state.positions.get(key, {}))
-        save = partial(self._checkpoint_for_source, key)
-        source, decoder, pace = open_source(
-            address, self.config, positions, self.notice, self.stop, save, delayed_labels
-        )
-        reader = Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self.stop, key, self.stages)
-        self._open.callback(reader.close)
-        return reader
-
-    def _reader_of(self, source: OpenSource, limit: int | None) -> Reader:
-        reader = Reader(
-            source, source.format, self._featurize, self._pipeline, limit, None, self.stop, source.key, self.stages
-        )
-        self._open.callback(reader.close)
-        return reader
-
-    @property
-    def _pipeline(self) -> PipelineConfig:
-        """As configured, but with batches small enough where more than speed depends on them."""
-        pipeline = self.config.pipeline
-        turn = _TURN if self.config.delayed_labels.url is not None else pipeline.batch_size
-        patience = _EXTERNAL_MODELS_BATCH if self.model.external_models else pipeline.batch_size
-        return pipeline.model_copy(update={"batch_size": min(pipeline.batch_size, turn, patience)})
-
     def _checkpoint_for_source(self, key: str) -> Mapping[str, Position]:
-        """See `streamlin.events.SourceContext.checkpoint`; nothing where the run has failed."""
-        if not self._requests.ask():
+        """See `streamlin.events.SourceContext.checkpoint`; empty if the run has failed."""
+        if not self._requests.request():
             return {}
         for reader in self._readers:
             if reader.key == key:
-                reader.tell_source()
-        return self._positions_now(key)
-
-
-def _with_references(config: RunConfig, source_class: Any) -> RunConfig:
-    """A source whose events carry another's predictions has them measured too."""
-    field = getattr(source_class, "reference_field", None)
-    if field is None or field in config.evaluation.references:
-        return config
-    references = (*config.evaluation.references, field)
-    return config.model_copy(update={"evaluation": config.evaluation.model_copy(update={"references": references})})
+                reader.pass_on_commits()
+        return self._saver.positions(key)

@@ -1,4 +1,4 @@
-"""Predicting with a checkpoint, learning nothing."""
+"""Predicting with a checkpoint, without learning."""
 
 import threading
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.reader import Reader
-from streamlin.streams.sinks import Outputs
+from streamlin.streams.sinks import Sinks
 
 
 def predict(
@@ -27,10 +27,10 @@ def predict(
     kafka: KafkaConfig | None = None,
     allow_pickle: bool = False,
 ) -> int:
-    """Write a prediction line for each event of a source, from what the checkpoint in `folder` has learned.
+    """Write a prediction line for each event of a source, with the model of the checkpoint in `folder`.
 
-    kafka : how brokers are reached, of which a checkpoint knows nothing.
-    allow_pickle : as of `model_of`.
+    kafka : how brokers are reached; a checkpoint does not hold that.
+    allow_pickle : see `model_of`.
 
     Returns the number of dead letters. Raises StreamlinError as a run does.
     """
@@ -42,23 +42,23 @@ def predict(
     )
     with (
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
-        closing(Outputs(predictions, dead_letters, {}, notice, config.settings_of)) as outputs,
+        closing(Sinks(predictions, dead_letters, {}, notice, config.settings_of)) as sinks,
     ):
-        return _predict_all(reader, model, outputs, notice)
+        return _predict_all(reader, model, sinks, notice)
 
 
-def _predict_all(reader: Reader, model: Model, outputs: Outputs, notice: Callable[[str], None]) -> int:
+def _predict_all(reader: Reader, model: Model, sinks: Sinks, notice: Callable[[str], None]) -> int:
     lines, dead = PredictionLines(model.names, model.labels), 0
     for portion in reader:
         if portion is None:
-            outputs.flush()
+            sinks.flush()
             continue
         if len(portion.batch):
             given, predictions = model.predict(portion.batch, portion.features)
-            for line in model.take_news():
+            for line in model.pop_notices():
                 notice(line)
-            outputs.write(lines.encode(given, predictions), given)
-        outputs.write_dead(portion.dead, portion.records)
+            sinks.write(lines.encode(given, predictions), given)
+        sinks.write_dead(portion.dead, portion.records)
         dead += len(portion.dead)
-    outputs.sync({})
+    sinks.sync({})
     return dead

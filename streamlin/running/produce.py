@@ -1,4 +1,4 @@
-"""Putting a source's events into a sink as they are, above all a file into a topic."""
+"""Sending a source's events to a sink as they are, above all a file to a topic."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from streamlin.streams.reader import Portion, Reader
 
 
 class Produced(NamedTuple):
-    """Messages sent, and records that are no events: sent as they are where they are JSON, else left out."""
+    """Messages sent, and records that can't become events; of a JSON source these are sent too, of others left out."""
 
     messages: int
     dead_letters: int
@@ -27,9 +27,9 @@ class Produced(NamedTuple):
 def produce(
     config: RunConfig, sink: str, limit: int | None, notice: Callable[[str], None], stop: threading.Event
 ) -> Produced:
-    """Send every event of `config.source.url` as JSON, its id the key; at the pace that the source is asked for.
+    """Send every event of `config.source.url` as JSON, with its id as the key, at the pace of the source's options.
 
-    Records of a JSON source are sent as they are. Raises StreamlinError as a run does.
+    Records of a JSON source are sent unchanged. Raises StreamlinError as a run does.
     """
     address, delayed_labels = parse_address(config.source.needed_url(), "stdin"), config.delayed_labels.enabled
     source, decoder, pace = open_source(address, config, {}, notice, stop, delayed_labels=delayed_labels)
@@ -53,7 +53,7 @@ def produce(
 
 
 def _send(portion: Portion, encode: Format | None, sink: object) -> int:
-    """Send a portion; how many messages that were."""
+    """Send a portion; returns the number of messages."""
     records, batch = portion.records, portion.batch
     names = [records.name(i) if key is None else key for i, key in zip(batch.kept, batch.ids, strict=True)]
     if encode is not None:

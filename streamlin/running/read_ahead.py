@@ -1,4 +1,4 @@
-"""Working ahead: an iterator on a thread of its own, while what it gave before is dealt with."""
+"""Reading ahead: an iterator runs on its own thread while its earlier items are processed."""
 
 import queue
 import threading
@@ -9,28 +9,29 @@ _END = object()
 
 
 class ReadAhead:
-    """Runs an iterator on a thread of its own, a few items ahead; what it raises is raised where it is read.
+    """Runs an iterator on its own thread, a few items ahead; its exception is raised in the consumer.
 
-    Gives None where the next item is not there yet after `patience` seconds, or where the iterator gives None.
+    Gives None if the next item is not there after `idle_seconds`, or if the iterator gives None.
 
-    is_small : says of an item that little was to be had: whoever reads keeps up. From then on he asks for the next one
-        himself, until one is not small. To hand over from thread to thread would only take time, and what comes while
-        an item is dealt with makes the next one larger.
+    is_small : whether an item is so small that the consumer keeps up. From then on the consumer reads directly, on its
+        own thread, until an item is not small: a switch between threads would only take time, and what arrives while
+        an item is processed makes the next one larger.
     """
 
     def __init__(
         self,
         items: Iterator[Any],
         depth: int,
-        patience: float,
+        idle_seconds: float,
         stop: threading.Event,
         is_small: Callable[[Any], bool] = lambda item: False,
     ) -> None:
         self._is_small = is_small
         self._queue: queue.Queue[Any] = queue.Queue(depth)
-        self._patience, self._stop = patience, stop
+        self._idle_seconds, self._stop = idle_seconds, stop
         self._error: BaseException | None = None
-        self._given_back = threading.Event()
+        self._may_read = threading.Event()
+        """Set when the consumer no longer reads directly."""
         self._items = items
         self._thread = threading.Thread(target=self._run, name="streamlin-reader", daemon=True)
         self._thread.start()
@@ -38,7 +39,7 @@ class ReadAhead:
     def __iter__(self) -> Iterator[Any]:
         while True:
             try:
-                item = self._queue.get(timeout=self._patience)
+                item = self._queue.get(timeout=self._idle_seconds)
             except queue.Empty:
                 yield None
                 continue
@@ -46,36 +47,36 @@ class ReadAhead:
                 break
             yield item
             if self._is_small(item):
-                yield from self._alone()
+                yield from self._read_directly()
         self._thread.join()
         if self._error is not None:
             raise self._error
 
     def join(self, seconds: float | None = None) -> bool:
-        """Wait for the thread, which ends at once when `stop` is set; whether it has ended."""
+        """Wait for the thread, which ends at once when `stop` is set; returns whether it has ended."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def _alone(self) -> Iterator[Any]:
-        """Items without the thread, until it is needed again or there are none."""
+    def _read_directly(self) -> Iterator[Any]:
+        """Items without the thread, until one is not small or the iterator ends."""
         for item in self._items:
             yield item
             if self._stop.is_set() or (item is not None and not self._is_small(item)):
                 break
-        self._given_back.set()
+        self._may_read.set()
 
     def _run(self) -> None:
         try:
             for item in self._items:
                 if item is None:
                     continue
-                self._given_back.clear()  # before the item is there to be taken
+                self._may_read.clear()  # before the consumer can get the item
                 if not self._put(item):
                     break
                 if self._is_small(item):
-                    while not self._given_back.wait(0.1) and not self._stop.is_set():
+                    while not self._may_read.wait(0.1) and not self._stop.is_set():
                         pass
-        except BaseException as error:  # raised again by the thread that reads
+        except BaseException as error:  # raised again by the consumer
             self._error = error
         self._put(_END)
 

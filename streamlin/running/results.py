@@ -1,4 +1,4 @@
-"""What a run in Python gives: predictions, one by one or as a frame."""
+"""The results of a run in Python: predictions, one by one or as a data frame."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self
@@ -8,13 +8,13 @@ from streamlin.running.loop import Run
 
 
 class Prediction(NamedTuple):
-    """What was predicted of one event before its label was seen.
+    """The prediction for one event, made before its label was seen.
 
-    id : the event's, else its place in the source.
-    predicted : by the learner that leads; None: it knew no label.
-    confidence : 0 to 1; None where it can't be told.
-    learners : what each predicted.
-    label : None where there is none.
+    id : the event's id; its position in the source if it has no id.
+    predicted : by the leading learner; None if it knew no label.
+    confidence : 0 to 1; None if it can't be computed.
+    learners : the prediction of each learner, by name.
+    label : the true label; None if the event has no label.
     """
 
     id: str
@@ -25,9 +25,10 @@ class Prediction(NamedTuple):
 
 
 class Results(Iterator[Prediction]):
-    """An iterator of predictions. Learning goes on as it is read, a batch at a time.
+    """An iterator of predictions. Reading it drives the run, a batch at a time.
 
-    Where it is left early, `close` it, or use it in a `with`: what was learned is saved, if there is a checkpoint.
+    To stop before the end, call `close` or use it in a `with` statement: then what was learned is saved, if the
+    pipeline has a checkpoint.
     """
 
     def __init__(self, run: Run) -> None:
@@ -57,14 +58,14 @@ class Results(Iterator[Prediction]):
             self._rows = map(Prediction, *shared, learners, columns["label"])
 
     def finish(self) -> dict[str, Any]:
-        """Run to the end without a look at the predictions; the report."""
+        """Run to the end, discarding the predictions; returns the report."""
         for _ in self._steps:
             pass
         self.close()
         return self._run.report()
 
     def columns(self) -> dict[str, list[Any]]:
-        """What is left, as columns: id, predicted, confidence, one for each learner, label."""
+        """The remaining predictions as columns: id, predicted, confidence, one for each learner, label."""
         whole: dict[str, list[Any]] = {name: [] for name in ("id", "predicted", "confidence", *self._learners, "label")}
         for row in self._rows:
             for name, value in {**row._asdict(), **row.learners}.items():
@@ -76,19 +77,19 @@ class Results(Iterator[Prediction]):
         return whole
 
     def to_pandas(self) -> Any:
-        """What is left, as a pandas DataFrame."""
+        """The remaining predictions as a pandas DataFrame."""
         return _library("pandas").DataFrame(self.columns())
 
     def to_polars(self) -> Any:
-        """What is left, as a polars DataFrame."""
+        """The remaining predictions as a polars DataFrame."""
         return _library("polars").DataFrame(self.columns(), infer_schema_length=None)
 
     def to_arrow(self) -> Any:
-        """What is left, as a pyarrow Table."""
+        """The remaining predictions as a pyarrow Table."""
         return _library("pyarrow").table(self.columns())
 
     def close(self) -> None:
-        """End the run in good order; whatever has been learned is kept."""
+        """End the run cleanly; everything learned so far is kept."""
         if not self._closed:
             self._closed = True
             self._steps.close()
@@ -98,7 +99,7 @@ class Results(Iterator[Prediction]):
         self.close()
 
     def _next_columns(self) -> dict[str, list[Any]] | None:
-        """The next batch; None at the end, when all is closed."""
+        """The next batch as columns; None at the end, when everything is closed."""
         try:
             batch, predictions = next(self._steps)
         except BaseException as error:
@@ -106,7 +107,7 @@ class Results(Iterator[Prediction]):
             if isinstance(error, StopIteration):
                 return None
             raise
-        names = [*self._run.model.labels.names, None]  # code -1 is the last
+        names = [*self._run.model.labels.names, None]  # code -1 is the last one, None
         given_out = predictions.predicted[predictions.lead, range(len(batch))]
         return {
             "id": [batch.records.name(int(batch.kept[i])) if key is None else key for i, key in enumerate(batch.ids)],

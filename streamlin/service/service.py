@@ -15,7 +15,8 @@ from streamlin.formats.json import json_lines
 from streamlin.monitoring.listener import Listener, listen
 from streamlin.monitoring.prometheus.answers import answers
 from streamlin.monitoring.prometheus.watcher import Metrics
-from streamlin.running.loop import Run, Watcher
+from streamlin.running.loop import Run
+from streamlin.running.watching import RunView, Watcher
 from streamlin.service.accepting import Acceptance
 from streamlin.service.app import PATHS, POSTS, make_app
 from streamlin.service.guard import Guard
@@ -114,7 +115,7 @@ class Service(Watcher):
             if self._server is not None:
                 self._server.close()
 
-    def update(self, run: Run) -> None:
+    def update(self, run: RunView) -> None:
         """Begin to serve when the time has come; on the thread that learns."""
         if self._server is not None or self._journal.ended:
             return

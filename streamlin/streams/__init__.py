@@ -1,1 +1,1 @@
-"""Streams: from an address to events, from predictions to lines."""
+"""Streams: from an address to events, and from predictions to lines."""

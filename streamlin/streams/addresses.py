@@ -15,7 +15,7 @@ _SECRET = re.compile(r"(?<=//).*(?=@)|(?<=password=)[^&]*|(?<=secret=)[^&]*|(?<=
 
 @dataclass(frozen=True)
 class Address:
-    """A scheme (`file`, `stdin`, …), the address that its connector understands, and the options of its query."""
+    """A scheme (`file`, `stdin`, …), the address in the form that its connector expects, and the query's options."""
 
     scheme: str
     address: str
@@ -23,19 +23,19 @@ class Address:
 
     @property
     def key(self) -> str:
-        """The same for the same place, whatever the options and the working folder."""
+        """Equal for equal places, whatever the options and the working folder."""
         address = os.path.realpath(self.address) if self.scheme == "file" else self.address
         return f"{self.scheme}:{address}"
 
 
 def parse_address(text: str, dash: str) -> Address:
-    """What a person wrote; `dash` is the scheme that `-` stands for.
+    """Parse a path, `-` or a URL; `dash` is the scheme that `-` stands for.
 
-    A path that exists is taken as it is; else what follows a `?key=` is a query.
+    A path that exists is used unchanged; in any other path, `?key=` begins the query.
 
     Raises
     ------
-    ConfigError : no path, an option twice, an option without a name.
+    ConfigError : the path is empty, an option is given twice, or an option has no name.
     """
     if text == "-":
         return Address(dash, "-")
@@ -47,13 +47,13 @@ def parse_address(text: str, dash: str) -> Address:
     return _file(path, _options(query, text))
 
 
-def shown(text: str) -> str:
-    """An address for people, without what looks like a secret."""
+def redacted(text: str) -> str:
+    """An address to show, without anything that looks like a secret."""
     return _SECRET.sub("…", text)
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Path and query. A `?` may be part of either: the path is the shortest that exists, else the shortest."""
+    """Path and query. A `?` may be part of either: the path is the shortest one that exists, or else the shortest."""
     cuts = [] if os.path.exists(text) else [found.start() for found in _QUERY.finditer(text)]
     if not cuts:
         return text, ""
@@ -63,9 +63,9 @@ def _split(text: str) -> tuple[str, str]:
 
 def _file(path: str, options: Mapping[str, str]) -> Address:
     if not path:
-        raise ConfigError("an empty path; give a path, '-' or a URL")
+        raise ConfigError("the path is empty: expected a path, '-' or a URL")
     if "\0" in path:
-        raise ConfigError(f"the path {path!r} has a NUL in it")
+        raise ConfigError(f"the path {path!r} contains a NUL character")
     return Address("file", path, options)
 
 
@@ -73,23 +73,23 @@ def _parse_url(text: str) -> Address:
     try:
         parts = urlsplit(text, allow_fragments=False)  # a `#` is a part of a path or pattern
     except ValueError as error:
-        raise ConfigError(f"'{shown(text)}' is no URL: {error}") from None
+        raise ConfigError(f"invalid URL '{redacted(text)}': {error}") from None
     options = _options(parts.query, text)
     if parts.scheme == "file":
         if parts.netloc not in ("", "localhost"):
-            raise ConfigError(f"'{text}' names the host '{parts.netloc}'; a file URL has three slashes: file:///path")
+            raise ConfigError(f"'{text}' names the host '{parts.netloc}': a file URL has three slashes: file:///path")
         return _file(unquote(parts.path), options)
     return Address(parts.scheme, f"{parts.netloc}{unquote(parts.path)}", options)
 
 
 def _options(query: str, text: str) -> dict[str, str]:
     options: dict[str, str] = {}
-    text = shown(text)
+    text = redacted(text)
     for pair in query.split("&") if query else ():
         key, sign, value = (unquote(part) for part in pair.partition("="))  # a plus is a plus: patterns have them
         if not key or not sign:
-            raise ConfigError(f"'{text}' has options that are not key=value&key=value")
+            raise ConfigError(f"invalid options in '{text}': expected key=value&key=value")
         if key in options:
-            raise ConfigError(f"'{text}' has the option '{key}' twice")
+            raise ConfigError(f"'{text}' gives the option '{key}' twice")
         options[key] = value
     return options

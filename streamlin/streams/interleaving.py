@@ -1,20 +1,20 @@
-"""Two readers, by turns."""
+"""Interleaving several readers."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from streamlin.streams.reader import Portion, Reader
 
-_PATIENCE = 0.05
-"""Seconds without news from either after which that is said."""
+_IDLE_SECONDS = 0.05
+"""Seconds without a portion from any reader after which None is given."""
 _END = object()
 
 
 class Interleaved:
-    """Portions of several readers, one of each in turn; iterate it once.
+    """Portions of several readers, one of each in turn; can be iterated over once.
 
-    While all have something the order is always the same. One that has nothing is waited for on a thread of its own, so
-    that it does not hold up the others. It ends when all have.
+    While all readers have portions, the order is deterministic. A reader without a portion is waited for on its own
+    thread, so that it does not hold up the others. The iteration ends when all readers have ended.
     """
 
     def __init__(self, readers: Sequence[Reader]) -> None:
@@ -23,25 +23,25 @@ class Interleaved:
         self._idle: dict[Reader, Future[object]] = {}
 
     def __iter__(self) -> Iterator[Portion | None]:
-        left = {reader: iter(reader) for reader in self._readers}
-        while left:
-            given = False
-            for reader, portions in list(left.items()):
+        active = {reader: iter(reader) for reader in self._readers}
+        while active:
+            found = False
+            for reader, portions in list(active.items()):
                 idle = self._idle.get(reader)
                 if idle is not None and not idle.done():
                     continue
                 portion = next(portions, _END) if idle is None else self._idle.pop(reader).result()
                 if portion is _END:
-                    del left[reader]
+                    del active[reader]
                 elif isinstance(portion, Portion):
-                    given = True
+                    found = True
                     yield portion
                 else:
                     self._idle[reader] = self._threads.submit(next, portions, _END)
-            if not given:
-                wait(self._idle.values(), _PATIENCE, FIRST_COMPLETED)
+            if not found:
+                wait(self._idle.values(), _IDLE_SECONDS, FIRST_COMPLETED)
                 yield None
 
     def close(self) -> None:
-        """Wait until nobody reads any more, which is soon once the readers are to stop."""
+        """Wait until no thread reads any more, which takes only a moment once the readers' `stop` is set."""
         self._threads.shutdown()

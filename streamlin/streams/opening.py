@@ -1,4 +1,4 @@
-"""From an address to a source, the format of its records, and their pace."""
+"""Opening a source: from an address to the source, the format of its records, and the replay pace."""
 
 import os
 import threading
@@ -15,8 +15,8 @@ from streamlin.registry import connector
 from streamlin.streams.addresses import Address
 from streamlin.streams.replay_pace import Pace, parse_pace
 
-_PACE = ("rate", "speed")
-_OURS = ("format", *_PACE)
+_PACE_OPTIONS = ("rate", "speed")
+_COMMON_OPTIONS = ("format", *_PACE_OPTIONS)
 
 
 def open_source(
@@ -28,19 +28,19 @@ def open_source(
     checkpoint: Callable[[], Mapping[str, Position]] = dict,
     delayed_labels: bool = False,
 ) -> tuple[Source, Format, Pace | None]:
-    """Open a source. Of the URL's options `format`, `rate`, `speed` and those of the format are not the source's.
+    """Open a source. It gets the URL's options except `format`, `rate`, `speed` and those of the format.
 
-    delayed_labels : whether records may be but the label of an earlier text.
+    delayed_labels : whether a record may hold only the label of an earlier text.
 
     Raises
     ------
-    ConfigError : an option is wrong. ConnectorError : it can't be read.
+    ConfigError : an option is wrong. ConnectorError : the source can't be read.
     """
     options = dict(address.options)
     name = options.pop("format", None) or _format_at(address.address)
-    pace = parse_pace({key: options.pop(key) for key in _PACE if key in options}, stop)
-    own = {key: options.pop(key) for key in option_names(name) if key in options}
-    decoder = open_format(name, own, config.fields, further_fields(config))
+    pace = parse_pace({key: options.pop(key) for key in _PACE_OPTIONS if key in options}, stop)
+    format_options = {key: options.pop(key) for key in option_names(name) if key in options}
+    decoder = open_format(name, format_options, config.fields, further_fields(config))
     if delayed_labels:
         decoder.take_delayed_labels()
     context = SourceContext(
@@ -53,26 +53,26 @@ def open_source(
         settings=config.settings_of(address.scheme),
         checkpoint=checkpoint,
     )
-    opens: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
+    make: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
     try:
-        return opens(address.address, context), decoder, pace
+        return make(address.address, context), decoder, pace
     except ConfigError as error:
-        raise ConfigError(f"{error}{_meant(options)}") from None
+        raise ConfigError(f"{error}{_hint(options)}") from None
 
 
 def _format_at(path: str) -> str:
-    """The format by suffix; of a folder, that of its files where they agree."""
+    """The format by the suffix; for a folder, the format of its files if they all have the same."""
     if not os.path.isdir(path):
         return format_of(path)
     names = {format_of(entry.name) for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")}
     return names.pop() if len(names) == 1 else format_of(path)
 
 
-def _meant(options: Mapping[str, str]) -> str:
-    """The option of another format that one of these is, or that of every source or format that it nearly is."""
+def _hint(options: Mapping[str, str]) -> str:
+    """For a message: which format one of these options belongs to, or which known option it resembles."""
     for key in options:
         if formats := [name for name in FORMATS if key in option_names(name)]:
             return f"; '{key}' is an option of format={' and format='.join(formats)}"
-    known = {*_OURS, *chain.from_iterable(map(option_names, FORMATS))}
+    known = {*_COMMON_OPTIONS, *chain.from_iterable(map(option_names, FORMATS))}
     close = [match for key in options for match in get_close_matches(key, known, n=1, cutoff=0.7)]
     return f"; or did you mean '{close[0]}'?" if close else ""

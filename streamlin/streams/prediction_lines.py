@@ -1,4 +1,4 @@
-"""Predictions as JSON lines, written as columns: one kernel fills one buffer a batch."""
+"""Predictions as JSON lines: one kernel writes all lines of a batch into one buffer."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,17 +14,17 @@ from streamlin.kernel.byte_buffers import PADDING, concatenate, copy_bytes
 
 
 class Lines(NamedTuple):
-    """Lines end to end: line i is `text[bounds[i]:bounds[i + 1]]`, its line feed with it; bounds int64[n + 1]."""
+    """Consecutive lines: line i is `text[bounds[i]:bounds[i + 1]]`, including its line feed; bounds int64[n + 1]."""
 
     text: memoryview
     bounds: NDArray[np.int64]
 
 
 class PredictionLines:
-    """Makes `{"id": …, "predicted": …, "confidence": …, "learners": {…}, "label": …}`, a line an event.
+    """Makes `{"id": …, "predicted": …, "confidence": …, "learners": {…}, "label": …}`, one line per event.
 
-    `position` stands where the event has no id, `label` only where there is one, null for an abstention and for a
-    confidence that can't be told (scores that overflowed).
+    An event without an id has its `position` instead; one without a label has no `label`. An abstention is null, and so
+    is a confidence that can't be computed (scores that overflowed).
     """
 
     def __init__(self, learners: Sequence[str], labels: LabelIndex) -> None:
@@ -37,8 +37,8 @@ class PredictionLines:
     def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
         predicted, lead, confidences, _ = predictions
-        labels, shown = self._shown(batch.labels)
-        fragments, bounds = concatenate(shown)
+        labels, encoded = self._encoded(batch.labels)
+        fragments, bounds = concatenate(encoded)
         keys, has_id = _keys(batch)
         lengths = np.diff(bounds)
         given_out = predicted[lead, np.arange(lead.size)]
@@ -62,8 +62,8 @@ class PredictionLines:
         text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
         return Lines(text, line_bounds)
 
-    def _shown(self, labels: Sequence[str | None]) -> tuple[NDArray[np.int32], list[bytes]]:
-        """Codes of the labels, and the JSON of what codes -1, 0, … stand for; labels not learned come last."""
+    def _encoded(self, labels: Sequence[str | None]) -> tuple[NDArray[np.int32], list[bytes]]:
+        """Codes of the labels, and the JSON that codes -1, 0, … stand for; labels not learned yet come last."""
         for name in self._labels.names[len(self._fragments) - 1 :]:
             self._fragments.append(msgspec.json.encode(name))
         codes = self._labels.codes(labels)
@@ -85,11 +85,11 @@ _PUNCTUATION = (
 _ENCODER = msgspec.json.Encoder()
 _ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
 _SHARE_SIZE = 8
-"""The most bytes that a confidence takes."""
+"""Maximum number of bytes of a confidence."""
 
 
 def _keys(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
-    """The ids, or positions where there is none, as one JSON list and PADDING; and bool[n], which are ids."""
+    """The ids, or the positions of events without id, as one JSON list and PADDING; and bool[n], which are ids."""
     names, has_id = batch.ids, np.ones(len(batch), np.bool_)
     if None in names:
         has_id = np.array([key is not None for key in names], np.bool_)
@@ -115,14 +115,14 @@ def fill_lines(
     out: NDArray[np.uint8],
     line_bounds: NDArray[np.int64],
 ) -> None:
-    """Write the lines of n events to `out`, which has room, and where each begins and ends to `line_bounds` [n + 1].
+    """Write the lines of n events to `out`, which is large enough, and their bounds to `line_bounds` [n + 1].
 
-    Bytes, `out` too, go on for PADDING.
+    All byte arrays, `out` too, end with PADDING unused bytes.
 
     keys : a JSON list of n strings.
     confidences [n] : 0 to 1, or NaN.
     predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
-    texts, text_bounds : likewise, `_PUNCTUATION`, then what comes before each learner's prediction.
+    texts, text_bounds : in the same form, `_PUNCTUATION`, then the text before each learner's prediction.
     """
     at, key = 0, 1
     line_bounds[0] = 0
@@ -150,7 +150,7 @@ def fill_lines(
 
 @kernel
 def put(out: NDArray[np.uint8], at: int, texts: NDArray[np.uint8], bounds: NDArray[np.int64], number: int) -> int:
-    """Copy text `number` of several to out[at:]; returns where it ends."""
+    """Copy text `number` of several to out[at:]; returns the end of the copy."""
     return copy_bytes(texts, bounds[number], bounds[number + 1], out, at)
 
 
@@ -159,7 +159,7 @@ def string_end(
     text: NDArray[np.uint8],
     begin: int,
 ) -> int:
-    """Behind the JSON string that begins at text[begin]."""
+    """One past the end of the JSON string that begins at text[begin]."""
     end = begin + 1
     while text[end] != 0x22:
         end += 2 if text[end] == 0x5C else 1
@@ -172,7 +172,7 @@ def put_share(
     at: int,
     share: float,
 ) -> int:
-    """Write a number from 0 to 1 with one to six decimals; returns where it ends."""
+    """Write a number from 0 to 1 with one to six decimals; returns its end."""
     millionths = int(share * 1e6 + 0.5)
     out[at], out[at + 1] = 0x30 + millionths // 1_000_000, 0x2E
     rest = millionths % 1_000_000

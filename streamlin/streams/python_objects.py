@@ -1,6 +1,6 @@
-"""Events from Python: pairs, mappings, and frames, as a source.
+"""A source of Python objects: pairs, mappings, and data frames.
 
-They become JSON lines, and then events like all others: with the same fields, the same checks and dead letters.
+They are encoded as JSON lines and decoded like any others: with the same fields, checks and dead letters.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,16 +19,16 @@ from streamlin.formats.json import json_lines
 from streamlin.formats.json_fields import put
 
 _CHUNK = 1000
-"""Rows of a frame that are taken out together."""
+"""Rows of a data frame that are converted together."""
 _MISSING = ("NAType", "NaTType")
 
 
 class IterableSource:
-    """A source of rows; it ends with them, and begins at the first, whatever a checkpoint says of it.
+    """A source of rows; it always begins at the first one, whatever position a checkpoint holds.
 
-    rows : each an (x, y) pair of a text, or a mapping of fields, and its label (None: it has none); a text alone; or a
-        mapping alone, an object as JSON lines have it.
-    config : its `fields` say what the fields are called.
+    rows : each a pair of a text, or a mapping of fields, and its label (None for no label); a text alone; or a mapping
+        alone, like an object of JSON lines.
+    config : its `fields` name the fields.
     """
 
     key = "rows"
@@ -39,7 +39,7 @@ class IterableSource:
         self._count = 0
 
     def poll(self, limit: int) -> list[Records] | None:
-        """See `streamlin.events.Source`. Raises what the rows' iterator raises."""
+        """See `streamlin.events.Source`. Exceptions of the rows' iterator pass through."""
         rows = list(islice(self._rows, limit))
         if not rows:
             return None
@@ -48,22 +48,22 @@ class IterableSource:
         return [records]
 
     def records(self, rows: list[Any], begin: int = 0) -> Records:
-        """The rows as records, the first of which is number `begin`."""
+        """The rows as records, numbered from `begin`."""
         lines, errors = list[bytes](), dict[int, str]()
         for number, row in enumerate(rows):
             try:
                 lines.append(_ENCODER.encode(self._object(row)))
-            except (RecordError, TypeError, ValueError, RecursionError) as error:  # no UTF-8: a ValueError
+            except (RecordError, TypeError, ValueError, RecursionError) as error:  # text that is not UTF-8: ValueError
                 lines.append(repr(row)[:1000].encode(errors="backslashreplace"))
                 errors[number] = f"the row can't be read: {error}"
         numbers = np.arange(begin, begin + len(lines))
         return replace(single_records(lines, self.key), offsets=numbers, nexts=numbers + 1, errors=errors)
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """Nothing can be forgotten."""
+        """Does nothing: rows are not kept."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: nothing is open."""
 
     def _object(self, row: Any) -> Mapping[str, Any]:
         x, y = row if isinstance(row, tuple | list) and len(row) == 2 else (row, None)
@@ -73,28 +73,30 @@ class IterableSource:
         elif isinstance(x, Mapping):
             tree = {str(name): value for name, value in x.items()}
             if "." in self._label:
-                tree = deepcopy(tree)  # what is inside it is its owner's
+                tree = deepcopy(tree)  # nested objects belong to the caller
             y = tree.pop(self._label, None) if y is None else y
         else:
-            raise TypeError(f"it is {_kind(x)}; it must be a text, a mapping of fields, or a pair of one and its label")
+            raise TypeError(
+                f"expected a text, a mapping of fields, or a pair of one of these and a label, got {_kind(x)}"
+            )
         if y is not None:
             put(tree, self._label, y if isinstance(y, str) else label_of(y))
         return tree
 
 
 def label_of(y: Any) -> str | None:
-    """A label as streamlin has it: a text; None for NaN and pandas' NA."""
+    """A label as text; None for NaN and for pandas' NA."""
     if y is None or type(y).__name__ in _MISSING or (isinstance(y, float) and y != y):
         return None
     return str(y)
 
 
 def rows_of(source: Any) -> Iterable[Any]:
-    """What to iterate over: the rows of a pandas or polars frame or an Arrow table as mappings, else the thing itself.
+    """The rows of a pandas or polars data frame or of an Arrow table, as mappings; anything else unchanged.
 
     Raises
     ------
-    ConfigError : it can't be iterated over.
+    ConfigError : the source can't be iterated over.
     """
     library = type(source).__module__.partition(".")[0]
     if library == "pandas" and hasattr(source, "to_dict"):
@@ -118,7 +120,7 @@ def _pandas_rows(frame: Any) -> Iterator[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no word for, as something it has one for."""
+    """A value of a type that JSON does not have, as one that it has."""
     if type(value).__name__ in _MISSING:
         return None
     if hasattr(value, "isoformat"):

@@ -1,6 +1,6 @@
-"""The source's side of the loop: poll, decode, pace, featurize.
+"""The reading side of the loop: poll, decode, pace, featurize.
 
-What happens here reads no state of any learner, so it may run ahead on a thread of its own.
+Nothing here reads the state of a learner, so it may run ahead on its own thread.
 """
 
 import threading
@@ -22,10 +22,9 @@ from streamlin.streams.stage_times import StageTimes
 class Portion:
     """Consecutive records, decoded and featurized.
 
-    batch, features : their events.
-    dead : those that are none.
-    records, begin, count : what they were read from; `records` is dealt with from record `begin` up to record `count`
-        once this portion is.
+    batch, features : the events.
+    dead : the records that could not become events.
+    records, begin, count : the portion covers `records` from record `begin` up to, not including, record `count`.
     source : what a checkpoint calls the source.
     """
 
@@ -39,27 +38,27 @@ class Portion:
 
     @property
     def tombstones(self) -> int:
-        """How many of the records are tombstones."""
+        """Number of tombstones among the records."""
         return sum(1 for record in self.records.tombstones if self.begin <= record < self.count)
 
     @property
     def lost(self) -> int:
-        """How many records before the first one are gone."""
+        """Number of records before the first one that are gone."""
         return self.records.lost if self.begin == 0 else 0
 
 
 class Reader:
-    """The source's side of the loop.
+    """The reading side of the loop.
 
-    Iterating gives portions in stream order, and None whenever there is nothing to be had yet.
+    Iterating gives portions in stream order, and None whenever the source has nothing yet.
 
     Parameters
     ----------
-    featurize : Batch -> features; must not read what learning changes.
+    featurize : Batch -> features; must not read anything that learning changes.
     config : the batch size, and how many dead letters in a row are too many.
     limit : events after which to stop; None: never.
     pace : when events are due; None: at once.
-    stop : when set, iteration ends soon.
+    stop : when set, the iteration ends soon.
     key : what a checkpoint calls the source.
     stages : where the time is counted.
     """
@@ -79,14 +78,14 @@ class Reader:
         self._stages = StageTimes() if stages is None else stages
         self.source, self.key = source, key
         self._decoder, self._featurize = decoder, featurize
-        self._batch_size, self._most_dead = config.batch_size, config.max_consecutive_dead_letters
+        self._batch_size, self._max_dead = config.batch_size, config.max_consecutive_dead_letters
         self._left, self._pace, self._stop = limit, pace, stop
         self._dead_in_a_row = 0
         self._commits: deque[tuple[Mapping[str, Position], int]] = deque()
 
     def __iter__(self) -> Iterator[Portion | None]:
         while not self._stop.is_set() and self._left != 0:
-            self.tell_source()
+            self.pass_on_commits()
             size = self._batch_size if self._left is None else min(self._batch_size, self._left)
             begin = perf_counter()
             polled = self.source.poll(size)
@@ -99,16 +98,16 @@ class Reader:
                 yield from self._portions(records)
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """Have the source told, on its own thread, that everything before `positions` is in checkpoint `number`."""
+        """Everything before `positions` is in checkpoint `number`: have that passed on to the source, on its thread."""
         self._commits.append((positions, number))
 
     def close(self) -> None:
-        """Hand over the last commits and close the source; once iteration has ended."""
-        self.tell_source()
+        """Pass on the last commits and close the source; call it once the iteration has ended."""
+        self.pass_on_commits()
         self.source.close()
 
-    def tell_source(self) -> None:
-        """Pass on the commits; on the thread that polls."""
+    def pass_on_commits(self) -> None:
+        """Pass the commits on to the source; call it on the thread that polls."""
         while self._commits:
             self.source.commit(*self._commits.popleft())
 
@@ -116,15 +115,15 @@ class Reader:
         begin = perf_counter()
         batch, dead = self._decoder.decode(records)
         self._stages.add("decode", begin)
-        count = self._tolerable(len(records), dead)
+        count = self._count_before_too_many_dead(len(records), dead)
         if count < len(records):
             batch, dead = batch[: int((batch.kept < count).sum())], [d for d in dead if d.record < count]
         if self._left is not None:
             self._left -= batch.n_texts
         yield from self._paced(batch, dead, records, count)
-        if self._dead_in_a_row >= self._most_dead and not self._stop.is_set():
+        if self._dead_in_a_row >= self._max_dead and not self._stop.is_set():
             raise ConnectorError(
-                f"{self._most_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
+                f"{self._max_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
                 f"{dead[-1].error}; are the format and the fields right?"
             )
 
@@ -142,15 +141,15 @@ class Reader:
         if done == len(batch) and (sent < count or not len(records)):
             yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key)
 
-    def _tolerable(self, n: int, dead: list[DeadLetter]) -> int:
-        """How many of n records come before too many dead letters in a row; counts on from the records before."""
+    def _count_before_too_many_dead(self, n: int, dead: list[DeadLetter]) -> int:
+        """Number of the n records up to one dead letter in a row too many; continues the count of earlier records."""
         expected = 0
         for letter in dead:
             if letter.record != expected:
                 self._dead_in_a_row = 0
             expected = letter.record + 1
             self._dead_in_a_row += 1
-            if self._dead_in_a_row >= self._most_dead:
+            if self._dead_in_a_row >= self._max_dead:
                 return expected
         if expected != n:
             self._dead_in_a_row = 0

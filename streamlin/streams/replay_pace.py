@@ -1,4 +1,4 @@
-"""Replay pace: events are let go when they are due, `rate=` a second or at `speed=` times their own pace."""
+"""Replay pace: events are released when they are due, `rate=` a second or at `speed=` times their own pace."""
 
 import math
 import threading
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from streamlin.errors import ConfigError
 from streamlin.events import Batch
 
-_GROUPED = 0.02
-"""Seconds of events that are let go together: fast replays come in slices, slow ones event by event."""
+_SLICE_SECONDS = 0.02
+"""Seconds of events that are released together: fast replays come in slices, slow ones event by event."""
 
-_LONGEST_WAIT = 3600.0
+_MAX_WAIT = 3600.0
 
 
 class Rate:
-    """Event number i of the run, from 0, is due after i / rate seconds.
+    """Event i of the run, counted from 0, is due after i / rate seconds.
 
     rate : events a second, > 0.
     """
@@ -35,11 +35,11 @@ class Rate:
 
 
 class Speed:
-    """An event is due after (time - the run's first time) / speed seconds, but never before the one in front of it.
+    """An event is due after (time - the run's first time) / speed seconds, but never before the previous event.
 
-    An event without time is due with the one in front of it.
+    An event without a time is due with the previous one.
 
-    speed : seconds of the events' `time` in a second, > 0.
+    speed : seconds of the events' `time` per second, > 0.
     """
 
     def __init__(self, speed: float) -> None:
@@ -51,7 +51,7 @@ class Speed:
         known = batch.times[~np.isnan(batch.times)]
         if known.size and math.isnan(self._first_time):
             self._first_time = float(known[0])
-        with np.errstate(over="ignore"):  # infinitely far ahead: never due
+        with np.errstate(over="ignore"):  # an infinite value is never due
             elapsed = (batch.times - self._first_time) / self._speed
         due: NDArray[np.float64] = np.fmax.accumulate(np.append(0.0, elapsed))[1:]
         return due
@@ -61,7 +61,7 @@ class Pace:
     """Holds events back until they are due.
 
     schedule : when each event of a batch is due, float64[n] seconds after the first `release`; called batch by batch.
-    stop : set from elsewhere, it ends every wait.
+    stop : ends every wait when another thread sets it.
     clock : monotonic seconds.
     """
 
@@ -76,7 +76,7 @@ class Pace:
         self._start: float | None = None
 
     def release(self, batch: Batch) -> Iterator[Batch]:
-        """The batch in slices, each when it is due, at once if it is late; after a stop the rest is left out."""
+        """The batch in slices, each when it is due, or at once if it is late; a stop drops the rest."""
         if self._start is None:
             self._start = self._clock()
         due = self._start + self._schedule(batch)
@@ -87,20 +87,20 @@ class Pace:
             if end > begin:
                 yield batch[begin:end]
                 begin = end
-            elif self._stop.wait(_patience(due[begin:], now)):
+            elif self._stop.wait(_seconds_to_next_slice(due[begin:], now)):
                 return
 
 
-def _patience(due: NDArray[np.float64], now: float) -> float:
-    """Seconds to wait for the next slice: to its first event, and on for what follows closely."""
-    goal = max(due[0], min(due[-1], now + _GROUPED))
-    return min(float(goal) - now, _LONGEST_WAIT)
+def _seconds_to_next_slice(due: NDArray[np.float64], now: float) -> float:
+    """Seconds to wait for the next slice: for its first event, and for those that follow closely."""
+    goal = max(due[0], min(due[-1], now + _SLICE_SECONDS))
+    return min(float(goal) - now, _MAX_WAIT)
 
 
 def parse_pace(options: Mapping[str, str], stop: threading.Event) -> Pace | None:
-    """The pace that a source's options ask for, None without `rate` and `speed`.
+    """The pace of a source's options; None without `rate` and `speed`.
 
-    Raises ConfigError for both at once, and for what is not a positive number.
+    Raises ConfigError for both at once, and for a value that is not a positive number.
     """
     rate, speed = (_positive(name, options.get(name)) for name in ("rate", "speed"))
     if rate is not None and speed is not None:
@@ -119,5 +119,5 @@ def _positive(name: str, text: str | None) -> float | None:
         number = math.nan
     if not (number > 0 and math.isfinite(number)):
         unit = "events a second" if name == "rate" else "times the events' own pace"
-        raise ConfigError(f"source: {name}={text} needs to be a positive number ({unit})")
+        raise ConfigError(f"source: invalid {name}={text}: expected a positive number ({unit})")
     return number

@@ -16,15 +16,16 @@ from streamlin.streams.addresses import Address, parse_address
 from streamlin.streams.prediction_lines import Lines
 
 DEAD_LETTER_BYTES = 64 * 1024
-_SHOWN = 5
+_MAX_SHOWN = 5
+"""Dead letters that are shown where no sink takes them."""
 
 
 def _no_settings(scheme: str) -> Mapping[str, Any]:
     return {}
 
 
-class Output:
-    """One sink and its place in a checkpoint."""
+class _OpenSink:
+    """One sink and its key in a checkpoint. known : whether the checkpoint has its length."""
 
     def __init__(self, address: Address, context: SinkContext, known: bool) -> None:
         self.scheme, self.key, self.known = address.scheme, address.key, known
@@ -32,19 +33,20 @@ class Output:
         self.has_messages = hasattr(self.sink, "write_messages")
 
 
-class Outputs:
-    """Opens what is configured; every event's prediction and every dead letter goes through here.
+class Sinks:
+    """The sinks of a run, opened as configured; each may be absent.
 
     Parameters
     ----------
-    predictions, dead_letters : where to; None: nowhere.
+    predictions, dead_letters : the sinks' addresses; None: no such sink.
     lengths : key of a sink -> length, from a checkpoint.
-    notice : shows the user a line.
+    notice : shows the user one line.
     settings : scheme -> its table in the configuration.
 
     Raises
     ------
-    ConfigError : both are one file; or as a sink says.
+    ConfigError : both sinks are the same file, or an option of one is wrong.
+    ConnectorError : a sink can't be written to.
     """
 
     def __init__(
@@ -58,11 +60,11 @@ class Outputs:
         self._notice, self._shown = notice, 0
         self._lengths, self._settings = lengths, settings
         self.predictions = self.dead_letters = None
-        ours, dead = (None if url is None else parse_address(url, "stdout") for url in (predictions, dead_letters))
-        if ours is not None and dead is not None and one_file(ours, dead):  # each would cut off the other's lines
+        main, dead = (None if url is None else parse_address(url, "stdout") for url in (predictions, dead_letters))
+        if main is not None and dead is not None and is_same_file(main, dead):  # each would truncate the other's lines
             raise ConfigError(f"sinks.dead_letters: {dead_letters} is where the predictions go; give it another file")
-        if ours is not None:
-            self.predictions = self._opened(ours, {})
+        if main is not None:
+            self.predictions = self._opened(main, {})
         try:
             if dead is not None:
                 appended = {"mode": "append"} if dead.scheme == "file" else {}
@@ -76,30 +78,30 @@ class Outputs:
 
     @property
     def to_stdout(self) -> bool:
-        """Whether standard output is taken."""
+        """Whether a sink writes to standard output."""
         return any(output.scheme == "stdout" for output in self._open())
 
     @property
     def new(self) -> bool:
-        """Whether a sink is open that the checkpoint doesn't know."""
+        """Whether a sink is open that is not in the checkpoint."""
         return any(not output.known for output in self._open())
 
     @property
-    def commit(self) -> bool:
+    def commit_positions(self) -> bool:
         """Whether a sink commits the source's positions, in `sync`."""
         return any(output.has_messages and output.sink.commits for output in self._open())
 
-    def _opened(self, address: Address, defaults: Mapping[str, str]) -> Output:
+    def _opened(self, address: Address, defaults: Mapping[str, str]) -> _OpenSink:
         context = SinkContext(
             options={**defaults, **address.options},
             length=self._lengths.get(address.key),
             settings=self._settings(address.scheme),
             notice=self._notice,
         )
-        return Output(address, context, address.key in self._lengths)
+        return _OpenSink(address, context, address.key in self._lengths)
 
     def write(self, lines: Lines, batch: Batch) -> None:
-        """Append the lines of a batch; of those that were sent for good before this start, none again."""
+        """Append the lines of a batch, except those that were already sent for good before this start."""
         output = self.predictions
         if output is None:
             return
@@ -116,7 +118,7 @@ class Outputs:
             output.sink.write_messages(lines.text, lines.bounds[begin:], keys[begin:])
 
     def write_dead(self, letters: list[DeadLetter], records: Records) -> None:
-        """Append to the dead letters, or show the first few where they go nowhere."""
+        """Append to the dead letters; without a sink for them, show the first few."""
         output = self.dead_letters
         if output is not None and output.has_messages:
             for letter in letters:
@@ -125,41 +127,41 @@ class Outputs:
         if output is not None and letters:
             output.sink.write(b"".join(dead_letter_line(letter, records) for letter in letters))
             return
-        for letter in letters[: _SHOWN - self._shown]:
+        for letter in letters[: _MAX_SHOWN - self._shown]:
             self._shown += 1
-            last = "; further ones are counted, --dead-letters FILE keeps them" if self._shown == _SHOWN else ""
+            last = "; further ones are counted, --dead-letters FILE keeps them" if self._shown == _MAX_SHOWN else ""
             self._notice(f"dead letter at {records.name(letter.record)}: {letter.error}{last}")
 
     def flush(self) -> None:
-        """Hand what was written to readers."""
+        """Make everything written visible to readers."""
         for output in self._open():
             output.sink.flush()
 
     def sync(self, positions: Mapping[str, Position]) -> dict[str, int | None]:
-        """Make what was written durable, up to where the source goes on; each sink's length by its key."""
+        """Make everything written durable. positions : where reading resumes. Returns each sink's length by key."""
         return {
             output.key: output.sink.sync_with(positions) if output.has_messages else output.sink.sync()
             for output in self._open()
         }
 
     def close(self) -> None:
-        """Close what is open; one that fails keeps no other open."""
+        """Close the sinks; if one fails, the other is closed all the same."""
         with ExitStack() as outputs:
             for output in self._open():
                 outputs.callback(output.sink.close)
 
-    def _open(self) -> list[Output]:
+    def _open(self) -> list[_OpenSink]:
         return [output for output in (self.predictions, self.dead_letters) if output is not None]
 
 
-def one_file(one: Address, other: Address) -> bool:
-    """Whether two addresses are the same file, and no device."""
+def is_same_file(one: Address, other: Address) -> bool:
+    """Whether two addresses name the same file, and not a device."""
     path = one.address
     return one.scheme == "file" and one.key == other.key and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def dead_letter_line(letter: DeadLetter, records: Records) -> bytes:
-    """`{"error", "position", "text" or "base64"}`; the bytes cut at 64 KiB, then with `"truncated": true`."""
+    """A JSON line `{"error", "position", "text" or "base64"}`; longer bytes are cut to 64 KiB, `"truncated": true`."""
     start, end = int(records.starts[letter.record]), int(records.ends[letter.record])
     cut = end - start > DEAD_LETTER_BYTES or (letter.record in records.errors and end - start == DEAD_LETTER_BYTES)
     data = records.data[start : min(end, start + DEAD_LETTER_BYTES)]

@@ -1,17 +1,17 @@
-"""How long each stage of a run has taken."""
+"""How long each stage of a run takes."""
 
 from time import perf_counter
 
 
 class StageTimes:
-    """Seconds by stage; nearly always each stage is one thread's, and none waits for another to count.
+    """Seconds by stage. Nearly always only one thread runs a stage, so counting needs no lock.
 
-    `read` has the waiting for a source in it, `checkpoint` what learning waits for.
+    `read` includes the waiting for the source; `checkpoint` counts only the time that learning waits for.
     """
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(("read", "decode", "featurize", "learn", "write", "checkpoint"), 0.0)
 
     def add(self, stage: str, begin: float) -> None:
-        """Count what has passed since `begin`, a `perf_counter()`."""
+        """Count the time since `begin`, a value of `perf_counter()`."""
         self.seconds[stage] += perf_counter() - begin

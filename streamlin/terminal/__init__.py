@@ -1,1 +1,1 @@
-"""What a person sees on a terminal or in a notebook."""
+"""Output on a terminal or in a notebook."""

@@ -1,4 +1,4 @@
-"""How far a run is, shown in a notebook: a bar and the table of the learners."""
+"""Progress of a run in a notebook: a bar and the table of the learners."""
 
 import logging
 import sys
@@ -11,21 +11,21 @@ from streamlin.terminal.progress import progress_of
 from streamlin.terminal.summary import counts_line, standing
 
 if TYPE_CHECKING:
-    from streamlin.running.loop import Progress, Run
+    from streamlin.running.watching import Progress, RunView
 
 _SECONDS = 0.5
 
 
 class NotebookProgress:
-    """One output cell that is drawn anew; lines are printed."""
+    """One output cell that is redrawn; notices are printed."""
 
     def __init__(self) -> None:
-        display: Any = import_module("IPython.display")  # has no types that hold
+        display: Any = import_module("IPython.display")  # its types are incomplete
         self._html, self._next = display.HTML, 0.0
         self._handle = display.display(display.HTML(""), display_id=True)
 
-    def update(self, run: "Run") -> None:
-        """See `streamlin.running.loop.Progress`; the end of the run is always drawn."""
+    def update(self, run: "RunView") -> None:
+        """See `streamlin.running.watching.Progress`; the end of the run is always drawn."""
         if time.monotonic() < self._next and not run.stop.is_set():
             return
         from rich.console import Group
@@ -42,19 +42,19 @@ class NotebookProgress:
         print(line)
 
 
-class Logged:
-    """Lines go to the logger `streamlin`, and nothing else is shown."""
+class LogProgress:
+    """Notices go to the logger `streamlin`; nothing else is shown."""
 
-    def update(self, run: "Run") -> None:
-        """See `streamlin.running.loop.Progress`."""
+    def update(self, run: "RunView") -> None:
+        """See `streamlin.running.watching.Progress`."""
 
     def notice(self, line: str) -> None:
         """Log a line."""
         logging.getLogger("streamlin").warning(line)
 
 
-def progress_here() -> "Progress":
-    """The one that fits where the program runs."""
+def default_progress() -> "Progress":
+    """In a notebook its progress display, elsewhere the log."""
     ipython: Any = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
-    return NotebookProgress() if shell is not None and hasattr(shell, "kernel") else Logged()
+    return NotebookProgress() if shell is not None and hasattr(shell, "kernel") else LogProgress()

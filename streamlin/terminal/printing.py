@@ -1,4 +1,4 @@
-"""Text on standard output and standard error, whoever reads it."""
+"""Printing results to standard output, and notices to standard error."""
 
 import contextlib
 import io
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-_SAYS_OF_A_RECORD = re.compile(r"dead letter at |could not be read, the last at ")
+_ABOUT_A_RECORD = re.compile(r"dead letter at |could not be read, the last at ")
 _QUOTED = re.compile(r"(['\"]).*\1", re.DOTALL)
 _as_json = False
 
 
-def news_as(form: Literal["text", "json"]) -> None:
-    """Have news printed as plain lines, or as one JSON object a line; for the whole process."""
+def set_log_format(name: Literal["text", "json"]) -> None:
+    """Print notices as plain lines, or as JSON objects, one a line; for the whole process."""
     global _as_json
-    _as_json = form == "json"
+    _as_json = name == "json"
 
 
-def are_news_json() -> bool:
-    """Whether news are for a program to read."""
+def logs_json() -> bool:
+    """Whether notices are printed as JSON."""
     return _as_json
 
 
-def discreet(line: str) -> str:
-    """A line without what it quotes of a record that could not be read."""
-    return _QUOTED.sub("'…'", line) if _SAYS_OF_A_RECORD.search(line) else line
+def without_quotes(line: str) -> str:
+    """A line, without anything it quotes from a record that could not be read."""
+    return _QUOTED.sub("'…'", line) if _ABOUT_A_RECORD.search(line) else line
 
 
 def print_result(text: str, file: TextIO | None) -> None:
-    """Print a result. Raises ConnectorError where it can't be written, or nobody reads it any more."""
-    if file is None:  # closed from the start
+    """Print a result. Raises ConnectorError if it can't be written, also because the reader of a pipe has gone."""
+    if file is None:  # the process was started with the file closed
         return
     try:
         print(text, file=file, flush=True)
@@ -47,22 +47,22 @@ def print_result(text: str, file: TextIO | None) -> None:
         raise ConnectorError(f"{name} can't be written to: {error.strerror}") from error
 
 
-def print_news(line: str, level: Literal["info", "error"] = "info", **fields: Any) -> None:
-    """Print a line to standard error, if that can be done: what nobody reads must not stop anything.
+def print_notice(line: str, level: Literal["info", "error"] = "info", **fields: Any) -> None:
+    """Print a line to standard error; a failure to do so is ignored, since it must not stop a run.
 
-    fields : more that a program can read; JSON-able, and shown in JSON only.
+    fields : further JSON-able values, shown in JSON only.
     """
     text = f"streamlin: {line}"
     if _as_json:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        text = json.dumps({"time": now, "level": level, "message": discreet(line)} | fields)
+        text = json.dumps({"time": now, "level": level, "message": without_quotes(line)} | fields)
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(text, file=sys.stderr, flush=True)
 
 
 def rendered(renderable: "RenderableType", file: TextIO | None) -> str:
-    """Tables as text that fits a terminal, or is 100 columns wide."""
+    """Tables as text, as wide as the terminal, or 100 columns if the file is not one."""
     from rich.console import Console
 
     on_terminal = file is not None and file.isatty()
@@ -74,7 +74,7 @@ def rendered(renderable: "RenderableType", file: TextIO | None) -> str:
 
 
 def as_html(renderable: "RenderableType") -> str:
-    """Tables as HTML that fits into a page, in its colours."""
+    """Tables as HTML to be embedded in a page, in the page's colours."""
     from rich.console import Console
 
     console = Console(file=io.StringIO(), record=True, width=100, highlight=False, force_jupyter=False)
@@ -82,8 +82,8 @@ def as_html(renderable: "RenderableType") -> str:
     return console.export_html(inline_styles=True, code_format='<pre style="line-height:normal">{code}</pre>')
 
 
-def is_read(descriptor: int) -> bool:
-    """Whether a descriptor is no pipe whose reader has gone."""
+def has_reader(descriptor: int) -> bool:
+    """False if a descriptor is a pipe whose reader has gone."""
     poll = select.poll()
     poll.register(descriptor, 0)
     return not any(event & select.POLLERR for _, event in poll.poll(0))

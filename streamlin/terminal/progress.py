@@ -1,4 +1,4 @@
-"""How far a run is, on standard error: a live table on a terminal, a line every few seconds elsewhere."""
+"""Progress of a run on standard error: a live table on a terminal, a line every few seconds elsewhere."""
 
 import sys
 import threading
@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from streamlin.terminal.printing import are_news_json, print_news
+from streamlin.terminal.printing import logs_json, print_notice
 from streamlin.terminal.summary import counts_line, percent, standing
 
 if TYPE_CHECKING:
-    from streamlin.running.loop import Run
+    from streamlin.running.watching import RunView
 
 _LIVE_SECONDS = 0.25
 _PLAIN_SECONDS = 5.0
@@ -29,8 +29,8 @@ class PlainProgress:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def update(self, run: "Run") -> None:
-        """Show a line if the last one is some seconds old."""
+    def update(self, run: "RunView") -> None:
+        """Show a line if the last one is a few seconds old."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _PLAIN_SECONDS
@@ -40,16 +40,16 @@ class PlainProgress:
         share = f"{100 * done[0] / done[1]:.0f} % · " if done else ""
         accuracy = f"best {best[0]} {percent(best[1]['accuracy'])}, last {percent(best[1]['window_accuracy'])}"
         with self._lock:
-            print_news(f"{share}{counts_line(report)} · {accuracy}", **figures(report))
+            print_notice(f"{share}{counts_line(report)} · {accuracy}", **log_fields(report))
 
     def notice(self, line: str) -> None:
         """Show one line."""
         with self._lock:
-            print_news(line)
+            print_notice(line)
 
 
 class LiveProgress:
-    """A table that is drawn anew some times a second, and a bar with the time left where the source has a size."""
+    """A table that is redrawn a few times a second, and a bar with the time left if the size of the source is known."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -68,8 +68,8 @@ class LiveProgress:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def update(self, run: "Run") -> None:
-        """Draw, if the last drawing is old enough."""
+    def update(self, run: "RunView") -> None:
+        """Redraw, if the last drawing is old enough."""
         if time.monotonic() < self._next:
             return
         from rich.console import Group
@@ -88,21 +88,21 @@ class LiveProgress:
         self._live.console.print(f"streamlin: {line}", markup=False, soft_wrap=True)
 
 
-def progress_of(run: "Run") -> tuple[int, int] | None:
-    """How much the source has read, of how much; None where it can't know."""
-    measure = getattr(run.source, "progress", None)
-    done: tuple[int, int] | None = measure() if measure is not None else None
+def progress_of(run: "RunView") -> tuple[int, int] | None:
+    """How many bytes the source has read, and of how many; None if the source can't tell."""
+    source_progress = getattr(run.source, "progress", None)
+    done: tuple[int, int] | None = source_progress() if source_progress is not None else None
     return done
 
 
-def figures(report: Mapping[str, Any]) -> dict[str, Any]:
-    """What a program wants to know of a run that goes on: counts, pace, accuracies."""
+def log_fields(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a JSON log line about a run: counts, rate, accuracies."""
     counts = ("events", "labelled", "dead_letters", "events_per_second", "lag")
     accuracies = {name: row["window_accuracy"] for name, row in report["learners"].items()}
     return {key: report[key] for key in counts if key in report} | {"window_accuracy": accuracies}
 
 
-def progress() -> PlainProgress | LiveProgress:
-    """The one that fits standard error."""
-    on_terminal = sys.stderr is not None and sys.stderr.isatty() and not are_news_json()
+def terminal_progress() -> PlainProgress | LiveProgress:
+    """A live table if standard error is a terminal, otherwise plain lines."""
+    on_terminal = sys.stderr is not None and sys.stderr.isatty() and not logs_json()
     return LiveProgress() if on_terminal else PlainProgress()

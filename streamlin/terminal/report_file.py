@@ -1,4 +1,4 @@
-"""The report of a run, as JSON or as a page, in a file that is replaced whole."""
+"""The file for the report of a run, as JSON or as a page; it is replaced atomically."""
 
 import errno
 import os
@@ -8,20 +8,21 @@ from streamlin.errors import ConfigError, ConnectorError
 
 
 class ReportFile:
-    """A place for the report: a page where the name ends with `.html`, else JSON. A file is replaced, behind a link
-    too; a pipe or device is written to.
+    """The file for a report: a page if the name ends with `.html`, otherwise JSON.
 
-    option : of the command line, that named it.
+    A regular file is replaced, also behind a link; a pipe or device is written to.
+
+    option : the command-line option that names the file.
 
     Raises
     ------
-    ConfigError : it can't be written.
+    ConfigError : the file can't be written.
     """
 
     def __init__(self, path: Path, option: str = "--report") -> None:
         self._name = f"{option} {path}"
         if str(path) == "-":
-            raise ConfigError(f"{self._name}: needs the name of a file; standard output has the summary")
+            raise ConfigError(f"{self._name}: expected the name of a file; standard output is for the summary")
         self._path = path
         try:
             self._is_file = path.is_file() or not path.exists()
@@ -32,11 +33,11 @@ class ReportFile:
 
     @property
     def is_page(self) -> bool:
-        """Whether people read it, in a browser."""
+        """Whether the report is a page for a browser."""
         return self._path.suffix.lower() in (".html", ".htm")
 
     def write(self, text: str) -> None:
-        """Replace what is there. Raises ConnectorError."""
+        """Replace the contents. Raises ConnectorError."""
         try:
             if self._is_file:
                 self._new.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM end a run in good order."""
+"""SIGINT and SIGTERM end a run cleanly."""
 
 import queue
 import signal
@@ -13,21 +13,21 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     """While entered, SIGINT and SIGTERM call `stop`; a second SIGINT interrupts at once.
 
-    `stop` runs on a thread of its own: a handler interrupts the main thread anywhere, also where that holds the lock
-    which `stop` needs.
+    `stop` runs on its own thread: a handler interrupts the main thread anywhere, even while it holds the lock that
+    `stop` needs.
     """
-    caught: queue.SimpleQueue[bool] = queue.SimpleQueue()  # its `put` may interrupt itself
+    caught: queue.SimpleQueue[bool] = queue.SimpleQueue()  # its `put` is reentrant
 
     def handle(number: int, _: object) -> None:
         caught.put(True)
         if number == signal.SIGINT:
             signal.signal(number, signal.default_int_handler)
 
-    def call() -> None:
+    def call_stop() -> None:
         while caught.get():
             stop()
 
-    caller = threading.Thread(target=call, name="streamlin-stop", daemon=True)
+    caller = threading.Thread(target=call_stop, name="streamlin-stop", daemon=True)
     caller.start()
     old = {number: signal.signal(number, handle) for number in _SIGNALS}
     try:

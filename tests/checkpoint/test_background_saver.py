@@ -1,4 +1,4 @@
-"""Checkpoints written beside the run."""
+"""Checkpoints written in the background."""
 
 import shutil
 import threading
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from streamlin.checkpoint.background_saver import Saver
+from streamlin.checkpoint.background_saver import BackgroundSaver
 from streamlin.checkpoint.file import Checkpoint
 from streamlin.errors import ConnectorError
 
@@ -19,7 +19,7 @@ SECONDS = 20.0
 
 
 class Held(Checkpoint):
-    """A checkpoint that is saved only once the test lets it be."""
+    """A checkpoint that is saved only once the test releases it."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -39,19 +39,19 @@ def checkpoint(tmp_path: Path) -> Iterator[Held]:
 
 
 @pytest.fixture
-def saver(checkpoint: Held) -> Iterator[Saver]:
-    saver = Saver(checkpoint)
+def saver(checkpoint: Held) -> Iterator[BackgroundSaver]:
+    saver = BackgroundSaver(checkpoint)
     yield saver
     checkpoint.released.set()
     saver.close()
 
 
-def save(saver: Saver, number: int, saved: list[int], wait: bool = False) -> None:
+def save(saver: BackgroundSaver, number: int, saved: list[int], wait: bool = False) -> None:
     saver.save({"a": np.full(3, number)}, {"number": number}, lambda: saved.append(number), wait)
 
 
-def test_the_run_does_not_wait(checkpoint: Held, saver: Saver) -> None:
-    """Nor is it told that all is saved before it is."""
+def test_saving_does_not_block_the_run(checkpoint: Held, saver: BackgroundSaver) -> None:
+    """And the callback comes only once everything is saved."""
     saved: list[int] = []
     save(saver, 1, saved)
     saver.check()
@@ -64,8 +64,8 @@ def test_the_run_does_not_wait(checkpoint: Held, saver: Saver) -> None:
     assert checkpoint.threads != [threading.current_thread().name]
 
 
-def test_what_changes_meanwhile_is_not_saved(checkpoint: Held, saver: Saver) -> None:
-    """Learning goes on in the arrays, and counting in what lies within the state."""
+def test_later_changes_are_not_saved(checkpoint: Held, saver: BackgroundSaver) -> None:
+    """Learning goes on in the arrays, and counting in values nested in the state."""
     table = np.arange(12.0).reshape(3, 4)
     state = {"positions": {"t/0": {"offset": 7}}, "labels": ["a"]}
     saver.save({"corner": table[:2, :3], "all": table}, state, lambda: None, wait=False)
@@ -80,7 +80,7 @@ def test_what_changes_meanwhile_is_not_saved(checkpoint: Held, saver: Saver) -> 
     assert found == {"positions": {"t/0": {"offset": 7}}, "labels": ["a"]}
 
 
-def test_one_is_saved_after_the_other(checkpoint: Held, saver: Saver) -> None:
+def test_checkpoints_are_saved_in_order(checkpoint: Held, saver: BackgroundSaver) -> None:
     checkpoint.released.set()
     saved: list[int] = []
     for number in range(1, 6):
@@ -91,7 +91,7 @@ def test_one_is_saved_after_the_other(checkpoint: Held, saver: Saver) -> None:
     assert checkpoint.load(previous=True)[1] == {"number": 5}
 
 
-def test_who_waits_finds_it_saved(checkpoint: Held, saver: Saver) -> None:
+def test_wait_returns_once_it_is_saved(checkpoint: Held, saver: BackgroundSaver) -> None:
     checkpoint.released.set()
     saved: list[int] = []
     save(saver, 1, saved, wait=True)
@@ -100,8 +100,8 @@ def test_who_waits_finds_it_saved(checkpoint: Held, saver: Saver) -> None:
 
 
 @pytest.mark.parametrize("call", ["wait", "check", "save", "save and wait"])
-def test_what_goes_wrong_is_raised_by_the_next_call(checkpoint: Held, saver: Saver, call: str) -> None:
-    """Once; and nobody is told that it is saved."""
+def test_a_failure_is_raised_by_the_next_call(checkpoint: Held, saver: BackgroundSaver, call: str) -> None:
+    """It is raised once, and the callback is not called."""
     saved: list[int] = []
     shutil.rmtree(checkpoint.folder)
     save(saver, 1, saved)
@@ -121,24 +121,24 @@ def test_what_goes_wrong_is_raised_by_the_next_call(checkpoint: Held, saver: Sav
     assert saved == [3]
 
 
-def until_raised(saver: Saver) -> None:
-    """`check` looks, and does not wait."""
+def until_raised(saver: BackgroundSaver) -> None:
+    """`check` does not wait, so it is called repeatedly."""
     for _ in range(int(SECONDS / 0.01)):
         saver.check()
         threading.Event().wait(0.01)
 
 
-def test_an_error_of_who_is_told_is_raised_too(checkpoint: Held, saver: Saver) -> None:
-    def tell() -> None:
+def test_an_error_of_the_callback_is_raised(checkpoint: Held, saver: BackgroundSaver) -> None:
+    def saved() -> None:
         raise ConnectorError("nobody listens")
 
     checkpoint.released.set()
-    saver.save({}, {}, tell, wait=False)
+    saver.save({}, {}, saved, wait=False)
     with pytest.raises(ConnectorError, match="nobody listens"):
         saver.wait()
 
 
-def test_closing_lets_it_come_to_its_end(checkpoint: Held, saver: Saver) -> None:
+def test_closing_waits_for_the_running_save(checkpoint: Held, saver: BackgroundSaver) -> None:
     saved: list[int] = []
     save(saver, 1, saved)
     threading.Timer(0.05, checkpoint.released.set).start()

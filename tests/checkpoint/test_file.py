@@ -48,7 +48,9 @@ def assert_same(ours: Arrays, theirs: Arrays) -> None:
 
 @given(tables, st.dictionaries(st.text(), json_values, max_size=4))
 @example({"scalar": np.array(2.5), "empty": np.zeros((0, 7), np.int32)}, {"labels": ["\ud83d", "日本", '"\\']})
-def test_what_goes_in_comes_out(tmp_path_factory: pytest.TempPathFactory, table: Arrays, state: dict[str, Any]) -> None:
+def test_arrays_and_state_survive_a_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, table: Arrays, state: dict[str, Any]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "round-trip"
     with path.open("wb") as file:
         write(file, table, state)
@@ -57,7 +59,7 @@ def test_what_goes_in_comes_out(tmp_path_factory: pytest.TempPathFactory, table:
     assert found_state == state
 
 
-def test_views_of_larger_tables_come_out_as_they_look(tmp_path: Path) -> None:
+def test_views_of_larger_tables_are_saved(tmp_path: Path) -> None:
     """Learners hold tables with spare rows and columns; some are larger than what is written at once."""
     whole = np.arange(2_000_000, dtype=np.float64).reshape(1000, 2000)
     table = {
@@ -115,7 +117,7 @@ def small(tmp_path: Path) -> Path:
     return tmp_path / CURRENT
 
 
-def test_every_flipped_bit_is_found(small: Path) -> None:
+def test_every_flipped_bit_is_detected(small: Path) -> None:
     content = small.read_bytes()
     for position in range(len(content)):
         for bit in range(8):
@@ -126,8 +128,8 @@ def test_every_flipped_bit_is_found(small: Path) -> None:
     load(small.parent)
 
 
-def test_any_other_byte_is_found_or_means_the_same(small: Path) -> None:
-    """One blank of the header may be a line feed: it is the same JSON. All else is damage."""
+def test_a_changed_byte_is_detected_or_harmless(small: Path) -> None:
+    """A line feed instead of a blank in the header leaves the JSON equal; any other change is damage."""
     content, expected = small.read_bytes(), load(small.parent)
     chance = random.Random(0)
     for position in range(len(content)):
@@ -142,7 +144,7 @@ def test_any_other_byte_is_found_or_means_the_same(small: Path) -> None:
             assert_same(found, expected[0])
 
 
-def test_every_truncation_and_every_addition_is_found(small: Path) -> None:
+def test_every_truncation_and_addition_is_detected(small: Path) -> None:
     content = small.read_bytes()
     for length in range(len(content)):
         small.write_bytes(content[:length])
@@ -156,9 +158,7 @@ def test_every_truncation_and_every_addition_is_found(small: Path) -> None:
 
 @settings(max_examples=300)
 @given(st.binary(max_size=200), st.booleans())
-def test_any_bytes_are_refused_not_crashed_on(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, framed: bool
-) -> None:
+def test_arbitrary_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes, framed: bool) -> None:
     path = tmp_path_factory.getbasetemp() / "any-bytes"
     path.write_bytes(len(data).to_bytes(8, "little") + data if framed else data)
     with pytest.raises(CheckpointError):
@@ -166,7 +166,7 @@ def test_any_bytes_are_refused_not_crashed_on(
 
 
 def refusal(folder: Path, header: Any, data: bytes = b"") -> str:
-    """What is said about a file with this header."""
+    """The message about a file with this header."""
     text = json.dumps(header).encode()
     (folder / CURRENT).write_bytes(len(text).to_bytes(8, "little") + text + data)
     with pytest.raises(CheckpointError) as error:
@@ -174,7 +174,7 @@ def refusal(folder: Path, header: Any, data: bytes = b"") -> str:
     return str(error.value)
 
 
-def test_headers_that_lie_are_refused(tmp_path: Path) -> None:
+def test_inconsistent_headers_are_refused(tmp_path: Path) -> None:
     about = {"format": "streamlin", "version": "1", "state": "{}", "crc32": "00000000"}
     huge = {"dtype": "F64", "shape": [1 << 40, 1 << 40], "data_offsets": [0, 8]}
     assert "shape" in refusal(tmp_path, {"__metadata__": about, "a": huge}, bytes(8))
@@ -192,21 +192,21 @@ def test_headers_that_lie_are_refused(tmp_path: Path) -> None:
     assert "damaged" in refusal(tmp_path, {"__metadata__": {"format": "streamlin"}})
 
 
-def test_another_version_and_another_programs_file_are_told(tmp_path: Path) -> None:
+def test_other_versions_and_other_formats_are_refused(tmp_path: Path) -> None:
     about = {"format": "streamlin", "version": "2", "state": "{}", "crc32": "00000000"}
-    assert refusal(tmp_path, {"__metadata__": about}).endswith("is of version 2; this streamlin reads 1")
-    assert "no checkpoint of streamlin" in refusal(tmp_path, {"__metadata__": {"format": "pt"}})
-    assert "no checkpoint of streamlin" in refusal(tmp_path, {})
+    assert refusal(tmp_path, {"__metadata__": about}).endswith("has version 2: expected version 1")
+    assert "not a streamlin checkpoint" in refusal(tmp_path, {"__metadata__": {"format": "pt"}})
+    assert "not a streamlin checkpoint" in refusal(tmp_path, {})
 
 
-def test_the_one_before_is_kept_and_can_be_gone_back_to(tmp_path: Path) -> None:
+def test_the_previous_checkpoint_is_kept_and_can_be_restored(tmp_path: Path) -> None:
     with closing(Checkpoint(tmp_path)) as checkpoint:
         assert not checkpoint.exists()
         for number in (1, 2, 3):
             checkpoint.save(*saved(number))
         assert checkpoint.exists()
         assert (checkpoint.load()[1]["n"], checkpoint.load(previous=True)[1]["n"]) == (3, 2)
-        checkpoint.go_back()
+        checkpoint.restore_previous()
         assert (checkpoint.load()[1]["n"], checkpoint.load(previous=True)[1]["n"]) == (2, 2)
         checkpoint.save(*saved(4))
         assert (checkpoint.load()[1]["n"], checkpoint.load(previous=True)[1]["n"]) == (4, 2)
@@ -214,7 +214,7 @@ def test_the_one_before_is_kept_and_can_be_gone_back_to(tmp_path: Path) -> None:
         assert (checkpoint.load()[1]["n"], checkpoint.load(previous=True)[1]["n"]) == (5, 4)
 
 
-def test_a_damaged_one_offers_the_one_before_if_that_is_whole(tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_suggests_a_whole_previous_one(tmp_path: Path) -> None:
     with closing(Checkpoint(tmp_path)) as checkpoint:
         for number in (1, 2):
             checkpoint.save(*saved(number))
@@ -228,7 +228,7 @@ def test_a_damaged_one_offers_the_one_before_if_that_is_whole(tmp_path: Path) ->
         load(tmp_path)
 
 
-def test_a_missing_one_is_told(tmp_path: Path) -> None:
+def test_a_missing_checkpoint_is_reported(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(CheckpointError, match=f"there is no checkpoint in {folder}"):
             load(folder)
@@ -236,7 +236,7 @@ def test_a_missing_one_is_told(tmp_path: Path) -> None:
             load(folder, previous=True)
 
 
-def test_where_only_the_one_before_is_left_it_is_offered(tmp_path: Path) -> None:
+def test_a_missing_checkpoint_suggests_the_previous_one(tmp_path: Path) -> None:
     with closing(Checkpoint(tmp_path)) as checkpoint:
         for number in (1, 2):
             checkpoint.save(*saved(number))
@@ -244,12 +244,12 @@ def test_where_only_the_one_before_is_left_it_is_offered(tmp_path: Path) -> None
         assert checkpoint.exists(), "a run must not silently begin anew"
         with pytest.raises(CheckpointError, match="--previous"):
             checkpoint.load()
-        checkpoint.go_back()
+        checkpoint.restore_previous()
         assert checkpoint.load()[1] == {"n": 1}
 
 
-def test_a_file_system_without_links_gets_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as FAT, which is not to be had everywhere: the call is made to fail as it does there."""
+def test_copies_replace_links_on_file_systems_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FAT, for example, which can't be mounted everywhere: the call is made to fail as it does there."""
 
     def refused(*_: object) -> None:
         raise PermissionError(errno.EPERM, "Operation not permitted")
@@ -276,7 +276,7 @@ while True:
 
 
 def test_a_kill_at_any_moment_leaves_a_whole_checkpoint(tmp_path: Path) -> None:
-    """What was reported as saved is there, or something newer; so is a whole one before it."""
+    """The checkpoint reported as saved is there, or a newer one; so is a whole previous one."""
     chance, number = random.Random(7), 0
     for _ in range(8):
         with subprocess.Popen(
@@ -309,7 +309,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+def test_the_folder_is_locked_until_its_process_ends(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDING, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -323,7 +323,7 @@ def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> 
         Checkpoint(tmp_path).close()
 
 
-def test_closing_lets_the_next_one_in(tmp_path: Path) -> None:
+def test_closing_releases_the_lock(tmp_path: Path) -> None:
     first = Checkpoint(tmp_path)
     with pytest.raises(CheckpointError):
         Checkpoint(tmp_path)
@@ -350,7 +350,7 @@ def test_reading_needs_no_lock_while_another_process_saves(tmp_path: Path) -> No
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path | None]:
-    """A folder on a disk of 256 KiB; None where none can be mounted."""
+    """A folder on a disk of 256 KiB; None if it can't be mounted."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(
@@ -382,10 +382,8 @@ checkpoint.save({"a": np.arange(6)}, {"n": 3})
 """
 
 
-def test_a_full_disk_leaves_the_old_checkpoint_and_can_be_written_to_later(
-    small_disk: Path | None, tmp_path: Path
-) -> None:
-    """800 kB on a disk of 256 KiB, or where files may have 100 kB; what was begun is removed."""
+def test_a_full_disk_leaves_the_old_checkpoint(small_disk: Path | None, tmp_path: Path) -> None:
+    """800 kB on a disk of 256 KiB, or with file sizes limited to 100 kB; the partial file is removed."""
     folder, how = (tmp_path, "limit") if small_disk is None else (small_disk, "disk")
     done = subprocess.run(
         [sys.executable, "-c", FILLING, str(folder), how], capture_output=True, text=True, check=True, timeout=DEADLINE
@@ -416,7 +414,7 @@ for action in (lambda: load("closed"), lambda: Checkpoint("closed"), lambda: Che
 """
 
 
-def test_permission_denied_is_told(small: Path) -> None:
+def test_permission_denied_is_reported(small: Path) -> None:
     top = small.parent
     (top / "closed").mkdir()
     small.rename(top / "closed" / CURRENT)
@@ -438,7 +436,7 @@ def test_permission_denied_is_told(small: Path) -> None:
     ]
 
 
-def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(ConnectorError, match="can't write the checkpoint in") as error:
@@ -448,7 +446,7 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
         load(tmp_path / "file")
 
 
-def test_a_folder_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / CURRENT).mkdir()
     with pytest.raises(CheckpointError, match="Is a directory"):
         load(tmp_path)
@@ -484,12 +482,12 @@ FINGERPRINT = {
         ({"evaluation": {"window": 5}}, 'evaluation: {"window": 5} in the checkpoint, null now'),
     ],
 )
-def test_what_differs_is_named(changed: dict[str, Any], message: str | None) -> None:
+def test_the_first_difference_is_named(changed: dict[str, Any], message: str | None) -> None:
     assert differing(FINGERPRINT, FINGERPRINT | changed) == message
 
 
-def test_a_key_without_value_is_no_difference_and_hides_none() -> None:
-    """As when a later version has another optional key."""
+def test_a_missing_optional_key_is_no_difference() -> None:
+    """As when a later version has a further optional key."""
     ours = {"evaluation": {"lead": None, "window": 5}, "features": {"bits": 20}}
     assert differing(ours, {"evaluation": {"window": 5}, "features": {"bits": 20}}) is None
     assert (

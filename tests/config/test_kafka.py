@@ -169,11 +169,11 @@ def test_a_secret_elsewhere_is_refused(secret: str, tmp_path: Path) -> None:
 )
 def test_what_is_no_table_is_not_shown(text: str) -> None:
     """There may be a secret in it."""
-    assert wrong(sets=[text]) == "kafka: needs a table, got '…'"
+    assert wrong(sets=[text]) == "kafka: expected a table, got '…'"
     name, _, value = text.partition("=")
     environment = {f"STREAMLIN_{name.upper()}": value}
     if not value.startswith("{"):
-        assert wrong(environment=environment) == "kafka: needs a table, got '…' (from STREAMLIN_KAFKA)"
+        assert wrong(environment=environment) == "kafka: expected a table, got '…' (from STREAMLIN_KAFKA)"
 
 
 def test_a_secret_that_is_no_text_is_not_shown() -> None:

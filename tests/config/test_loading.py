@@ -1,4 +1,4 @@
-"""Where configuration values come from, and what is said when they are wrong."""
+"""Where configuration values come from, and the messages about wrong ones."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from streamlin.errors import ConfigError
 
 
 def configured(toml: str = "", folder: Path | None = None, **places: Any) -> RunConfig:
-    """The configuration of a TOML text and other places, without this process' environment."""
+    """The configuration of a TOML text and other places, without the environment of the process."""
     if toml:
         assert folder is not None
         places["file"] = folder / "run.toml"
@@ -24,7 +24,7 @@ def names(config: RunConfig) -> list[str]:
     return [learner.name for learner in config.learners]
 
 
-def test_without_anything_the_defaults_hold() -> None:
+def test_the_defaults() -> None:
     config = configured()
     assert config == RunConfig()
     assert names(config) == list(DEFAULT_KINDS)
@@ -36,7 +36,7 @@ def test_without_anything_the_defaults_hold() -> None:
     assert (pipeline.max_record_bytes, pipeline.max_consecutive_dead_letters) == (10_000_000, 1000)
 
 
-def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+def test_the_documented_example_is_loaded(tmp_path: Path) -> None:
     config = configured(
         """
         [source]
@@ -74,7 +74,7 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
 
 
 def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> None:
-    """Each place sets one key more than the one that wins over it; the last default is left."""
+    """Each place sets one key more than the place that wins over it; one default is left."""
     file = "[pipeline]\nbatch_size = 2\nthreads = 1\nmax_record_bytes = 2\nmax_consecutive_dead_letters = 2"
     environment = {
         f"STREAMLIN_PIPELINE__{key}": "3" for key in ("BATCH_SIZE", "MAX_RECORD_BYTES", "MAX_CONSECUTIVE_DEAD_LETTERS")
@@ -90,12 +90,12 @@ def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> N
     }
 
 
-def test_the_processs_own_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_of_the_process_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STREAMLIN_FEATURES__BITS", "17")
     assert load_config().features.bits == 17
 
 
-def test_lists_in_the_environment_are_json_and_words_need_no_quotes() -> None:
+def test_environment_values_are_toml_or_bare_words() -> None:
     config = configured(
         environment={
             "STREAMLIN_FIELDS__TEXT": '["subject", "body"]',
@@ -161,7 +161,7 @@ def test_set_addresses_a_learner_by_its_name(tmp_path: Path) -> None:
         assert config.learners[0].parameters()["alpha"] == 1.0
 
 
-def test_learner_chooses_and_orders_them(tmp_path: Path) -> None:
+def test_the_learner_flag_selects_and_orders_learners(tmp_path: Path) -> None:
     assert names(configured(learners=["perceptron", "naive_bayes"])) == ["perceptron", "naive_bayes"]
     file = """
     [[learners]]
@@ -181,7 +181,7 @@ def test_learner_chooses_and_orders_them(tmp_path: Path) -> None:
 
 
 def refused(**places: Any) -> str:
-    """The one line that is said."""
+    """The one-line message."""
     with pytest.raises(ConfigError) as error:
         configured(**places)
     line = str(error.value)
@@ -205,28 +205,31 @@ KINDS = ", ".join(LEARNER_KINDS)
         ("features.bit=3", "features.bit: unknown key; did you mean 'bits'?"),
         ("fetures.bits=3", "fetures: unknown key; did you mean 'features'?"),
         ("fields.lable=y", "fields.lable: unknown key; did you mean 'label'?"),
-        ("sinks.xyz=y", "sinks.xyz: unknown key; there is predictions, dead_letters"),
+        ("sinks.xyz=y", "sinks.xyz: unknown key; choose one of predictions, dead_letters"),
         ("features.words.tokns=words", "features.words.tokns: unknown key; did you mean 'tokens'?"),
         (
             "features.words.tokens=wrds",
             "features.words.tokens: input should be 'words', 'scikit-learn', 'whitespace' or 'char_wb', got 'wrds'",
         ),
-        ("features.words.ngrams=[2, 1]", "features.words.ngrams: needs [shortest, longest], at most 32, got [2, 1]"),
-        ("features.words.ngrams=[1, 33]", "features.words.ngrams: needs [shortest, longest], at most 32, got [1, 33]"),
-        ("features.words.ngrams=2", "features.words.ngrams: needs a list, got 2"),
+        ("features.words.ngrams=[2, 1]", "features.words.ngrams: expected [shortest, longest], at most 32, got [2, 1]"),
+        (
+            "features.words.ngrams=[1, 33]",
+            "features.words.ngrams: expected [shortest, longest], at most 32, got [1, 33]",
+        ),
+        ("features.words.ngrams=2", "features.words.ngrams: expected a list, got 2"),
         (
             "features.words.masks=ips",
             "features.words.masks.0: input should be 'uuid', 'ip', 'hex' or 'number', got 'ips'",
         ),
-        ("features=3", "features: needs a table, got 3"),
-        ("source=x.jsonl", "source: needs a table, got 'x.jsonl'"),
+        ("features=3", "features: expected a table, got 3"),
+        ("source=x.jsonl", "source: expected a table, got 'x.jsonl'"),
         ("source.url.x=1", "source.url: input should be a valid string, got {'x': 1}"),
         (
             "source.follow=maybe",
             "source.follow: input should be a valid boolean, unable to interpret input, got 'maybe'",
         ),
-        ("fields.text=[]", "fields.text: needs at least one field, got []"),
-        ("evaluation.slice_by=3", "evaluation.slice_by: needs a list, got 3"),
+        ("fields.text=[]", "fields.text: expected at least one field, got []"),
+        ("evaluation.slice_by=3", "evaluation.slice_by: expected a list, got 3"),
         ("evaluation.fading=1", "evaluation.fading: input should be less than 1, got 1"),
         ("evaluation.fading=nan", "evaluation.fading: input should be a finite number, got nan"),
         ("evaluation.window=0", "evaluation.window: input should be greater than or equal to 1, got 0"),
@@ -242,7 +245,7 @@ KINDS = ", ".join(LEARNER_KINDS)
             "evaluation.kswin_window=29",
             "evaluation.kswin_window: input should be greater than or equal to 30, got 29",
         ),
-        ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb' (there is {', '.join(DEFAULT_KINDS)})"),
+        ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb'; choose one of {', '.join(DEFAULT_KINDS)}"),
         ("pipeline.threads=3", "pipeline.threads: input should be less than or equal to 2, got 3"),
         (
             "checkpoint.path=2024-01-01",
@@ -256,17 +259,17 @@ KINDS = ", ".join(LEARNER_KINDS)
         ),
         (
             "learners.perceptron=1",
-            "--set learners.perceptron: a key follows the name, as in learners.passive_aggressive.C",
+            "--set learners.perceptron: expected learners.NAME.KEY, as in learners.passive_aggressive.C",
         ),
-        ("learners.perceptron.features=chars", "learners.perceptron.features: no view 'chars' (there is words)"),
-        ("learners=naive_bayes", "learners: needs [[learners]] tables, got 'naive_bayes'"),
-        ("learners={naive_bayes = {}}", "learners: needs [[learners]] tables, got {'naive_bayes': {}}"),
-        ("learners=['naive_bayes']", "learners.0: needs a table, got 'naive_bayes'"),
+        ("learners.perceptron.features=chars", "learners.perceptron.features: no view 'chars'; choose one of words"),
+        ("learners=naive_bayes", "learners: expected [[learners]] tables, got 'naive_bayes'"),
+        ("learners={naive_bayes = {}}", "learners: expected [[learners]] tables, got {'naive_bayes': {}}"),
+        ("learners=['naive_bayes']", "learners.0: expected a table, got 'naive_bayes'"),
         ("learners=[{kind = 'naive_bays'}]", "learners: no learner 'naive_bays'; did you mean 'naive_bayes'?"),
-        ("learners=[{name = 'x'}]", f"learners.x: needs a kind; there is {KINDS}"),
-        ("learners=[{kind = 5}]", f"learners: no learner '5'; there is {KINDS}"),
+        ("learners=[{name = 'x'}]", f"learners.x: kind is missing; choose one of {KINDS}"),
+        ("learners=[{kind = 5}]", f"learners: no learner '5'; choose one of {KINDS}"),
         ("learners=[{kind = ['perceptron']}]", "learners: no learner '['perceptron']'; did you mean 'perceptron'?"),
-        ("learners=[{kind = 'river'}]", "learners.river.object: needs a value"),
+        ("learners=[{kind = 'river'}]", "learners.river.object: a value is missing"),
         (
             "learners=[{kind = 'river', object = 'bayes'}]",
             r"learners.river.object: string should match pattern '^[\w.]+:[\w.]+$', got 'bayes'",
@@ -281,7 +284,7 @@ KINDS = ", ".join(LEARNER_KINDS)
         ),
         (
             "learners=[{kind = 'sklearn', object = 'a:b', features = 'chars'}]",
-            "learners.sklearn.features: no view 'chars' (there is words)",
+            "learners.sklearn.features: no view 'chars'; choose one of words",
         ),
         (
             "learners=[{kind = 'perceptron'}, {kind = 'perceptron'}]",
@@ -289,42 +292,42 @@ KINDS = ", ".join(LEARNER_KINDS)
         ),
         (
             "learners=[{kind = 'perceptron', name = 'events'}]",
-            "learners: 'events' is what a slice counts; give the learner another name",
+            "learners: the name 'events' is reserved; give the learner another name",
         ),
         (
             "learners.perceptron.C.x=1",
             "--set learners.perceptron.C.x: no learner 'perceptron.C'; did you mean 'perceptron'?",
         ),
-        ("features.words=3", "features.words: needs a table, got 3"),
-        ("bits", "--set bits: it takes KEY=VALUE, as in features.bits=22"),
-        ("=3", "--set =3: it takes KEY=VALUE, as in features.bits=22"),
+        ("features.words=3", "features.words: expected a table, got 3"),
+        ("bits", "--set bits: expected KEY=VALUE, as in features.bits=22"),
+        ("=3", "--set =3: expected KEY=VALUE, as in features.bits=22"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(sets: str, line: str) -> None:
+def test_a_wrong_setting_is_explained_in_one_line(sets: str, line: str) -> None:
     assert refused(sets=[sets]) == line
 
 
-def test_a_learner_whose_name_has_a_dot_is_addressed_by_it() -> None:
+def test_a_learner_name_may_contain_dots() -> None:
     config = load_config(
         None, {}, ["learners=[{kind = 'naive_bayes', name = 'nb.v1'}]", "learners.nb.v1.alpha=2"], (), {}
     )
     assert config.learners[0].parameters()["alpha"] == 2.0
 
 
-def test_a_key_of_a_learner_is_no_help_where_the_learners_are_wrong() -> None:
+def test_wrong_learners_are_reported_before_their_keys() -> None:
     for wrong, line in [
-        ("learners=['x']", "learners.0: needs a table, got 'x'"),
-        ("learners={x = {C = 1}}", "learners: needs [[learners]] tables, got {'x': {'C': 1}}"),
+        ("learners=['x']", "learners.0: expected a table, got 'x'"),
+        ("learners={x = {C = 1}}", "learners: expected [[learners]] tables, got {'x': {'C': 1}}"),
     ]:
         assert refused(sets=[wrong, "learners.x.C=1"]) == line
 
 
-def test_a_value_has_no_keys_below() -> None:
+def test_a_value_is_not_a_table() -> None:
     line = refused(flags={"source.url": "in.jsonl"}, sets=["source.url.format=csv"])
-    assert line == "source.url.format: 'source.url' is no table"
+    assert line == "source.url.format: 'source.url' is not a table"
 
 
-def test_a_long_value_is_shown_in_part() -> None:
+def test_a_long_value_is_shortened_in_messages() -> None:
     line = refused(sets=[f"features.bits={'x' * 500}"])
     assert line.endswith("…")
     assert len(line) < 200
@@ -334,15 +337,15 @@ def test_a_long_value_is_shown_in_part() -> None:
     ("learners", "line"),
     [
         (["naive_bays"], "--learner naive_bays: no such learner; did you mean 'naive_bayes'?"),
-        (["svm"], f"--learner svm: no such learner; there is {KINDS}"),
+        (["svm"], f"--learner svm: no such learner; choose one of {KINDS}"),
         (["perceptron", "perceptron"], "learners: two are named 'perceptron'; give each its own name"),
     ],
 )
-def test_an_unknown_or_doubled_learner(learners: Sequence[str], line: str) -> None:
+def test_an_unknown_or_repeated_learner_is_refused(learners: Sequence[str], line: str) -> None:
     assert refused(learners=learners) == line
 
 
-def test_an_unknown_learner_may_be_near_to_a_configured_name(tmp_path: Path) -> None:
+def test_an_unknown_learner_suggests_a_configured_name(tmp_path: Path) -> None:
     file = '[[learners]]\nkind = "perceptron"\nname = "mistake_driven"'
     line = refused(toml=file, folder=tmp_path, learners=["mistake-driven"])
     assert line == "--learner mistake-driven: no such learner; did you mean 'mistake_driven'?"
@@ -353,19 +356,19 @@ def test_an_unknown_learner_may_be_near_to_a_configured_name(tmp_path: Path) -> 
     [
         ({"STREAMLIN_FEATURES__BITS": "x"}, "features.bits: input should be a valid integer"),
         ({"STREAMLIN_FEATURES__BIT": "3"}, "features.bit: unknown key; did you mean 'bits'?"),
-        ({"STREAMLIN_LEARNERS": "[]"}, "STREAMLIN_LEARNERS: learners come from the file or from flags"),
+        ({"STREAMLIN_LEARNERS": "[]"}, "STREAMLIN_LEARNERS: set learners in the file or by flags"),
         (
             {"STREAMLIN_LEARNERS__PERCEPTRON__NAME": "x"},
-            "STREAMLIN_LEARNERS__PERCEPTRON__NAME: learners come from the file or from flags",
+            "STREAMLIN_LEARNERS__PERCEPTRON__NAME: set learners in the file or by flags",
         ),
-        ({"STREAMLIN_SOURCE": "x", "STREAMLIN_SOURCE__URL": "y"}, "source.url: 'source' is no table"),
+        ({"STREAMLIN_SOURCE": "x", "STREAMLIN_SOURCE__URL": "y"}, "source.url: 'source' is not a table"),
     ],
 )
-def test_the_environment_is_checked_too(environment: Mapping[str, str], line: str) -> None:
+def test_a_wrong_environment_is_refused(environment: Mapping[str, str], line: str) -> None:
     assert refused(environment=environment).startswith(line)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_unreadable_and_invalid_files_are_refused(tmp_path: Path) -> None:
     missing, folder, binary = tmp_path / "missing.toml", tmp_path / "folder", tmp_path / "binary.toml"
     folder.mkdir()
     binary.write_bytes(b"\xff\xfe")
@@ -377,14 +380,14 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert "line 2" in line
 
 
-def test_keys_of_a_file_are_named_by_learner_and_view(tmp_path: Path) -> None:
+def test_messages_name_the_learner_or_view(tmp_path: Path) -> None:
     file = '[[learners]]\nkind = "perceptron"\n[[learners]]\nkind = "passive_aggressive"\nname = "bold"\nC = -1'
     assert refused(toml=file, folder=tmp_path) == "learners.bold.C: input should be greater than 0, got -1"
     file = "[features.chars]\nvalue = 'binary'"
     assert refused(toml=file, folder=tmp_path) == "features.chars.value: unknown key; did you mean 'values'?"
 
 
-def test_the_fingerprint_covers_what_reaches_a_weight_or_a_measure() -> None:
+def test_the_fingerprint_covers_what_affects_weights_and_metrics() -> None:
     ours = configured().fingerprint()
     for free in (
         "source.url=x",
@@ -399,7 +402,7 @@ def test_the_fingerprint_covers_what_reaches_a_weight_or_a_measure() -> None:
     assert list(ours) == ["fields", "features", "learners", "evaluation"]
 
 
-def test_a_wrong_variable_is_named_unless_the_command_line_says_otherwise() -> None:
+def test_messages_name_the_environment_variable() -> None:
     environment = {"STREAMLIN_FEATURES__BITS": "x", "STREAMLIN_EVALUATION__WINDOW": "0"}
     with pytest.raises(ConfigError, match=r"^features\.bits: .*\(from STREAMLIN_FEATURES__BITS\)$"):
         load_config(environment=environment)

@@ -141,5 +141,5 @@ def test_sinks_that_can_only_append(sink):
 
 
 def test_standard_input_has_no_options():
-    with pytest.raises(ConfigError, match="stdin source: no option 'start'; there is none"):
+    with pytest.raises(ConfigError, match="stdin source: no option 'start'; none are available"):
         StdinSource("-", context(options={"start": "end"}))

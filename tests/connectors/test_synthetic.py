@@ -316,7 +316,7 @@ def test_options_by_default_and_all_given() -> None:
     ("options", "message"),
     [
         ({"label": "4"}, "synthetic://: no option 'label'; did you mean 'labels'?"),
-        ({"xyz": "4"}, "no option 'xyz'; there is events, labels, words, vocabulary, seed, zipf"),
+        ({"xyz": "4"}, "no option 'xyz'; choose one of events, labels, words, vocabulary, seed, zipf"),
         ({"events": "-1"}, "synthetic://: events=-1 needs to be a whole number, or inf for an endless stream"),
         ({"events": "1e6"}, "events=1e6 needs"),
         ({"labels": "1"}, "labels=1 needs to be a whole number from 2 to 10,000"),

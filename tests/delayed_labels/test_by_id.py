@@ -1,4 +1,4 @@
-"""Labels by id, later than their texts: as if each text stood where its label came, but scored as predicted before."""
+"""Labels by id: each text is learned at the place of its label, but scored as predicted when it arrived."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ NAMED = {"features": {"bits": 16, "names": 3000}}
 
 
 def batch(events):
-    """Events as columns; those without text, None, are but labels."""
+    """Events as columns; those whose text is None are only labels."""
     made = batch_of([replace(event, text=event.text or "") for event in events])
     late = np.array([event.text is None for event in events])
     made.label_only = late if late.any() else None
@@ -38,7 +38,7 @@ def run(model, events, size, part=slice(None)):
 
 
 def scattered(events, seed=1):
-    """Each labelled text, then its label some hundred places later: a tenth at once, a tenth before it, some never."""
+    """Each labelled text, and its label some hundred places later; some labels come with the text, some before it."""
     random = np.random.default_rng(seed)
     placed = []
     for place, event in enumerate(events):
@@ -55,9 +55,9 @@ def scattered(events, seed=1):
 
 
 def spread_out(late):
-    """The same as a stream without late labels: a text at its place, without label, and again where its label comes.
+    """The same as a stream without delayed labels: each text at its place, unlabelled, and again where its label is.
 
-    Gives the events, and of each its place among them where it was predicted.
+    Returns the events, and for each of them its index at the time when it was predicted.
     """
     texts = {event.id: event for event in late if event.text is not None}
     events, predicted, place, early = [], [], {}, {}
@@ -84,8 +84,8 @@ def stream(data):
     return scattered(thinned(read_events(data / "trec-6.jsonl.gz", 2000, SLICED)))
 
 
-def test_learned_at_the_label_scored_as_predicted(stream):
-    """Against a run without late labels over the texts where their labels come; names of features among the rest."""
+def test_texts_are_learned_late_but_scored_as_predicted(stream):
+    """Compared with a run without delayed labels over the texts at the places of their labels."""
     ours, plain = Model(config_of(SLICED, **LATE | NAMED)), Model(config_of(SLICED, **NAMED))
     predictions = run(ours, stream, 100)
     events, predicted = spread_out(stream)
@@ -127,8 +127,8 @@ def test_batches_and_restarts_change_nothing(stream):
         assert second.delayed_labels.report() == report
 
 
-def test_on_disk_as_in_memory(stream, tmp_path):
-    """Also gone back to an older checkpoint, the one before the last at most, whatever was done after it."""
+def test_the_store_on_disk_equals_that_in_memory(stream, tmp_path):
+    """Also after resuming from one of the last two checkpoints, whatever was done after it."""
     bounds = {"enabled": True, "max_pending": 120, "max_pending_characters": 7000}
     disk = {"delayed_labels": bounds | {"store": "disk"}, "checkpoint": {"path": str(tmp_path)}}
     config, expected = config_of(SLICED, **disk), Model(config_of(SLICED, delayed_labels=bounds))
@@ -158,7 +158,7 @@ def test_on_disk_as_in_memory(stream, tmp_path):
     model.close()
 
 
-def test_a_store_is_kept_to(stream, tmp_path):
+def test_resuming_with_another_store_is_refused(stream, tmp_path):
     disk = config_of(SLICED, delayed_labels={"enabled": True, "store": "disk"}, checkpoint={"path": str(tmp_path)})
     memory = config_of(SLICED, **LATE)
     for ours, other, named in ((disk, memory, "disk"), (memory, disk, "memory")):
@@ -184,7 +184,7 @@ def label(id_, name, time=None, weight=1.0):
 
 
 def counts(events, **bounds):
-    """What became of texts and labels, without the zeros; the same in one batch or event by event."""
+    """The counts of texts and labels, without zeros; equal in one batch and event by event."""
     found = []
     for size in (1, 100):
         model = Model(config_of(delayed_labels={"enabled": True, **bounds}))
@@ -199,14 +199,14 @@ def test_a_second_label_changes_nothing():
     assert counts(events) == {"joined": 1, "repeated": 1, "contradicted": 2}
 
 
-def test_labels_of_no_text():
+def test_labels_without_a_text_are_held_or_dropped():
     events = [label("1", "a"), label("1", "b"), text("2"), text("1")]
     assert counts(events) == {"waiting": 1, "early": 1, "contradicted": 1}
     assert counts(events, unknown="drop") == {"waiting": 2, "unknown": 2}
     assert counts([label("1", "a"), text("1", "b")]) == {"unknown": 1}
 
 
-def test_texts_that_no_label_can_name():
+def test_texts_without_id_and_replaced_texts_are_counted():
     assert counts([text(None), text(None, "a"), text("1"), text("1"), label("1", "a")]) == {
         "without_id": 1,
         "replaced": 1,
@@ -214,7 +214,7 @@ def test_texts_that_no_label_can_name():
     }
 
 
-def test_the_oldest_fall_out():
+def test_bounds_drop_the_oldest():
     texts = [text(str(i)) for i in range(5)]
     assert counts([*texts, label("1", "a"), label("3", "a")], max_pending=2) == {
         "waiting": 1,
@@ -236,7 +236,7 @@ def test_the_oldest_fall_out():
     assert counts([text("1", words="x" * 600)], max_pending_characters=100) == {"fallen_out": 1}
 
 
-def test_age_goes_by_the_events_own_times():
+def test_age_is_measured_by_the_events_times():
     events = [
         text("1", time=0.0),
         label("9", "a", time=1.0),
@@ -248,8 +248,8 @@ def test_age_goes_by_the_events_own_times():
     assert counts(events) == {"waiting": 2, "labels_waiting": 1, "joined": 1}
 
 
-def test_delays():
-    """In texts that came in between, and in seconds; a median within a sixteenth."""
+def test_delays_are_reported_in_texts_and_seconds():
+    """Quantiles are exact to within a sixteenth."""
     events = [text(str(i), time=float(i)) for i in range(1000)]
     events += [label(str(i), "a", time=2000.0 + 2 * i) for i in range(1000)]
     model = Model(config_of(**LATE))
@@ -262,7 +262,7 @@ def test_delays():
     assert report["joined"] == 1000
 
 
-def test_a_state_is_json(stream):
+def test_the_state_is_json_able(stream):
     model = Model(config_of(SLICED, **LATE))
     run(model, stream[:200], 50)
     assert json.loads(json.dumps(model.state()[1]))["delayed_labels"]["counts"]["joined"] > 0

@@ -1,4 +1,4 @@
-"""Labels held back in a replay: the same as if they came as events of their own so many texts later."""
+"""Labels held back in a replay: as if they arrived by id, a fixed number of texts later."""
 
 from dataclasses import replace
 
@@ -13,8 +13,8 @@ from tests.sample_streams import read_events, thinned
 from tests.test_model import assert_same_predictions, assert_same_state, config_of, kept, restored
 
 
-def by_feedback(events, delay):
-    """A text each, and its label as soon as so many more have come."""
+def with_labels_by_id(events, delay):
+    """Each text without its label, and the label as an event of its own after `delay` more texts."""
     late = []
     for i, event in enumerate(events):
         late.append(replace(event, label=None))
@@ -24,12 +24,12 @@ def by_feedback(events, delay):
 
 
 @pytest.mark.parametrize("delay", [1, 3, 50, 700])
-def test_as_by_feedback(data, delay):
+def test_a_fixed_delay_equals_labels_by_id(data, delay):
     events = thinned(read_events(data / "trec-6.jsonl.gz", 1000, SLICED))
     measured = {"window": 50, "slice_by": SLICED, "drift": "none"}  # whose alarms would name places in the stream
     delayed = Model(config_of(evaluation=measured, delayed_labels={"delay": delay}))
     late = Model(config_of(evaluation=measured, delayed_labels={"enabled": True}))
-    assert_same_predictions(run(delayed, events, 64), run(late, by_feedback(events, delay), 50))
+    assert_same_predictions(run(delayed, events, 64), run(late, with_labels_by_id(events, delay), 50))
     mine, other = delayed.state()[0], late.state()[0]
     for name, array in other.items():
         if not name.startswith("delayed_labels/"):

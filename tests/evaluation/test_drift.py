@@ -20,7 +20,7 @@ from streamlin import AveragedPerceptron, NaiveBayes
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation.adwin import Adwin
 from streamlin.evaluation.detector import Detector
-from streamlin.evaluation.drift import KEPT, Drift, falls_told
+from streamlin.evaluation.drift import KEPT, Drift, drop_notices
 from streamlin.evaluation.kswin import Kswin, p_value
 from tests.naive_drift import NaiveAdwin, NaiveKswin, kolmogorov_smirnov
 
@@ -239,11 +239,11 @@ def test_only_falls_are_told_those_of_one_event_together() -> None:
     fall = {"learner": "a", "labelled": 50_048, "position": "x:7", "before": 0.774, "after": 0.375}
     better = fall | {"before": 0.1, "after": 0.2}
     other, later = fall | {"learner": "b"}, fall | {"labelled": 60_000, "position": None}
-    assert falls_told([fall, better, other, later]) == [
+    assert drop_notices([fall, better, other, later]) == [
         "accuracy fell, seen at event 50,048 (x:7): a 77.4 to 37.5 %, b 77.4 to 37.5 %",
         "accuracy fell, seen at event 60,000: a 77.4 to 37.5 %",
     ]
-    assert falls_told([better]) == []
+    assert drop_notices([better]) == []
 
 
 def test_the_last_alarms_are_kept_and_all_are_counted() -> None:

@@ -14,17 +14,17 @@ def bayes(alpha=0.3):
 
 
 def passive_aggressive():
-    """A pipeline of which the last step knows two labels only, true and false."""
+    """A pipeline whose last step knows only the two labels True and False."""
     return feature_extraction.BagOfWords() | linear_model.PAClassifier()
 
 
 def scaler():
-    """A river model that is no classifier."""
+    """A river model that is not a classifier."""
     return compose.Pipeline(preprocessing.StandardScaler())
 
 
 class Texts:
-    """A scikit-learn classifier of texts, which makes its features itself."""
+    """A scikit-learn classifier of texts, which makes its own features."""
 
     def __init__(self):
         self._features = HashingVectorizer(n_features=1 << 12)

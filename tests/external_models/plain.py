@@ -1,11 +1,11 @@
-"""External models of no library, which have the methods of river's; quick to import."""
+"""External models with the methods of river's models but without the library; quick to import."""
 
 from collections import Counter
 from math import nan
 
 
 class Counting:
-    """Predicts the commonest label so far, and nothing but a label; learns by weight."""
+    """Predicts the most common label so far, without probabilities; learns by weight."""
 
     def __init__(self):
         self.weights, self.seen = Counter(), []
@@ -19,14 +19,14 @@ class Counting:
 
 
 class Unweighted(Counting):
-    """Knows of no weights."""
+    """Accepts no weights."""
 
     def learn_one(self, x, y):
         super().learn_one(x, y)
 
 
 class Stateful(Counting):
-    """Gives odds that depend on all that was asked and learned before, in this order."""
+    """Gives probabilities that depend on everything learned before, in order."""
 
     def predict_proba_one(self, x):
         total = sum(self.weights.values()) + len(self.seen) % 7 + len(x)
@@ -34,7 +34,7 @@ class Stateful(Counting):
 
 
 class Failing(Counting):
-    """Fails once it has learned so many labels, in the way asked for."""
+    """Fails in the given way once it has learned `after` labels."""
 
     def __init__(self, after=5, how="predict"):
         super().__init__()
@@ -63,7 +63,7 @@ class Failing(Counting):
 
 
 class Answering(Counting):
-    """Always gives the answer it was made with as its probabilities."""
+    """Always gives the same probabilities."""
 
     def __init__(self, answer):
         super().__init__()
@@ -74,17 +74,17 @@ class Answering(Counting):
 
 
 def unpicklable():
-    """A classifier with something in it that can't be pickled."""
+    """A classifier that holds an object that can't be pickled."""
     model = Counting()
     model.seen.append(lambda: None)
     return model
 
 
 def leaving():
-    """Ends the program instead of giving a model."""
+    """Exits the program instead of returning a model."""
     raise SystemExit("goodbye")
 
 
 def number():
-    """Nothing like a classifier."""
+    """Returns a number instead of a classifier."""
     return 5

@@ -1,4 +1,4 @@
-"""What external models say, as scores."""
+"""From the predictions of external models to scores."""
 
 from math import inf, log, nan
 
@@ -24,13 +24,13 @@ LABELS = LabelIndex(["spam", "ham", "eggs"])
         (np.str_("spam"), [1.0, 0.0]),
     ],
 )
-def test_probabilities_and_labels(answer, scores):
-    """Of three labels two are known yet: the third takes no part, whatever is said of it."""
+def test_probabilities_and_labels_become_scores(answer, scores):
+    """Two of three labels are known yet; the third is ignored."""
     assert_allclose(scores_of(answer, LABELS, 2), scores)
 
 
 @pytest.mark.parametrize("answer", [None, {}, "eggs", "bacon", 1, True, {"eggs": 1.0}, {"bacon": 1.0}, {"spam": 0.0}])
-def test_what_names_no_known_label_is_an_abstention(answer):
+def test_an_answer_without_a_known_label_is_an_abstention(answer):
     assert scores_of(answer, LABELS, 2) is None
 
 
@@ -46,6 +46,6 @@ def test_what_names_no_known_label_is_an_abstention(answer):
         (["spam"], "unhashable"),
     ],
 )
-def test_what_is_no_prediction_is_an_error(answer, error):
+def test_an_invalid_answer_is_an_error(answer, error):
     with pytest.raises((ValueError, TypeError), match=error):
         scores_of(answer, LABELS, 2)

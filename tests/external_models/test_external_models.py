@@ -1,4 +1,4 @@
-"""External models in a model: event by event as if alone, on the same terms as our learners."""
+"""External models in a model: they predict as they do alone, on the same terms as our learners."""
 
 import json
 from dataclasses import replace
@@ -15,7 +15,7 @@ from streamlin.errors import CheckpointError, ConfigError, GuestError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Event
 from streamlin.explanation import explain
-from streamlin.external_models.importing import imported
+from streamlin.external_models.importing import import_object
 from streamlin.features import View
 from streamlin.model import Model
 from tests.external_models import models
@@ -44,30 +44,30 @@ def model_of(*learners, **tables):
 
 
 def run(model, events, size=64):
-    """The label that each learner predicts of each event, by learner; the lines that were told."""
-    predicted, told = [], []
+    """The label that each learner predicts for each event, by learner; and the notices."""
+    predicted, notices = [], []
     for batch in batches(events, size):
         predicted.append(model.step(batch, model.featurize(batch))[1].predicted)
-        told += model.take_news()
+        notices += model.pop_notices()
     names = [*model.labels.names, None]
     codes = np.concatenate(predicted, axis=1)
-    return {name: [names[code] for code in row] for name, row in zip(model.names, codes.tolist(), strict=True)}, told
+    return {name: [names[code] for code in row] for name, row in zip(model.names, codes.tolist(), strict=True)}, notices
 
 
 def kept(model):
-    """What a checkpoint would hold, through JSON, and copied."""
+    """The contents of a checkpoint, copied, and through JSON."""
     arrays, rest = model.state()
     return {name: array.copy() for name, array in arrays.items()}, json.loads(json.dumps(rest))
 
 
 @pytest.fixture(scope="module")
 def stream(data):
-    """Real questions of six labels, some hidden, weights of all sorts; none empty, on which river's Bayes may fail."""
+    """Real questions with six labels, some hidden, of various weights; none is empty, since river's Bayes may fail."""
     return [replace(event, text=event.text or "what?") for event in thinned(read_events(data / "trec-6.jsonl.gz", 300))]
 
 
 def alone(events, predict, learn):
-    """Test, then train: what a model predicts by itself, where labels of weight 0 are none."""
+    """Test, then train: the predictions of a model by itself; labels of weight 0 are ignored."""
     known, predicted = set(), []
     for event in events:
         guess = predict(event) if known else None
@@ -78,13 +78,13 @@ def alone(events, predict, learn):
     return predicted
 
 
-def test_a_river_pipeline_runs_as_it_would_alone(stream):
-    """Each event is predicted by what the ones before it have taught, which is river's own way."""
+def test_a_river_pipeline_predicts_as_it_does_alone(stream):
+    """Each event is predicted, then learned, which is river's own way."""
     twin = models.bayes(alpha=0.5)
     expected = alone(stream, lambda e: twin.predict_one(e.text), lambda e: twin.learn_one(e.text, e.label))
-    predicted, told = run(model_of(OURS, river("bayes", arguments={"alpha": 0.5})), stream)
+    predicted, notices = run(model_of(OURS, river("bayes", arguments={"alpha": 0.5})), stream)
     assert predicted["river"] == expected
-    assert told == []
+    assert notices == []
     hits = sum(guess == event.label for guess, event in zip(expected, stream, strict=True))
     assert hits > 0.4 * len(stream)
 
@@ -96,14 +96,14 @@ def test_a_river_classifier_of_features_gets_buckets_and_values(stream):
         _, buckets, values = view.of_texts([event.text])
         return dict(zip(buckets.tolist(), values.tolist(), strict=True))
 
-    twin = imported("", "river.naive_bayes:MultinomialNB")()
+    twin = import_object("", "river.naive_bayes:MultinomialNB")()
     expected = alone(stream, lambda e: twin.predict_one(x(e)), lambda e: twin.learn_one(x(e), e.label))
     table = {"kind": "river", "object": "river.naive_bayes:MultinomialNB", "input": "features"}
     assert run(model_of(table), stream)[0]["river"] == expected
 
 
 def rows_of(view, bits):
-    """Texts as scikit-learn gets them, made another way."""
+    """Texts in the form that scikit-learn gets, made independently."""
 
     def row(event):
         _, buckets, values = view.of_texts([event.text])
@@ -122,8 +122,8 @@ def rows_of(view, bits):
         (MultinomialNB, sklearn("sklearn.naive_bayes:MultinomialNB")),
     ],
 )
-def test_a_scikit_learn_classifier_runs_as_it_would_alone(stream, make, table):
-    """With all labels said beforehand, with probabilities and without, and with weights."""
+def test_a_scikit_learn_classifier_predicts_as_it_does_alone(stream, make, table):
+    """With all labels declared, with probabilities and without, and with weights."""
     labels = sorted({event.label for event in stream} - {None})
     twin, row = make(), rows_of(View(bits=12), 10)
 
@@ -131,7 +131,7 @@ def test_a_scikit_learn_classifier_runs_as_it_would_alone(stream, make, table):
         twin.partial_fit(row(event), [event.label], classes=labels, sample_weight=[event.weight])
 
     def predict(event):
-        """The best of the labels known, where it tells how good each is."""
+        """The best of the known labels, if the model gives probabilities."""
         if not hasattr(twin, "predict_proba"):
             return twin.predict(row(event))[0]
         shares = dict(zip(twin.classes_, twin.predict_proba(row(event))[0], strict=True))
@@ -146,39 +146,39 @@ def test_a_scikit_learn_classifier_runs_as_it_would_alone(stream, make, table):
             if event.label not in known:
                 known.append(event.label)
             learn(event)
-    predicted, told = run(model_of(table | {"classes": labels}), stream)
+    predicted, notices = run(model_of(table | {"classes": labels}), stream)
     assert predicted["sklearn"] == expected
-    assert told == []
+    assert notices == []
 
 
-def test_without_classes_a_new_label_begins_anew():
-    """It begins at the second label; with the third, a model that knows three labels and one event."""
+def test_without_classes_a_new_label_starts_a_new_model():
+    """Training begins at the second label; the third starts a new model, which knows three labels and one event."""
     events = [Event("a", "x"), Event("a", "x"), Event("b", "y"), Event("a", None), Event("c", "z"), Event("a", None)]
     events += [Event("d", label) for label in "wvutw"]
     model = model_of(sklearn("sklearn.naive_bayes:MultinomialNB"))
-    predicted, told = run(model, events, size=2)
+    predicted, notices = run(model, events, size=2)
     assert predicted["sklearn"][:6] == [None, None, None, "y", "y", "z"]
-    assert [line.partition(": ")[2][:16] for line in told] == [f"label '{label}' is new" for label in "zwu"]
-    assert "for the first time; classes = [...]" in told[0]
-    assert "for the 4th time" in told[2]
+    assert [line.partition(": ")[2][:16] for line in notices] == [f"label '{label}' is new" for label in "zwu"]
+    assert "for the first time; classes = [...]" in notices[0]
+    assert "for the 4th time" in notices[2]
 
 
-def test_a_label_outside_classes_is_not_learned_and_told_once():
+def test_a_label_outside_classes_is_ignored_and_reported_once():
     events = [Event("a", "x"), Event("b", "y"), Event("c", "z"), Event("c", "z"), Event("c", "z"), Event("a", "x")]
-    predicted, told = run(model_of(SGD | {"classes": ["x", "y"]}), events)
+    predicted, notices = run(model_of(SGD | {"classes": ["x", "y"]}), events)
     assert set(predicted["sklearn"][2:]) <= {"x", "y"}
-    assert told == ["sklearn, at -:8: label 'z' is not among its classes; it learns no event of it"]
+    assert notices == ["sklearn, at -:8: label 'z' is not among its classes; it learns no event of it"]
 
 
 def test_a_scikit_learn_classifier_of_texts(stream):
-    predicted, told = run(model_of(sklearn(f"{HERE}:Texts", input="text")), stream)
+    predicted, notices = run(model_of(sklearn(f"{HERE}:Texts", input="text")), stream)
     assert len(set(predicted["sklearn"])) > 3
-    assert all("is new" in line for line in told)
+    assert all("is new" in line for line in notices)
 
 
 @pytest.mark.parametrize("table", [river("bayes"), river("Stateful"), SGD, sklearn(f"{HERE}:Texts", input="text")])
 def test_the_size_of_a_batch_changes_nothing(stream, table):
-    """Neither the external model's predictions, nor those of a mixture that it is a member of, nor what is measured."""
+    """Neither the external model's predictions, nor those of a mixture with it, nor the metrics."""
     events = stream[:150]
     models_, found = {}, {}
     for size in (1, 7, 1000):
@@ -190,7 +190,7 @@ def test_the_size_of_a_batch_changes_nothing(stream, table):
 
 
 @pytest.mark.parametrize("table", [river("Stateful"), SGD])
-def test_hiding_an_events_label_leaves_its_prediction_as_it_was(stream, table):
+def test_hiding_a_label_does_not_change_earlier_predictions(stream, table):
     events = stream[:60]
     whole = run(model_of(table), events)[0][table["kind"]]
     for i in range(0, 60, 3):
@@ -198,8 +198,8 @@ def test_hiding_an_events_label_leaves_its_prediction_as_it_was(stream, table):
         assert run(model_of(table), hidden)[0][table["kind"]][: i + 1] == whole[: i + 1]
 
 
-def test_our_learners_do_not_notice(stream):
-    """With external models and without they predict the same, and learn the same."""
+def test_an_external_model_does_not_affect_our_learners(stream):
+    """With and without external models they predict and learn the same."""
     apart, together = model_of(OURS), model_of(OURS, river("bayes", pickle=True))
     assert run(apart, stream)[0]["naive_bayes"] == run(together, stream)[0]["naive_bayes"]
     ours, theirs = kept(apart)[0], kept(together)[0]
@@ -209,7 +209,7 @@ def test_our_learners_do_not_notice(stream):
 
 
 def test_a_label_alone_becomes_a_calibrated_confidence():
-    """The commonest label of a stream with nine in ten of it: some 90 % sure, though it never said how sure it is."""
+    """A label that 90 % of the events have gets a confidence of about 90 %, though the model gives no probabilities."""
     random = np.random.default_rng(1)
     events = [Event("text", "common" if random.random() < 0.9 else "rare") for _ in range(3000)]
     model = model_of(river("Counting"))
@@ -219,7 +219,7 @@ def test_a_label_alone_becomes_a_calibrated_confidence():
     assert row["ece"] < 0.03
 
 
-def test_weights_reach_those_who_take_them():
+def test_weights_reach_models_that_accept_them():
     labels = [("x", 3.0), ("y", 1.0), ("y", 1.0), ("z", 0.0), ("x", 1.0)]
     events = [Event("a", label, weight=weight) for label, weight in labels]
     weighted, unweighted = model_of(river("Counting")), model_of(river("Unweighted"))
@@ -227,7 +227,7 @@ def test_weights_reach_those_who_take_them():
     assert run(unweighted, events)[0]["river"] == [None, "x", "x", "y", "y"]
 
 
-def test_several_text_fields_are_lines_of_one_text():
+def test_several_text_fields_become_lines_of_one_text():
     model = model_of(river("Counting", pickle=True))
     (batch,) = batches([Event("subject", "x")], 1)
     batch.texts, batch.pieces = ["subject", "body"], np.array([0, 2])
@@ -235,8 +235,8 @@ def test_several_text_fields_are_lines_of_one_text():
     assert model.external_models["river"]._adapter.model.seen == ["subject\nbody"]
 
 
-def test_an_external_model_is_not_taken_apart():
-    """Our learners are, beside it; a mixture that has it as a member is not."""
+def test_an_external_model_can_not_be_explained():
+    """Our learners beside it can be; a mixture with it can't."""
     apart = {"kind": "mixture", "name": "apart", "members": ["naive_bayes"]}
     model = model_of(OURS, river("bayes"), {"kind": "mixture"}, apart)
     run(model, [Event("a b", "x"), Event("b c", "y"), Event("a", "x")])
@@ -263,15 +263,15 @@ def test_an_external_model_is_not_taken_apart():
     ],
 )
 @pytest.mark.parametrize("size", [1, 4, 100])
-def test_an_external_model_that_fails_is_retired_and_the_others_go_on(how, error, size):
-    """It fails at the sixth event, at its prediction or only when it learns; what it said before counts."""
+def test_a_failing_external_model_is_retired_alone(how, error, size):
+    """It fails at the sixth event, when it predicts or when it learns; its earlier predictions count."""
     events = [Event(f"word{i % 3}", "xy"[i % 3 > 0]) for i in range(12)]
     model = model_of(OURS, river("Failing", arguments={"how": how}), {"kind": "mixture"})
-    predicted, told = run(model, events, size)
+    predicted, notices = run(model, events, size)
     learned = 6 if how == "learn" else 5
     assert None not in predicted["river"][1:learned]
     assert predicted["river"][learned:] == [None] * (12 - learned)
-    assert told == [f"river is retired, it failed at -:40: {error}; it abstains from now on"]
+    assert notices == [f"river is retired, it failed at -:40: {error}; it abstains from now on"]
     twin = model_of(OURS)
     assert predicted["naive_bayes"] == run(twin, events)[0]["naive_bayes"]
     assert None not in predicted["mixture"][1:]
@@ -279,8 +279,8 @@ def test_an_external_model_that_fails_is_retired_and_the_others_go_on(how, error
     assert (row["retired"], row["abstained"]) == ({"position": "-:40", "error": error}, 13 - learned)
 
 
-def test_an_external_model_that_is_retired_leads_no_more():
-    """It was the best; from there on the best of those that say something is given out."""
+def test_a_retired_external_model_leads_no_more():
+    """It was the best learner; then the best of those that do not abstain leads."""
     events = [Event("a b", "x"), Event("a b", "y")] + [Event("a b", "x")] * 10
     model = model_of({"kind": "perceptron"}, river("Failing", arguments={"after": 8, "how": "predict"}))
     leads = []
@@ -297,7 +297,7 @@ def test_an_external_model_that_is_retired_leads_no_more():
     assert model.probabilities(batch, model.featurize(batch)).sum() == pytest.approx(1.0)
 
 
-def test_an_external_model_that_leads_is_asked_for_its_probabilities():
+def test_a_leading_external_model_gives_the_probabilities():
     model = model_of({"kind": "perceptron"}, river("Answering", arguments={"answer": {"x": 0.75, "y": 0.25}}))
     run(model, [Event("a", "x"), Event("a", "y"), *[Event("a", "x")] * 3, *[Event("b", "x")] * 3])
     (batch,) = batches([Event("c")], 1)
@@ -306,8 +306,8 @@ def test_an_external_model_that_leads_is_asked_for_its_probabilities():
 
 
 @pytest.mark.parametrize("on_error", ["retire", "stop"])
-def test_an_external_model_that_fails_where_it_is_only_asked_stays(on_error):
-    """To ask changes nothing: it abstains there, which is told once, and goes on learning."""
+def test_a_failure_to_predict_without_learning_does_not_retire(on_error):
+    """It abstains there, which is reported once, and goes on learning."""
     model = model_of(OURS, river("Failing", arguments={"how": "predict"}, on_error=on_error))
     run(model, [Event("a", "x")] * 5)
     (batch,) = batches([Event("b")] * 2, 2)
@@ -315,7 +315,9 @@ def test_an_external_model_that_fails_where_it_is_only_asked_stays(on_error):
         predictions = model.predict(batch, model.featurize(batch))[1]
         assert predictions.predicted.tolist() == [[0, 0], [-1, -1]]
         assert predictions.lead.tolist() == [0, 0]
-    assert model.take_news() == ["river fails to predict: RuntimeError: no more predictions; it abstains where it does"]
+    assert model.pop_notices() == [
+        "river fails to predict: RuntimeError: no more predictions; it abstains where it fails"
+    ]
     assert model.external_models["river"].retired is None
     assert "retired" not in report_of(model.prequential, model.labels)["learners"]["river"]
 
@@ -324,9 +326,9 @@ def test_an_external_model_that_fails_where_it_is_only_asked_stays(on_error):
 def test_an_unknown_label_is_an_abstention_and_wrong(how):
     events = [Event("a", "x")] * 7
     model = model_of(river("Failing", arguments={"how": how}))
-    predicted, told = run(model, events)
+    predicted, notices = run(model, events)
     assert predicted["river"] == [None, "x", "x", "x", "x", None, "x"]
-    assert told == []
+    assert notices == []
     row = report_of(model.prequential, model.labels)["learners"]["river"]
     assert (row["correct"], row["abstained"]) == (5, 2)
 
@@ -338,31 +340,31 @@ def test_an_external_model_may_stop_the_run():
     assert error.value.exit_code == 3
 
 
-def test_labels_that_a_river_model_can_not_learn_retire_it():
-    """Of two labels, true and false, river's linear models know; ours are texts."""
-    predicted, told = run(model_of(OURS, river("passive_aggressive")), [Event("a", "x"), Event("b", "y")] * 3)
+def test_a_river_model_is_retired_by_labels_it_rejects():
+    """river's linear models know only the labels True and False; ours are texts."""
+    predicted, notices = run(model_of(OURS, river("passive_aggressive")), [Event("a", "x"), Event("b", "y")] * 3)
     assert predicted["river"] == [None] * 6
-    assert len(told) == 1
-    assert "river is retired" in told[0]
+    assert len(notices) == 1
+    assert "river is retired" in notices[0]
 
 
-# --- what is kept
+# --- checkpoints
 
 
 @pytest.mark.parametrize("table", [river("bayes"), river("Stateful"), SGD, sklearn(f"{HERE}:Texts", input="text")])
-def test_going_on_from_a_state_is_as_if_never_interrupted(stream, table):
+def test_restoring_a_state_continues_as_if_uninterrupted(stream, table):
     learners = OURS, table | {"pickle": True}, {"kind": "mixture"}
     whole, first, second = (model_of(*learners) for _ in range(3))
-    expected, told = run(whole, stream, 50)
-    begin, told_first = run(first, stream[:130], 50)
+    expected, notices = run(whole, stream, 50)
+    begin, notices_first = run(first, stream[:130], 50)
     second.restore(*kept(first))
-    end, told_second = run(second, stream[130:], 50)
+    end, notices_second = run(second, stream[130:], 50)
     assert {name: begin[name] + end[name] for name in expected} == expected
-    assert len(told_first) + len(told_second) == len(told)
+    assert len(notices_first) + len(notices_second) == len(notices)
     assert report_of(second.prequential, second.labels) == report_of(whole.prequential, whole.labels)
 
 
-def test_an_external_model_that_is_retired_stays_so(stream):
+def test_a_retired_external_model_stays_retired_after_a_restore(stream):
     table = river("Failing", pickle=True)
     first, second = model_of(OURS, table), model_of(OURS, table)
     run(first, stream[:50])
@@ -374,7 +376,7 @@ def test_an_external_model_that_is_retired_stays_so(stream):
     assert retired[0] == retired[1]
 
 
-def test_nobody_is_pickled_who_may_not_be(stream):
+def test_a_model_is_pickled_only_if_allowed(stream):
     model = model_of(OURS, river("bayes", name="external_model"))
     run(model, stream[:10])
     with pytest.raises(
@@ -386,54 +388,60 @@ def test_nobody_is_pickled_who_may_not_be(stream):
     model_of(river("bayes", name="external_model", pickle=True), checkpoint={"path": "state"})
 
 
-def test_what_becomes_unpicklable_is_retired_at_the_checkpoint(stream):
+def test_a_model_that_becomes_unpicklable_is_retired(stream):
     model = model_of(river("Failing", arguments={"how": "unpicklable"}, pickle=True))
     run(model, stream[:50])
     arrays, rest = kept(model)
     assert rest["external_models"]["river"]["retired"]["position"] == "a checkpoint"
     assert "learners/river/pickle" not in arrays
-    assert "it failed at a checkpoint: " in model.take_news()[0]
+    assert "it failed at a checkpoint: " in model.pop_notices()[0]
     assert report_of(model.prequential, model.labels)["learners"]["river"]["retired"]["position"] == "a checkpoint"
 
 
-def test_what_can_not_be_taken_from_a_checkpoint_is_said(stream):
+def test_a_model_that_can_not_be_restored_is_reported(stream):
     first = model_of(river("bayes", pickle=True))
     run(first, stream[:20])
     arrays, rest = kept(first)
     second = model_of(river("Counting", pickle=True))
     damaged = arrays | {"learners/river/pickle": arrays["learners/river/pickle"][:-9].copy()}
-    with pytest.raises(CheckpointError, match="learner river can't be taken from the checkpoint: "):
+    with pytest.raises(CheckpointError, match="learner river can't be restored from the checkpoint: "):
         second.restore(damaged, rest)
     number = model_of(river("Counting", pickle=True))
     odd = arrays | {"learners/river/pickle": np.frombuffer(b"\x80\x05K\x05.", np.uint8)}
-    with pytest.raises(CheckpointError, match="needs to give a river classifier, gave 5, of type int"):
+    with pytest.raises(CheckpointError, match="should return a river classifier, returned 5, of type int"):
         number.restore(odd, rest)
 
 
-# --- what is no external model
+# --- objects that are not external models
 
 
 @pytest.mark.parametrize(
     ("table", "line"),
     [
         (river("bayes", object="not_there:x"), "not_there can't be imported: ModuleNotFoundError: No module named"),
-        (river("nobody"), f"{HERE}:nobody: there is no 'nobody' in <module '{HERE}'"),
-        (river("models.deep"), f"{HERE}:models.deep: there is no 'models' in"),
+        (river("nobody"), f"{HERE}:nobody: no 'nobody' in <module '{HERE}'"),
+        (river("models.deep"), f"{HERE}:models.deep: no 'models' in"),
         (
             river("number"),
-            f"{HERE}:number needs to give a river classifier, gave 5, of type int, which has",
+            f"{HERE}:number should return a river classifier, returned 5, of type int, which has",
         ),
-        (river("an_array"), f"{HERE}:an_array needs to be callable, is a numpy.ndarray"),
+        (river("an_array"), f"{HERE}:an_array should be callable, is a numpy.ndarray"),
         (river("leaving"), f"{HERE}:leaving failed: SystemExit: goodbye"),
         (river("bayes", arguments={"beta": 1}), f"{HERE}:bayes failed: TypeError: bayes() got an unexpected keyword"),
-        (river("scaler"), "gave a river.preprocessing.scale.StandardScaler, which is none"),
-        (river("", object="river.linear_model:LinearRegression"), "gave a river.linear_model.lin_reg.LinearRegression"),
+        (river("scaler"), "returned a river.preprocessing.scale.StandardScaler"),
+        (
+            river("", object="river.linear_model:LinearRegression"),
+            "returned a river.linear_model.lin_reg.LinearRegression",
+        ),
         (sklearn("sklearn.linear_model:LogisticRegression"), "LogisticRegression, which has no partial_fit"),
-        (sklearn("sklearn.pipeline:make_pipeline"), "gave a sklearn.pipeline.Pipeline, which has no partial_fit"),
-        (sklearn("sklearn.linear_model:SGDRegressor"), "SGDRegressor, which is none"),
+        (sklearn("sklearn.pipeline:make_pipeline"), "returned a sklearn.pipeline.Pipeline, which has no partial_fit"),
+        (
+            sklearn("sklearn.linear_model:SGDRegressor"),
+            "returned a sklearn.linear_model._stochastic_gradient.SGDRegressor",
+        ),
     ],
 )
-def test_what_is_no_classifier_is_refused_with_what_was_found(table, line):
+def test_objects_other_than_classifiers_are_refused(table, line):
     with pytest.raises(ConfigError) as error:
         model_of(OURS, table)
     assert str(error.value).startswith(f"learners.{table['kind']}.object: ")
@@ -441,7 +449,7 @@ def test_what_is_no_classifier_is_refused_with_what_was_found(table, line):
     assert error.value.exit_code == 2
 
 
-def test_what_can_not_be_pickled_is_refused_before_it_starts():
+def test_an_unpicklable_model_is_refused_at_the_start():
     model_of(river("unpicklable"))
     with pytest.raises(ConfigError, match=r"learners\.river\.pickle: it can't be pickled: "):
         model_of(river("unpicklable", pickle=True))
@@ -451,11 +459,11 @@ def test_a_module_in_the_current_folder_is_found(tmp_path, monkeypatch):
     (tmp_path / "my_external_models_here.py").write_text("from tests.external_models.models import Counting as best\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [entry for entry in __import__("sys").path if entry])
-    assert imported("key", "my_external_models_here:best") is models.Counting
+    assert import_object("key", "my_external_models_here:best") is models.Counting
 
 
-def test_probabilities_are_what_the_external_model_says():
-    """The scores are the logarithms: differences of them are those of what was said."""
+def test_probabilities_equal_those_of_the_external_model():
+    """The scores are the logarithms of the probabilities."""
     model = model_of(river("Answering", arguments={"answer": {"x": 0.75, "y": 0.25}}))
     run(model, [Event("a", "x"), Event("a", "y")])
     (batch,) = batches([Event("c")], 1)

@@ -54,9 +54,9 @@ def test_the_options_are_those_of_the_format():
     ("name", "options", "message"),
     [
         ("jsno", {}, "unknown format 'jsno'; did you mean 'json'?"),
-        ("qqq", {}, "unknown format 'qqq'; there is json, csv, tsv, vw, fasttext, regex, text"),
+        ("qqq", {}, "unknown format 'qqq'; choose one of json, csv, tsv, vw, fasttext, regex, text"),
         ("csv", {"delimeter": ";"}, "format csv has no option 'delimeter'; did you mean 'delimiter'?"),
-        ("json", {"header": "true"}, "format json has no option 'header'; there is none"),
+        ("json", {"header": "true"}, "format json has no option 'header'; none are available"),
         ("csv", {"delimiter": ";;"}, "invalid delimiter ';;': expected one ASCII character"),
         ("csv", {"delimiter": "§"}, "invalid delimiter '§': expected one ASCII character"),
         ("csv", {"delimiter": '"'}, "invalid delimiter '\"': expected one ASCII character"),

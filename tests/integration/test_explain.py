@@ -129,5 +129,5 @@ def test_what_explain_refuses(reference: Reference, tmp_path: Path) -> None:
     assert "not UTF-8" in refused("explain", folder, "-", stdin=b"\xff")
     assert "there is no checkpoint" in refused("explain", tmp_path, "a", code=4)
     assert "--html" in refused("explain", folder, "a", "--html", tmp_path / "missing" / "why.html")
-    assert refused("explain", folder, "a", "--html", "-").startswith("--html -: needs the name of a file")
+    assert refused("explain", folder, "a", "--html", "-").startswith("--html -: expected the name of a file")
     assert "TEXT" in refused("explain", folder)

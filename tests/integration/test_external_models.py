@@ -104,7 +104,9 @@ def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
         lambda: refused("serve", state, 0, code=4),
     )
     assert predict == inspect == serve
-    assert predict.startswith("the checkpoint holds pickled learners (bayes, sklearn), and to unpickle them runs code")
+    assert predict.startswith(
+        "the checkpoint holds pickled learners (bayes, sklearn), and unpickling runs any code that is in it"
+    )
     assert "--allow-pickle" in predict
     with pytest.raises(CheckpointError, match="allow_pickle=True"):
         Pipeline.load(state)
@@ -213,15 +215,15 @@ def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> N
 def test_bad_external_models_never_start(stream: Path, tmp_path: Path) -> None:
     """Exit code 2, one line that says what was found."""
     cases = {
-        "{kind = 'river'}": "learners.river.object: needs a value",
+        "{kind = 'river'}": "learners.river.object: a value is missing",
         "{kind = 'river', object = 'my_models'}": "learners.river.object: string should match pattern",
         "{kind = 'river', object = 'my_models:bayes'}": "my_models can't be imported: ModuleNotFoundError",
-        "{kind = 'river', object = 'river.tree:HoeffdingTreeRegressor'}": "HoeffdingTreeRegressor, which is none",
-        "{kind = 'sklearn', object = 'sklearn.svm:SVC'}": "gave a sklearn.svm._classes.SVC, which has no partial_fit",
+        "{kind = 'river', object = 'river.tree:HoeffdingTreeRegressor'}": "returned a river.tree.hoeffding_tree_regre",
+        "{kind = 'sklearn', object = 'sklearn.svm:SVC'}": "a sklearn.svm._classes.SVC, which has no partial_fit",
         "{kind = 'sklearn', object = 'a:b', classes = ['x']}": "learners.sklearn.classes: needs two labels at least",
         "{kind = 'sklearn', object = 'a:b', on_error = 'x'}": "on_error: input should be 'retire' or 'stop', got 'x'",
         "{kind = 'sklearn', object = 'a:b', clases = ['x']}": "clases: unknown key; did you mean 'classes'?",
-        "{kind = 'sklearn', object = 'a:b', features = 'x'}": "learners.sklearn.features: no view 'x' (there is words)",
+        "{kind = 'sklearn', object = 'a:b', features = 'x'}": "sklearn.features: no view 'x'; choose one of words",
     }
     for case, says in cases.items():
         line = refused("run", stream, "--set", f"learners=[{case}]", "--report", tmp_path / "report")

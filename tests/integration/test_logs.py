@@ -45,7 +45,7 @@ def test_errors_too(sms: Path) -> None:
     assert line["level"] == "error"
     assert line["message"] == "--learner naive_bays: no such learner; did you mean 'naive_bayes'?"
     done = streamlin("run", sms, "--log-format", "xml", code=2)
-    assert done.err == "streamlin: Invalid value for '--log-format': needs text or json, got xml\n"
+    assert done.err == "streamlin: Invalid value for '--log-format': expected text or json, got xml\n"
 
 
 def test_no_text_of_events(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_what_is_wrong_with_it_is_said(install):
     assert line.startswith("learners.c: careful can't be made: ")
     assert "missing 1 required positional argument: 'patience'" in line
     assert refused("learners=[{kind = 'careful', patience = 1, features = 'chars'}]") == (
-        "learners.careful.features: no view 'chars' (there is words)"
+        "learners.careful.features: no view 'chars'; choose one of words"
     )
     line = refused("learners=[{kind = 'number'}]")
     assert line.endswith("'third_party:number' for kind 'number' is 5; it needs to be a class of streamlin.Learner")

@@ -1,4 +1,4 @@
-"""Doing things in order on a thread of their own."""
+"""Running calls in order on a worker thread."""
 
 import threading
 import time
@@ -11,31 +11,31 @@ PATIENCE = 10.0
 
 
 @pytest.mark.parametrize("threaded", [True, False])
-def test_in_order(threaded: bool) -> None:
-    aside, done = BackgroundTasks(threaded), list[int]()
+def test_calls_run_in_order(threaded: bool) -> None:
+    tasks, done = BackgroundTasks(threaded), list[int]()
     for number in range(100):
-        aside.do(done.append, number)
-    aside.wait()
+        tasks.run(done.append, number)
+    tasks.wait()
     assert done == list(range(100))
-    aside.close()
+    tasks.close()
 
 
-def test_what_is_done_at_once_comes_after_all_before() -> None:
-    aside, gate, done = BackgroundTasks(True), threading.Event(), list[object]()
-    aside.do(gate.wait, PATIENCE)
-    aside.do(done.append, "before")
+def test_an_inline_call_runs_after_all_calls_before() -> None:
+    tasks, gate, done = BackgroundTasks(True), threading.Event(), list[object]()
+    tasks.run(gate.wait, PATIENCE)
+    tasks.run(done.append, "before")
     threading.Timer(0.05, gate.set).start()
-    aside.do(lambda: done.append(threading.get_ident()), at_once=True)
+    tasks.run(lambda: done.append(threading.get_ident()), inline=True)
     assert done == ["before", threading.get_ident()]
-    aside.close()
+    tasks.close()
 
 
-def test_the_caller_goes_on_until_too_much_waits() -> None:
-    aside, gate, given = BackgroundTasks(True), threading.Event(), list[int]()
+def test_the_caller_blocks_only_while_too_many_calls_wait() -> None:
+    tasks, gate, given = BackgroundTasks(True), threading.Event(), list[int]()
 
     def give() -> None:
         for number in range(10):
-            aside.do(gate.wait, PATIENCE)
+            tasks.run(gate.wait, PATIENCE)
             given.append(number)
 
     giver = threading.Thread(target=give)
@@ -47,41 +47,41 @@ def test_the_caller_goes_on_until_too_much_waits() -> None:
     assert len(given) == 3
     gate.set()
     giver.join()
-    aside.wait()
-    aside.close()
+    tasks.wait()
+    tasks.close()
 
 
 @pytest.mark.parametrize("threaded", [True, False])
-def test_nothing_is_done_after_what_failed(threaded: bool) -> None:
-    aside, done = BackgroundTasks(threaded), list[int]()
+def test_no_call_runs_after_a_failure(threaded: bool) -> None:
+    tasks, done = BackgroundTasks(threaded), list[int]()
 
     def fail() -> None:
         raise ValueError("full")
 
-    aside.do(done.append, 1)
+    tasks.run(done.append, 1)
 
-    def do_all() -> None:
-        aside.do(fail)
-        aside.do(done.append, 2)
-        aside.wait()
+    def run_all() -> None:
+        tasks.run(fail)
+        tasks.run(done.append, 2)
+        tasks.wait()
 
     with pytest.raises(ValueError, match="full"):
-        do_all()
-    aside.close()
+        run_all()
+    tasks.close()
     assert done == [1]
 
 
-def test_closed_in_the_midst() -> None:
-    aside, begun, gate, done = BackgroundTasks(True), threading.Event(), threading.Event(), list[int]()
+def test_closing_finishes_the_running_call_only() -> None:
+    tasks, begun, gate, done = BackgroundTasks(True), threading.Event(), threading.Event(), list[int]()
 
     def slow() -> None:
         begun.set()
         gate.wait(PATIENCE)
         done.append(1)
 
-    aside.do(slow)
-    aside.do(done.append, 2)
+    tasks.run(slow)
+    tasks.run(done.append, 2)
     assert begun.wait(PATIENCE)
     threading.Timer(0.1, gate.set).start()
-    aside.close()
+    tasks.close()
     assert done == [1]

@@ -1,4 +1,4 @@
-"""Checkpoints that a source asks for."""
+"""Checkpoints that a source requests."""
 
 import threading
 from collections.abc import Iterator
@@ -25,63 +25,63 @@ def requests(saved: list[int]) -> CheckpointRequests:
 
 @pytest.fixture
 def source() -> Iterator[ThreadPoolExecutor]:
-    """A thread of the source's."""
+    """A thread of the source."""
     with ThreadPoolExecutor(1) as thread:
         yield thread
 
 
-def asked(requests: CheckpointRequests, source: ThreadPoolExecutor) -> "Future[bool]":
-    """A request that waits: who learns is busy."""
-    asking = source.submit(requests.ask)
+def pending_request(requests: CheckpointRequests, source: ThreadPoolExecutor) -> "Future[bool]":
+    """A request that is pending, since the learner is busy."""
+    request = source.submit(requests.request)
     for _ in range(int(SECONDS / 0.01)):
-        if requests.waiting:
-            return asking
+        if requests.pending:
+            return request
         threading.Event().wait(0.01)
-    raise AssertionError("nobody asks")
+    raise AssertionError("no request is pending")
 
 
-def test_by_the_one_that_learns(requests: CheckpointRequests, saved: list[int]) -> None:
-    """At once: on his thread nothing else goes on. In the midst of reading too."""
-    assert requests.ask()
-    assert list(requests.watch(requests.ask() for _ in range(2))) == [True, True]
+def test_a_request_of_the_learner_is_met_at_once(requests: CheckpointRequests, saved: list[int]) -> None:
+    """Also while it reads from the source."""
+    assert requests.request()
+    assert list(requests.watch(requests.request() for _ in range(2))) == [True, True]
     assert saved == [threading.get_ident()] * 3
 
 
-def test_while_the_one_that_learns_is_busy(
+def test_a_busy_learner_saves_between_portions(
     requests: CheckpointRequests, source: ThreadPoolExecutor, saved: list[int]
 ) -> None:
-    """He saves, when he comes to it; once for each request."""
-    assert not requests.waiting
-    asking = asked(requests, source)
+    """It saves once for each request."""
+    assert not requests.pending
+    request = pending_request(requests, source)
     assert not saved
-    assert not asking.done()
-    requests.meet()
-    assert asking.result(SECONDS)
+    assert not request.done()
+    requests.save_pending()
+    assert request.result(SECONDS)
     assert saved == [threading.get_ident()]
-    assert not requests.waiting
-    requests.meet()
+    assert not requests.pending
+    requests.save_pending()
     assert len(saved) == 1
 
 
-def test_while_the_one_that_learns_waits_for_the_source(
+def test_the_source_saves_while_the_learner_waits_for_it(
     requests: CheckpointRequests, source: ThreadPoolExecutor, saved: list[int]
 ) -> None:
-    """It is saved in his place, on the thread that asks: he could not."""
+    """The requesting thread saves in the learner's place, which is blocked."""
 
     def gives() -> Iterator[bool]:
         for _ in range(2):
-            yield source.submit(requests.ask).result(SECONDS)
+            yield source.submit(requests.request).result(SECONDS)
 
     (other,) = source.map(lambda _: threading.get_ident(), [None])
     assert list(requests.watch(gives())) == [True, True]
     assert saved == [other] * 2
-    assert not requests.waiting
+    assert not requests.pending
 
 
-def test_while_another_thread_reads_ahead(
+def test_reading_ahead_does_not_count_as_waiting(
     requests: CheckpointRequests, source: ThreadPoolExecutor, saved: list[int]
 ) -> None:
-    """Then who learns may be at anything, so it is he that saves; what is read ahead is no sign of his waiting."""
+    """The learner may be doing anything while another thread reads ahead, so the learner has to save."""
     reached, go_on = threading.Event(), threading.Event()
 
     def gives() -> Iterator[int]:
@@ -93,48 +93,50 @@ def test_while_another_thread_reads_ahead(
     with ThreadPoolExecutor(1) as reader:
         item = reader.submit(next, items)
         assert reached.wait(SECONDS)
-        asking = asked(requests, source)
+        request = pending_request(requests, source)
         assert not saved
-        requests.meet()
-        assert asking.result(SECONDS)
+        requests.save_pending()
+        assert request.result(SECONDS)
         go_on.set()
         assert item.result(SECONDS) == 1
     assert saved == [threading.get_ident()]
 
 
-def test_one_that_waits_is_met_when_the_source_is_waited_for(
+def test_a_pending_request_is_met_when_the_learner_waits(
     requests: CheckpointRequests, source: ThreadPoolExecutor, saved: list[int]
 ) -> None:
-    """It came while who learns was busy; he goes on to the source without having looked."""
-    asking = asked(requests, source)
+    """The request came while the learner was busy; the learner goes on to the source without having seen it."""
+    request = pending_request(requests, source)
 
     def gives() -> Iterator[bool]:
-        yield asking.result(SECONDS)
+        yield request.result(SECONDS)
 
     assert list(requests.watch(gives())) == [True]
     (other,) = source.map(lambda _: threading.get_ident(), [None])
     assert saved == [other]
 
 
-def test_after_the_end_nobody_waits(requests: CheckpointRequests, source: ThreadPoolExecutor, saved: list[int]) -> None:
-    asking = asked(requests, source)
+def test_the_end_releases_pending_requests(
+    requests: CheckpointRequests, source: ThreadPoolExecutor, saved: list[int]
+) -> None:
+    request = pending_request(requests, source)
     requests.end()
-    assert asking.result(SECONDS) is False
-    assert source.submit(requests.ask).result(SECONDS) is False
+    assert request.result(SECONDS) is False
+    assert source.submit(requests.request).result(SECONDS) is False
     assert not saved
 
 
-def test_what_goes_wrong_is_raised_where_it_is_saved(source: ThreadPoolExecutor) -> None:
-    """By who saves; who asked learns that the run is over."""
+def test_a_failure_is_raised_on_the_saving_thread(source: ThreadPoolExecutor) -> None:
+    """The pending request returns that the run has ended."""
 
     def fail() -> None:
         raise ConnectorError("the disk is full")
 
     requests = CheckpointRequests(fail)
     with pytest.raises(ConnectorError, match="the disk is full"):
-        requests.ask()
-    asking = asked(requests, source)
+        requests.request()
+    request = pending_request(requests, source)
     with pytest.raises(ConnectorError, match="the disk is full"):
-        requests.meet()
+        requests.save_pending()
     requests.end()
-    assert asking.result(SECONDS) is False
+    assert request.result(SECONDS) is False

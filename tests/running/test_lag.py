@@ -1,8 +1,8 @@
-"""How far a run is behind."""
+"""How far a run is behind its source."""
 
 import pytest
 
-from streamlin.running.lag import LagWatch, lags
+from streamlin.running.lag import LagMonitor, lags
 
 
 @pytest.mark.parametrize(
@@ -18,33 +18,33 @@ from streamlin.running.lag import LagWatch, lags
         ({"t/0": (0, 10), "t/1": (0, 20)}, {"t/1": 5, "other/0": 1}, {"t/0": 10, "t/1": 15}),
     ],
 )
-def test_what_waits_in_each_part(extent, positions, expected):
-    """Behind where reading goes on, or began if that is later: what lies before is not waited for."""
+def test_lag_of_each_part(extent, positions, expected):
+    """Counted from where reading goes on, or from where it began if that is later."""
     assert lags(extent, {part: {"offset": offset} for part, offset in positions.items()}) == expected
 
 
-def told(*looks: int) -> list[str | None]:
-    """What is said at each of the looks, ten seconds apart."""
-    watch, lines = LagWatch(), []
-    for number, lag in enumerate(looks):
+def notices(*observed: int) -> list[str | None]:
+    """The notices at observations of these lags, ten seconds apart."""
+    monitor, lines = LagMonitor(), []
+    for number, lag in enumerate(observed):
         now = 1000.0 + 10 * number
-        assert watch.due(now)
-        lines.append(watch.look(now, lag))
-        assert not watch.due(now + 9.9)
+        assert monitor.is_due(now)
+        lines.append(monitor.observe(now, lag))
+        assert not monitor.is_due(now + 9.9)
     return lines
 
 
-def test_a_lag_that_grows_is_told_once():
-    """After it has grown from look to look three times."""
-    assert told(5000, 6000, 7000, 8000, 9000, 10_000) == [
+def test_a_growing_lag_is_reported_once():
+    """After it has grown three times in a row."""
+    assert notices(5000, 6000, 7000, 8000, 9000, 10_000) == [
         *(None, None, None),
-        "the lag grows: 8,000 events wait, 3,000 more than 30 s ago",
+        "the lag is growing: 8,000 events wait, 3,000 more than 30 s ago",
         *(None, None),
     ]
 
 
 @pytest.mark.parametrize(
-    "looks",
+    "observed",
     [
         (5000, 5000, 5000, 5000, 5000),
         (5000, 4000, 3000, 2000, 1000),
@@ -54,16 +54,16 @@ def test_a_lag_that_grows_is_told_once():
         (0, 0, 0, 0, 100_000),
     ],
 )
-def test_one_that_does_not_is_not(looks):
-    """Neither is one that is small, nor a single leap: a burst."""
-    assert told(*looks) == [None] * len(looks)
+def test_other_lags_are_not_reported(observed):
+    """Neither a lag that does not grow all the time, nor a small one, nor a single leap (a burst)."""
+    assert notices(*observed) == [None] * len(observed)
 
 
-def test_it_is_told_again_when_it_has_been_smaller():
-    lines = told(5000, 6000, 7000, 8000, 4000, 5000, 6000, 7000, 8000)
+def test_a_lag_is_reported_again_after_it_shrank():
+    lines = notices(5000, 6000, 7000, 8000, 4000, 5000, 6000, 7000, 8000)
     assert [number for number, line in enumerate(lines) if line] == [3, 7]
-    assert lines[7] == "the lag grows: 7,000 events wait, 3,000 more than 30 s ago"
+    assert lines[7] == "the lag is growing: 7,000 events wait, 3,000 more than 30 s ago"
 
 
-def test_the_first_look_is_due_at_once():
-    assert LagWatch().due(0.0)
+def test_the_first_observation_is_due_at_once():
+    assert LagMonitor().is_due(0.0)

@@ -1,4 +1,4 @@
-"""A source that must let go of a part has a checkpoint made first, which holds all that it gave."""
+"""A source that has to give up a part requests a checkpoint first, which holds everything it handed over."""
 
 import threading
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ _idle, _asked = threading.Event(), threading.Event()
 
 
 class LettingGo:
-    """Gives a record just when the run has found that there is none, and asks for a checkpoint at once after it.
+    """Gives a record just when the run has found no record, and requests a checkpoint immediately afterwards.
 
-    stop : set before the last checkpoint is asked for.
+    stop : set before the last checkpoint is requested.
     """
 
     stop: threading.Event | None = None
@@ -62,7 +62,7 @@ class LettingGo:
 
 
 class SlowSink:
-    """Takes its time to flush: until the source has asked for a checkpoint."""
+    """Flushes slowly: until the source has requested a checkpoint."""
 
     def __init__(self, address: str, context: SinkContext) -> None:
         pass
@@ -83,7 +83,7 @@ class SlowSink:
 
 @pytest.fixture(autouse=True)
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A distribution with the source and the sink is installed."""
+    """Install a distribution with the source and the sink."""
     info = tmp_path / "letting_go-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: letting-go\nVersion: 1\n")
@@ -93,12 +93,12 @@ def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("stopped", [False, True])
-def test_all_that_was_given_is_in_the_checkpoint(
+def test_the_checkpoint_holds_all_that_the_source_gave(
     stopped: bool, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also what was given when the run had just found nothing; and it is committed, under the checkpoint's number.
+    """Also a record that came when the run had just found none; and it is committed, with the checkpoint's number.
 
-    Where the run is being stopped, what was given last may not be learned any more: then it is in no checkpoint either.
+    If the run is being stopped, the last record may not be learned any more: then it is in no checkpoint either.
     """
     flags = {"source.url": "letting-go://x", "sinks.predictions": "slow://x", "checkpoint.path": str(tmp_path / "s")}
     config = load_config(None, flags, [f"pipeline.threads={threads}"], ["naive_bayes"], {})

@@ -1,4 +1,4 @@
-"""Working ahead on a thread."""
+"""Reading ahead on a thread."""
 
 import itertools
 import threading
@@ -14,12 +14,12 @@ DEADLINE = 20.0
 
 
 def ahead_of(
-    items: Iterator[Any], depth: int = 2, stop: threading.Event | None = None, patience: float = DEADLINE
+    items: Iterator[Any], depth: int = 2, stop: threading.Event | None = None, idle_seconds: float = DEADLINE
 ) -> ReadAhead:
-    return ReadAhead(items, depth, patience, stop or threading.Event())
+    return ReadAhead(items, depth, idle_seconds, stop or threading.Event())
 
 
-def test_any_exception_crosses_the_thread() -> None:
+def test_an_exception_reaches_the_consumer() -> None:
     def failing() -> Iterator[int]:
         yield from range(5)
         raise ZeroDivisionError("of the source")
@@ -30,7 +30,7 @@ def test_any_exception_crosses_the_thread() -> None:
         next(items)
 
 
-def test_it_is_a_few_items_ahead_and_no_more() -> None:
+def test_it_reads_only_a_few_items_ahead() -> None:
     made = itertools.count()
     last = 0
 
@@ -47,15 +47,15 @@ def test_it_is_a_few_items_ahead_and_no_more() -> None:
         assert last <= i + depth + 2
 
 
-def test_who_is_given_little_asks_himself_until_it_is_more() -> None:
-    askers = []
+def test_the_consumer_reads_directly_while_items_are_small() -> None:
+    readers = []
 
     def making() -> Iterator[int | None]:
         for number in range(300):
-            askers.append(threading.current_thread())
+            readers.append(threading.current_thread())
             yield number
             if number == 50:
-                yield None  # nothing to be had just now
+                yield None  # nothing available at the moment
 
     def is_small(item: int) -> bool:
         return item < 100 or 200 <= item < 290
@@ -65,12 +65,12 @@ def test_who_is_given_little_asks_himself_until_it_is_more() -> None:
     assert [item for item in given if item is not None] == list(range(300))
     assert given.count(None) == 1
     here = threading.current_thread()
-    alone = [number for number, asker in enumerate(askers) if asker is here]
-    assert alone == [*range(1, 101), *range(201, 291)], "behind each that is little, and nowhere else"
+    direct = [number for number, reader in enumerate(readers) if reader is here]
+    assert direct == [*range(1, 101), *range(201, 291)], "after each small item, and nowhere else"
     assert ends(ahead)
 
 
-def test_a_failure_reaches_who_asks_himself() -> None:
+def test_an_exception_reaches_a_consumer_that_reads_directly() -> None:
     def failing() -> Iterator[int]:
         yield from range(5)
         raise ZeroDivisionError("of the source")
@@ -85,7 +85,7 @@ def test_a_failure_reaches_who_asks_himself() -> None:
     assert ends(ahead)
 
 
-def test_a_stop_ends_the_thread_that_waits_for_who_asks_himself() -> None:
+def test_a_stop_ends_the_thread_during_direct_reading() -> None:
     stop = threading.Event()
     ahead = ReadAhead(iter(range(10)), 3, DEADLINE, stop, lambda item: True)
     time.sleep(0.05)
@@ -102,7 +102,7 @@ def ends(ahead: ReadAhead) -> bool:
 
 
 @pytest.mark.parametrize("read_first", [0, 3])
-def test_a_stop_ends_the_thread_however_full_the_queue_is(read_first: int) -> None:
+def test_a_stop_ends_the_thread_with_any_queue(read_first: int) -> None:
     stop = threading.Event()
     ahead = ahead_of(itertools.count(), stop=stop)
     items = iter(ahead)
@@ -112,7 +112,7 @@ def test_a_stop_ends_the_thread_however_full_the_queue_is(read_first: int) -> No
     assert len(list(items)) <= 2, "the rest is not handed over"
 
 
-def test_a_stop_reaches_whoever_waits_for_the_next_item() -> None:
+def test_a_stop_ends_the_wait_for_an_item() -> None:
     stop, blocked = threading.Event(), threading.Event()
 
     def waiting() -> Iterator[int]:
@@ -127,8 +127,8 @@ def test_a_stop_reaches_whoever_waits_for_the_next_item() -> None:
     assert list(items) == []
 
 
-def test_where_nothing_comes_it_says_so() -> None:
-    """After its patience has run out it gives None, so that what was written can be handed on."""
+def test_none_is_given_while_no_item_comes() -> None:
+    """So that the consumer can flush its sinks meanwhile."""
     more = threading.Event()
 
     def slow() -> Iterator[int | None]:
@@ -137,7 +137,7 @@ def test_where_nothing_comes_it_says_so() -> None:
         more.wait(DEADLINE)
         yield 2
 
-    items = iter(ahead_of(slow(), patience=0.01))
+    items = iter(ahead_of(slow(), idle_seconds=0.01))
     assert next(item for item in items if item is not None) == 1
     assert next(items) is None
     assert next(items) is None

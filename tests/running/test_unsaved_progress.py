@@ -1,4 +1,4 @@
-"""What was dealt with since the last checkpoint."""
+"""What has been processed since the last checkpoint."""
 
 import time
 
@@ -13,18 +13,18 @@ DUE = CheckpointConfig(every_events=5, every_seconds=60.0)
 
 
 def portion(source: str, records: Records, count: int) -> Portion:
-    """What a reader makes of the first records."""
+    """The portion that a reader makes of the first records."""
     batch, dead = open_format("text", {}, FieldsConfig(), ()).decode(records)
     return Portion(batch[:count], None, dead, records, 0, count, source)
 
 
 def lines(n: int, part: str = "part") -> Records:
-    """Lines of two bytes, the line feed among them."""
+    """Lines of two bytes, including the line feed."""
     return single_records([b"x"] * n, part)
 
 
-def test_positions_are_those_behind_what_was_dealt_with() -> None:
-    """Of each part of each source, the last one."""
+def test_positions_follow_the_processed_records() -> None:
+    """The last position of each part of each source."""
     unsaved = UnsavedProgress(DUE)
     assert not unsaved
     assert unsaved.positions("a") == {}
@@ -40,8 +40,8 @@ def test_positions_are_those_behind_what_was_dealt_with() -> None:
     assert unsaved.positions("a") == unsaved.positions("b") == {}
 
 
-def test_due_by_events() -> None:
-    """Of whatever source; those before the last checkpoint don't count."""
+def test_a_checkpoint_is_due_by_events() -> None:
+    """Events of all sources count; those before the last checkpoint don't."""
     unsaved, now = UnsavedProgress(DUE), time.monotonic()
     unsaved.add(portion("a", lines(4), 4), {})
     assert not unsaved.is_due(now)
@@ -52,8 +52,8 @@ def test_due_by_events() -> None:
     assert not unsaved.is_due(now)
 
 
-def test_due_by_time_where_there_is_something() -> None:
-    """Counted from the last checkpoint on."""
+def test_a_checkpoint_is_due_by_time_if_anything_is_new() -> None:
+    """The time counts from the last checkpoint."""
     before = time.monotonic()
     unsaved = UnsavedProgress(DUE)
     after = time.monotonic()
@@ -65,15 +65,15 @@ def test_due_by_time_where_there_is_something() -> None:
     assert not unsaved.is_due(after + 60.0)
 
 
-def test_where_a_part_begins_has_to_be_saved_first() -> None:
-    """Unless a checkpoint has the part; what was read of it says no more than that."""
+def test_new_parts_have_to_be_saved_first() -> None:
+    """Unless a checkpoint has the part already."""
     unsaved, begins = UnsavedProgress(DUE), portion("a", beginning("t", 0, 7, 0), 0)
     unsaved.add(begins, {"t/0": {"offset": 7}})
     unsaved.add(portion("a", lines(1, "t/1"), 1), {})
-    assert not unsaved.begins
+    assert not unsaved.has_new_parts
     unsaved.add(begins, {"t/1": {"offset": 2}})
     unsaved.add(portion("a", lines(1, "t/1"), 1), {})
-    assert unsaved.begins
+    assert unsaved.has_new_parts
     assert unsaved.positions("a") == {"t/0": {"offset": 7}, "t/1": {"offset": 2}}
     unsaved.clear()
-    assert not unsaved.begins
+    assert not unsaved.has_new_parts

@@ -33,7 +33,7 @@ WRONG = [
     ("/predict", {"text": "a", "id": ""}, "id: needs a text that is not empty, or a number, got ''"),
     ("/predict", {"text": "a", "id": True}, "id: needs a text that is not empty, or a number, got True"),
     ("/predict", {"text": "a", "id": {"a": [1]}}, "id: needs a text that is not empty, or a number, got {'a': [1]}"),
-    ("/predict", {"text": "a", "label": "b"}, "label: unknown key 'label'; there is id, weight, time, text"),
+    ("/predict", {"text": "a", "label": "b"}, "label: unknown key 'label'; choose one of id, weight, time, text"),
     ("/learn", {"text": "a"}, "label: is missing"),
     ("/learn", {"label": "a"}, "needs a text, or the id of one that came before, got {'label': 'a'}"),
     ("/learn", {"text": "a", "label": ""}, "label: needs a text that is not empty, or a number, got ''"),

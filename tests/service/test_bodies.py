@@ -72,7 +72,7 @@ def test_fields_that_have_a_place_of_their_own_are_not_given_twice() -> None:
     config = load_config(flags={"evaluation.slice_by": ["label", "split"]}, environment={})
     (body,), _ = Bodies(Text, 1, config).read(b'{"text": "a", "fields": {"split": 1}}')
     assert body.event().extra == {"split": "1"}
-    with pytest.raises(Refused, match="fields: unknown key 'label'; there is split"):
+    with pytest.raises(Refused, match="fields: unknown key 'label'; choose one of split"):
         Bodies(Text, 1, config).read(b'{"text": "a", "fields": {"label": 1}}')
     with pytest.raises(Refused, match="fields: needs texts or numbers by name, got 5"):
         Bodies(Text, 1, config).read(b'{"text": "a", "fields": 5}')

@@ -10,7 +10,8 @@ from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.formats.json import json_lines
 from streamlin.model import Learned
-from streamlin.running.loop import Run, Watcher
+from streamlin.running.loop import Run
+from streamlin.running.watching import Watcher
 from streamlin.service.journal import Journal
 from streamlin.service.source import PART, JournalSource
 from tests.integration.streams import assert_same_state, write_lines
@@ -93,7 +94,7 @@ def test_the_checkpoint_before_the_last_has_its_requests(tmp_path: Path) -> None
     state = tmp_path / "state"
     _live(state, lines, None)
     checkpoint = Checkpoint(state)
-    checkpoint.go_back()
+    checkpoint.restore_previous()
     checkpoint.close()
     again = tmp_path / "run"
     _live(again, lines, None)

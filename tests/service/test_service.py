@@ -116,7 +116,7 @@ def test_goes_on_where_it_was(tmp_path: Path) -> None:
     positions = json.loads(streamlin("inspect", state, "--json").out)["positions"]
     assert positions["requests"]["requests"] == {"offset": 2, "byte": journal_of(state)[0].stat().st_size}
     error = refused("serve", state, 0, "--learner", "naive_bayes", code=4)
-    assert "another configuration's: learners: perceptron in the checkpoint, naive_bayes now" in error
+    assert "made with a different configuration: learners: perceptron in the checkpoint, naive_bayes now" in error
 
 
 def test_the_checkpoint_before_the_last(tmp_path: Path) -> None:

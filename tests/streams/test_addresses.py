@@ -47,21 +47,21 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("kafka://[::1]:9092/topic", "kafka", "[::1]:9092/topic", {}),
     ],
 )
-def test_what_a_person_writes(text: str, scheme: str, address: str, options: dict[str, str]) -> None:
+def test_addresses_are_parsed(text: str, scheme: str, address: str, options: dict[str, str]) -> None:
     assert parse_address(text, "stdin") == Address(scheme, address, options)
 
 
-def test_the_dash_is_what_the_place_says() -> None:
+def test_a_dash_has_the_scheme_of_its_place() -> None:
     assert parse_address("-", "stdout").scheme == "stdout"
 
 
-def test_a_path_that_exists_is_taken_as_it_is(empty_folder: Path) -> None:
+def test_an_existing_path_is_used_unchanged(empty_folder: Path) -> None:
     for name in ("a?b=c", "what?.jsonl?format=json", "[x]"):
         (empty_folder / name).touch()
         assert parse_address(name, "stdin") == Address("file", name)
 
 
-def test_a_path_that_exists_may_be_followed_by_options(empty_folder: Path) -> None:
+def test_an_existing_path_may_be_followed_by_options(empty_folder: Path) -> None:
     (empty_folder / "a?b=c.txt").touch()
     assert parse_address("a?b=c.txt?format=text", "stdin") == Address("file", "a?b=c.txt", {"format": "text"})
 
@@ -69,32 +69,32 @@ def test_a_path_that_exists_may_be_followed_by_options(empty_folder: Path) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "an empty path; give a path, '-' or a URL"),
-        ("?format=json", "an empty path"),
-        ("file://", "an empty path"),
-        ("a\0b", "the path 'a\\\\x00b' has a NUL in it"),
-        ("file:///a%00b", "the path '/a\\\\x00b' has a NUL in it"),
-        ("file://x.jsonl", r"names the host 'x.jsonl'; a file URL has three slashes: file:///path"),
-        ("in.csv?format=csv&format=json", "'in.csv\\?format=csv&format=json' has the option 'format' twice"),
-        ("in.csv?format=csv&header", "'in.csv\\?format=csv&header' has options that are not key=value&key=value"),
-        ("-?header", "'-\\?header' has options that are not key=value"),
-        ("file:///x?=1", "'file:///x\\?=1' has options that are not key=value"),
-        ("kafka://[::1/topic", "'kafka://\\[::1/topic' is no URL"),
+        ("", "the path is empty: expected a path, '-' or a URL"),
+        ("?format=json", "the path is empty"),
+        ("file://", "the path is empty"),
+        ("a\0b", "the path 'a\\\\x00b' contains a NUL character"),
+        ("file:///a%00b", "the path '/a\\\\x00b' contains a NUL character"),
+        ("file://x.jsonl", r"names the host 'x.jsonl': a file URL has three slashes: file:///path"),
+        ("in.csv?format=csv&format=json", "'in.csv\\?format=csv&format=json' gives the option 'format' twice"),
+        ("in.csv?format=csv&header", "invalid options in 'in.csv\\?format=csv&header': expected key=value&key=value"),
+        ("-?header", "invalid options in '-\\?header': expected key=value"),
+        ("file:///x?=1", "invalid options in 'file:///x\\?=1': expected key=value"),
+        ("kafka://[::1/topic", "invalid URL 'kafka://\\[::1/topic'"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, message: str) -> None:
+def test_a_wrong_address_is_explained_in_one_line(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as error:
         parse_address(text, "stdin")
     assert "\n" not in str(error.value)
 
 
-def test_names_that_no_file_can_have_are_left_to_the_connector() -> None:
+def test_impossible_file_names_are_left_to_the_connector() -> None:
     for text in ("x" * 5000, "x" * 300 + "?format=json"):
         assert parse_address(text, "stdin").scheme == "file"
 
 
-def test_a_path_in_a_folder_that_may_not_be_looked_into(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is asked of the file system must not raise; root may look anywhere, so the system call is made to refuse."""
+def test_a_path_in_an_unreadable_folder_is_parsed(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks of the file system must not raise; root may read any folder, so the system call is made to refuse."""
 
     def refuse(path: object, **_: object) -> os.stat_result:
         raise PermissionError(13, "Permission denied")
@@ -103,7 +103,7 @@ def test_a_path_in_a_folder_that_may_not_be_looked_into(empty_folder: Path, monk
     assert parse_address("closed/x.jsonl?format=json", "stdin") == Address("file", "closed/x.jsonl", {"format": "json"})
 
 
-def test_the_key_is_the_same_for_the_same_place(empty_folder: Path) -> None:
+def test_equal_places_have_equal_keys(empty_folder: Path) -> None:
     (empty_folder / "link").symlink_to(empty_folder / "in.jsonl")
     names = [
         "in.jsonl",
@@ -117,12 +117,12 @@ def test_the_key_is_the_same_for_the_same_place(empty_folder: Path) -> None:
     assert parse_address("-", "stdin").key != parse_address("-", "stdout").key
 
 
-def test_links_in_a_circle_have_a_key(empty_folder: Path) -> None:
+def test_circular_links_have_a_key(empty_folder: Path) -> None:
     (empty_folder / "a").symlink_to("b")
     (empty_folder / "b").symlink_to("a")
     assert parse_address("a", "stdin").key.startswith("file:")
 
 
-def test_a_plus_is_a_plus() -> None:
-    """Patterns are full of them; a blank is written %20."""
+def test_a_plus_sign_in_a_query_is_kept() -> None:
+    """Patterns often contain them; a blank is written as %20."""
     assert parse_address(r"x.log?pattern=(\S+)%20(.*)", "stdin").options == {"pattern": r"(\S+) (.*)"}

@@ -1,4 +1,4 @@
-"""Two readers, by turns."""
+"""Interleaving several readers."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ PATIENCE = 10.0
 
 
 class Script:
-    """A reader that gives what it is told to: portions by number, None for nothing yet, an event to wait for."""
+    """A reader that follows a script: portions by number, None for nothing yet, an event to wait for."""
 
     def __init__(self, name: str, *script: object) -> None:
         self.key, self._script = name, script
@@ -32,44 +32,44 @@ class Script:
 
 def given(*readers: Script) -> list[str]:
     """The portions in order."""
-    with closing(Interleaved(readers)) as turns:  # type: ignore[arg-type]
-        return [f"{portion.source}{portion.count}" for portion in turns if portion is not None]
+    with closing(Interleaved(readers)) as interleaved:  # type: ignore[arg-type]
+        return [f"{portion.source}{portion.count}" for portion in interleaved if portion is not None]
 
 
-def test_strictly_by_turns_while_both_have_something() -> None:
+def test_ready_readers_alternate_strictly() -> None:
     for _ in range(5):
         assert given(Script("a", 1, 2, 3, 4), Script("b", 1, 2)) == ["a1", "b1", "a2", "b2", "a3", "a4"]
     assert given(Script("a"), Script("b", 1)) == ["b1"]
     assert given(Script("a"), Script("b")) == []
 
 
-def test_one_that_waits_does_not_hold_up_the_other() -> None:
+def test_a_waiting_reader_does_not_hold_up_the_other() -> None:
     gate = threading.Event()
-    turns = Interleaved([Script("a", 1, None, gate, 2), Script("b", 1, 2, 3, None, 4)])  # type: ignore[list-item]
-    with closing(turns):
+    interleaved = Interleaved([Script("a", 1, None, gate, 2), Script("b", 1, 2, 3, None, 4)])  # type: ignore[list-item]
+    with closing(interleaved):
         seen = []
-        for portion in turns:
+        for portion in interleaved:
             seen += [f"{portion.source}{portion.count}"] if portion is not None else []
             if "b4" in seen:
                 gate.set()
     assert seen == ["a1", "b1", "b2", "b3", "b4", "a2"]
 
 
-def test_nothing_from_either_is_told_soon() -> None:
+def test_none_is_given_soon_while_no_reader_has_portions() -> None:
     gates = threading.Event(), threading.Event()
-    turns = Interleaved([Script("a", None, gates[0]), Script("b", None, gates[1])])  # type: ignore[list-item]
-    with closing(turns):
-        begin, told = time.monotonic(), 0
-        for portion in turns:
+    interleaved = Interleaved([Script("a", None, gates[0]), Script("b", None, gates[1])])  # type: ignore[list-item]
+    with closing(interleaved):
+        begin, count = time.monotonic(), 0
+        for portion in interleaved:
             assert portion is None
-            told += 1
-            if told == 5:
+            count += 1
+            if count == 5:
                 assert time.monotonic() - begin < PATIENCE
                 gates[0].set()
                 gates[1].set()
-    assert told >= 5
+    assert count >= 5
 
 
-def test_what_is_raised_is_raised() -> None:
+def test_an_exception_of_a_reader_is_raised() -> None:
     with pytest.raises(ConnectorError, match="gone"):
         given(Script("a", 1), Script("b", None, ConnectorError("gone")))

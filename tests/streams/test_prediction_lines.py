@@ -28,7 +28,7 @@ SHARE = re.compile(rb'"confidence": (?:null|([01]\.(?:0|\d{0,5}[1-9]))), "learne
 
 
 def batch(ids: Sequence[str | None], labels: Sequence[str | None], part: str = "-") -> Batch:
-    """Events of the odd ones of twice as many records, so that record and event numbers differ."""
+    """Events made of every second record, so that record and event numbers differ."""
     n = len(ids)
     records = single_records([b"12345"] * (2 * n), part)
     columns = list(ids), [""] * n, list(labels), np.ones(n), np.full(n, np.nan)
@@ -78,7 +78,7 @@ def cases(
 
 @settings(max_examples=300)
 @given(cases())
-def test_every_line_says_what_its_twin_says(case: Any) -> None:
+def test_lines_equal_those_of_the_naive_implementation(case: Any) -> None:
     learners, known, ids, predicted, lead, sure, labels, part = case
     lines, index = PredictionLines(learners, LabelIndex(known)), LabelIndex(known)
     events = batch(ids, labels, part)
@@ -121,8 +121,8 @@ def test_a_confidence_has_one_to_six_decimals(share: float, text: str) -> None:
     assert one(share) == text
 
 
-def test_the_text_of_a_line() -> None:
-    """As the documentation shows it."""
+def test_lines_have_the_documented_text() -> None:
+    """As shown in the documentation."""
     lines = PredictionLines(["naive_bayes", "perceptron"], LabelIndex(["ham", "spam"]))
     rows = encoded(lines, batch(["42", None], ["spam", None], "in.txt"), [[1, -1], [0, 1]], [0, 0], [0.98, math.nan])
     assert rows == [
@@ -133,7 +133,7 @@ def test_the_text_of_a_line() -> None:
     ]
 
 
-def test_scores_that_overflowed_leave_json() -> None:
+def test_the_confidence_of_overflowed_scores_is_null() -> None:
     """Scores of infinity have a best label, but their softmax is no number."""
     row = encoded(PredictionLines(["a"], LabelIndex(["x"])), batch(["1"], ["x"]), [[0]], [0], [math.nan])[0]
     assert json.loads(row) == {"id": "1", "predicted": "x", "confidence": None, "learners": {"a": "x"}, "label": "x"}
@@ -149,7 +149,7 @@ def test_labels_that_appear_later_are_written() -> None:
     assert [json.loads(row)["predicted"] for row in first + second] == [None, None, "y", "x"]
 
 
-def test_long_labels_ids_and_names_fit() -> None:
+def test_long_labels_ids_and_names_fit_the_buffer() -> None:
     long = ['"' * 70_000, "é" * 70_000, "x" * 1_000_000]
     lines = PredictionLines([long[0], "b", long[1]], LabelIndex(long))
     rows = encoded(
@@ -167,13 +167,13 @@ def test_long_labels_ids_and_names_fit() -> None:
     assert seen[2]["learners"] == {long[0]: long[2], "b": long[2], long[1]: None}
 
 
-def test_a_file_name_that_is_no_utf8_is_shown_escaped() -> None:
-    """Python holds such bytes as lone surrogates, which JSON in UTF-8 can't."""
+def test_a_file_name_that_is_not_utf8_is_escaped() -> None:
+    """Python holds such bytes as lone surrogates, which JSON in UTF-8 can't represent."""
     row = encoded(
         PredictionLines(["a"], LabelIndex()), batch([None], [None], "logs/caf\udce9.txt"), [[-1]], [0], [math.nan]
     )[0]
     assert json.loads(row)["position"] == "logs/caf\\xe9.txt:6"
 
 
-def test_no_event_is_no_line() -> None:
+def test_a_batch_without_events_has_no_lines() -> None:
     assert encoded(PredictionLines(["a"], LabelIndex(["x"])), batch([], []), np.zeros((1, 0)), [], []) == []

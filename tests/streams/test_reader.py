@@ -1,4 +1,4 @@
-"""The source's side of the loop."""
+"""The reading side of the loop."""
 
 import itertools
 import json
@@ -30,12 +30,12 @@ def good(number: int) -> bytes:
 
 
 def stream(pattern: Sequence[bool]) -> list[bytes]:
-    """A record for each flag; event i has the id i, where it is none there is a gap."""
+    """A record for each flag, False for a bad one; event i has the id i."""
     return [good(i) if is_good else BAD for i, is_good in enumerate(pattern)]
 
 
 class MemorySource:
-    """Hands over what it was given, poll by poll; what does not fit the limit comes with the next one."""
+    """Returns the given records poll by poll; those beyond the limit come with the next poll."""
 
     def __init__(self, *polls: Poll) -> None:
         self._polls = list(polls)
@@ -72,7 +72,7 @@ class MemorySource:
         self.closed = True
 
     def _records(self, part: str, payloads: list[bytes]) -> Records:
-        """Numbered on from the part's records before."""
+        """Numbers continue those of the part's earlier records."""
         records = single_records(payloads, part)
         begin = self._offsets.get(part, 0)
         self._offsets[part] = begin + len(payloads)
@@ -82,7 +82,7 @@ class MemorySource:
 
 
 class EndlessSource(MemorySource):
-    """Never comes to its end."""
+    """Never ends."""
 
     def poll(self, limit: int) -> list[Records] | None:
         if not self._polls:
@@ -109,7 +109,7 @@ def reader_of(
 
 
 def read(reader: Iterator[Portion | None] | Reader) -> tuple[list[Portion], str | None]:
-    """The portions, and what ended them if it was an error."""
+    """The portions, and the error that ended them, if any."""
     portions: list[Portion] = []
     try:
         portions.extend(portion for portion in reader if portion is not None)
@@ -128,7 +128,7 @@ def dead(portions: Sequence[Portion]) -> list[int]:
 
 
 def assert_covered_once(portions: Sequence[Portion], begin: int = 0) -> int:
-    """Portions of one part that follow each other: each holds what lies between its end and the end before."""
+    """Each of consecutive portions of a part covers exactly the records from the previous portion's end to its own."""
     for portion in portions:
         end = portion.records.position(portion.count)["offset"]
         here = range(begin, end)
@@ -155,7 +155,7 @@ def test_events_come_in_order_in_batches() -> None:
     assert set(source.limits) == {3}
 
 
-def test_parts_may_take_turns_within_one_poll() -> None:
+def test_one_poll_may_return_several_parts() -> None:
     source = MemorySource({"a": stream([True] * 2), "b": stream([False, True])}, {"b": [good(2)], "a": [good(2)]})
     portions, _ = read(reader_of(source, batch_size=10))
     assert [(portion.records.part, portion.batch.ids) for portion in portions] == [
@@ -173,7 +173,7 @@ patterns = st.lists(st.booleans(), max_size=30)
 
 @given(patterns, st.integers(1, 8), st.integers(0, 12))
 def test_the_limit_counts_events_not_dead_letters(pattern: list[bool], batch_size: int, limit: int) -> None:
-    """What follows the last event that is wanted is left for the next run."""
+    """Records after the last event are left for the next run."""
     portions, error = read(reader_of(MemorySource({"a": stream(pattern)}), batch_size=batch_size, limit=limit))
     assert error is None
     expected = [i for i, is_good in enumerate(pattern) if is_good][:limit]
@@ -182,17 +182,15 @@ def test_the_limit_counts_events_not_dead_letters(pattern: list[bool], batch_siz
     assert end == (expected[-1] + 1 if limit and len(expected) == limit else len(pattern) if limit else 0)
 
 
-def test_with_a_limit_of_nothing_nothing_is_asked_for() -> None:
+def test_a_limit_of_zero_polls_nothing() -> None:
     source = MemorySource({"a": stream([True])})
     assert read(reader_of(source, limit=0)) == ([], None)
     assert source.limits == []
 
 
 @given(patterns, st.integers(1, 8), st.integers(1, 5))
-def test_too_many_dead_letters_in_a_row_stop_it_after_the_last_one(
-    pattern: list[bool], batch_size: int, most_dead: int
-) -> None:
-    """They are counted on from batch to batch; what came before is handed over, and nothing behind."""
+def test_too_many_dead_letters_in_a_row_stop_it(pattern: list[bool], batch_size: int, most_dead: int) -> None:
+    """The count goes on from batch to batch; records up to the last one are handed over, and no others."""
     run = [pattern[max(0, i - most_dead + 1) : i + 1] for i in range(len(pattern))]
     stops = next((i for i, flags in enumerate(run) if len(flags) == most_dead and not any(flags)), None)
     portions, error = read(reader_of(MemorySource({"a": stream(pattern)}), batch_size=batch_size, most_dead=most_dead))
@@ -215,8 +213,8 @@ def test_dead_letters_in_a_row_are_counted_across_parts() -> None:
     assert [portion.count for portion in portions] == [3, 1]
 
 
-class Waiting(threading.Event):
-    """A clock that moves on whenever it is waited for; set once `until` is reached."""
+class WaitClock(threading.Event):
+    """A clock that only waiting moves; set once `until` is reached."""
 
     def __init__(self, until: float = float("inf")) -> None:
         super().__init__()
@@ -229,7 +227,7 @@ class Waiting(threading.Event):
         return self.is_set()
 
 
-def paced(gaps: Sequence[float], clock: Waiting) -> Pace:
+def paced(gaps: Sequence[float], clock: WaitClock) -> Pace:
     """Events are due after gaps of seconds, over and over."""
     numbers = itertools.count()
 
@@ -244,12 +242,12 @@ gaps = st.lists(st.sampled_from([0.0, 0.001, 0.03, 5.0]), min_size=1, max_size=5
 
 
 @given(patterns, st.integers(1, 8), gaps, st.none() | st.integers(0, 12))
-def test_a_pace_covers_every_record_once_too(
+def test_a_pace_covers_every_record_once(
     pattern: list[bool], batch_size: int, gaps: list[float], limit: int | None
 ) -> None:
     at_once, paced_ones = (
         read(reader_of(MemorySource({"a": stream(pattern)}), batch_size=batch_size, limit=limit, pace=pace))
-        for pace in (None, paced(gaps, Waiting()))
+        for pace in (None, paced(gaps, WaitClock()))
     )
     assert assert_covered_once(paced_ones[0]) == assert_covered_once(at_once[0])
     assert ids(paced_ones[0]) == ids(at_once[0])
@@ -257,11 +255,11 @@ def test_a_pace_covers_every_record_once_too(
 
 
 @given(patterns, st.integers(1, 8), st.integers(1, 5), st.integers(0, 30))
-def test_a_stop_in_the_middle_of_a_pace_leaves_the_rest(
+def test_a_stop_during_a_paced_batch_drops_the_rest(
     pattern: list[bool], batch_size: int, most_dead: int, until: int
 ) -> None:
-    """An event a second; a stop is no failure, even if a wrong format was about to become one."""
-    clock = Waiting(until + 0.5)
+    """One event a second; a stop is no failure, even if too many dead letters were about to cause one."""
+    clock = WaitClock(until + 0.5)
     source = MemorySource({"a": stream(pattern)})
     portions, error = read(
         reader_of(source, batch_size=batch_size, most_dead=most_dead, pace=paced([1.0], clock), stop=clock)
@@ -273,8 +271,8 @@ def test_a_stop_in_the_middle_of_a_pace_leaves_the_rest(
         assert len(ids(portions)) == until + 1
 
 
-def test_a_stop_before_the_last_of_too_many_dead_letters_is_a_stop() -> None:
-    clock = Waiting(0.5)
+def test_a_stop_wins_over_too_many_dead_letters() -> None:
+    clock = WaitClock(0.5)
     source = MemorySource({"a": stream([True, True, False, False, False])})
     portions, error = read(reader_of(source, batch_size=5, most_dead=3, pace=paced([1.0], clock), stop=clock))
     assert (ids(portions), dead(portions), error) == ([0], [], None)
@@ -290,7 +288,7 @@ def test_a_stop_ends_it_before_the_next_poll() -> None:
     assert len(seen) == len(source.limits) == 4
 
 
-def test_what_is_kept_is_told_to_the_source_before_its_next_poll_or_at_the_end() -> None:
+def test_commits_reach_the_source_before_its_next_poll() -> None:
     source = MemorySource({"a": stream([True] * 5)})
     reader = reader_of(source)
     portions = iter(reader)
@@ -310,7 +308,7 @@ def on_a_thread(reader: Reader) -> ReadAhead:
     return ReadAhead(iter(reader), 2, DEADLINE, threading.Event())
 
 
-def test_a_thread_changes_nothing() -> None:
+def test_reading_ahead_changes_no_portion() -> None:
     pattern = [i % 3 > 0 for i in range(100)]
     direct = read(reader_of(MemorySource({"a": stream(pattern)}), batch_size=7))
     source = MemorySource({"a": stream(pattern)}, {})
@@ -319,7 +317,7 @@ def test_a_thread_changes_nothing() -> None:
     assert source.threads == {"streamlin-reader"}
 
 
-def test_an_error_comes_after_what_was_read_before_it() -> None:
+def test_an_error_comes_after_everything_read_before_it() -> None:
     source = MemorySource({"a": stream([True] * 20)}, ConnectorError("the cable was cut"))
     portions, error = read(on_a_thread(reader_of(source)))
     assert ids(portions) == list(range(20))

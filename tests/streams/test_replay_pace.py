@@ -1,4 +1,4 @@
-"""Replay pace: when events are let go."""
+"""Replay pace: when events are released."""
 
 import threading
 import time
@@ -42,18 +42,18 @@ def batch(times: list[float], first: int = 0) -> Batch:
 
 
 def released(pace: Pace, clock: Clock, *batches: Batch) -> list[tuple[float, list[str]]]:
-    """When slices come, in seconds after the start, and the texts in each."""
+    """The time of each slice, in seconds after the start, and the texts in it."""
     return [(clock() - 1000.0, part.texts) for whole in batches for part in pace.release(whole)]
 
 
-def test_a_slow_rate_comes_one_by_one_on_from_batch_to_batch() -> None:
+def test_a_slow_rate_releases_events_one_by_one() -> None:
     clock = Clock()
     seen = released(Pace(Rate(10), clock, clock), clock, batch([NAN] * 3), batch([NAN] * 2, first=3))
     assert [texts for _, texts in seen] == [["0"], ["1"], ["2"], ["3"], ["4"]]
     assert_allclose([moment for moment, _ in seen], [0, 0.1, 0.2, 0.3, 0.4])
 
 
-def test_a_fast_rate_comes_in_slices_of_twenty_milliseconds() -> None:
+def test_a_fast_rate_releases_slices_of_20_milliseconds() -> None:
     clock = Clock()
     seen = released(Pace(Rate(100_000), clock, clock), clock, batch([NAN] * 10_000))
     assert [text for _, texts in seen for text in texts] == [str(i) for i in range(10_000)]
@@ -62,7 +62,7 @@ def test_a_fast_rate_comes_in_slices_of_twenty_milliseconds() -> None:
     assert all(int(texts[-1]) / 100_000 <= moment + 1e-9 for moment, texts in seen)
 
 
-def test_the_end_of_a_batch_is_not_waited_past() -> None:
+def test_the_wait_ends_with_the_batch() -> None:
     """Three events in 2 ms: the last of them is due long before the 20 ms are over."""
     clock = Clock()
     seen = released(Pace(Rate(1000), clock, clock), clock, batch([NAN] * 3))
@@ -70,7 +70,7 @@ def test_the_end_of_a_batch_is_not_waited_past() -> None:
     assert_allclose([moment for moment, _ in seen], [0, 0.002])
 
 
-def test_late_events_come_at_once() -> None:
+def test_late_events_are_released_at_once() -> None:
     clock = Clock()
     pace = Pace(Rate(10), clock, clock)
     released(pace, clock, batch([NAN]))
@@ -79,7 +79,7 @@ def test_late_events_come_at_once() -> None:
     assert clock.waits == 0
 
 
-def test_speed_follows_the_events_own_time() -> None:
+def test_speed_follows_the_times_of_the_events() -> None:
     """At twice their pace 100, 104 and 110 s come after 0, 2 and 5 s; the next batch goes on from there."""
     clock = Clock()
     seen = released(Pace(Speed(2), clock, clock), clock, batch([100, 104, 110]), batch([112], first=3))
@@ -87,7 +87,7 @@ def test_speed_follows_the_events_own_time() -> None:
     assert_allclose([moment for moment, _ in seen], [0, 2, 5, 6])
 
 
-def test_no_time_and_times_that_step_back_are_due_with_the_one_before() -> None:
+def test_missing_and_decreasing_times_are_due_with_the_previous_event() -> None:
     clock = Clock()
     times = [NAN, 50, 53, NAN, 51, 54]
     seen = released(Pace(Speed(1), clock, clock), clock, batch(times), batch([NAN, 49, 55], first=6))
@@ -95,13 +95,13 @@ def test_no_time_and_times_that_step_back_are_due_with_the_one_before() -> None:
     assert_allclose([moment for moment, _ in seen], [0, 3, 4, 4, 5])
 
 
-def test_without_any_time_all_is_due_at_once() -> None:
+def test_events_without_times_are_due_at_once() -> None:
     clock = Clock()
     seen = released(Pace(Speed(0.001), clock, clock), clock, batch([NAN] * 5))
     assert seen == [(0.0, ["0", "1", "2", "3", "4"])]
 
 
-def test_an_empty_batch_gives_nothing_and_moves_nothing() -> None:
+def test_an_empty_batch_changes_nothing() -> None:
     for schedule in (Rate(1), Speed(1)):
         clock = Clock()
         pace = Pace(schedule, clock, clock)
@@ -110,7 +110,7 @@ def test_an_empty_batch_gives_nothing_and_moves_nothing() -> None:
         assert_allclose([moment for moment, _ in seen], [0, 1])
 
 
-def test_a_stop_leaves_out_what_is_not_due() -> None:
+def test_a_stop_drops_events_that_are_not_due() -> None:
     clock = Clock(stop_at=2.5)
     seen = released(Pace(Rate(1), clock, clock), clock, batch([NAN] * 10))
     assert [texts for _, texts in seen] == [["0"], ["1"], ["2"]]
@@ -118,7 +118,7 @@ def test_a_stop_leaves_out_what_is_not_due() -> None:
 
 
 @pytest.mark.parametrize("times", [[0.0, 1e9], [0.0, 1.7e308]])
-def test_a_wait_of_decades_or_for_ever_can_be_stopped(times: list[float]) -> None:
+def test_a_wait_of_decades_can_be_stopped(times: list[float]) -> None:
     clock = Clock(stop_at=10_000)
     seen = released(Pace(Speed(1e-3), clock, clock), clock, batch(times))
     assert seen == [(0.0, ["0"])]
@@ -130,7 +130,7 @@ def test_a_wait_of_decades_or_for_ever_can_be_stopped(times: list[float]) -> Non
     st.floats(0.1, 1000),
     st.booleans(),
 )
-def test_every_event_comes_once_in_order_and_never_early(times: list[list[float]], pace: float, by_rate: bool) -> None:
+def test_every_event_comes_once_in_order_never_early(times: list[list[float]], pace: float, by_rate: bool) -> None:
     clock, first, batches = Clock(), 0, []
     for part in times:
         batches.append(batch(part, first))
@@ -145,7 +145,7 @@ def test_every_event_comes_once_in_order_and_never_early(times: list[list[float]
         assert not moment < due - 1e-6
 
 
-def test_a_real_clock_keeps_the_rate() -> None:
+def test_the_rate_holds_by_a_real_clock() -> None:
     """21 events at 100 a second take 0.2 s at the least."""
     pace = parse_pace({"rate": "100"}, threading.Event())
     assert pace is not None
@@ -154,7 +154,7 @@ def test_a_real_clock_keeps_the_rate() -> None:
     assert time.monotonic() - begin >= 0.2
 
 
-def test_a_real_stop_ends_a_long_wait() -> None:
+def test_a_stop_ends_a_long_wait() -> None:
     stop = threading.Event()
     pace = parse_pace({"speed": "1e-6"}, stop)
     assert pace is not None
@@ -167,22 +167,22 @@ def test_a_real_stop_ends_a_long_wait() -> None:
     assert [part.texts for part in slices] == [["0"]]
 
 
-def test_no_pace_unless_asked_for() -> None:
+def test_there_is_no_pace_by_default() -> None:
     assert parse_pace({"format": "json"}, threading.Event()) is None
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": "0"}, r"source: rate=0 needs to be a positive number \(events a second\)"),
-        ({"rate": "fast"}, "rate=fast needs to be a positive number"),
-        ({"rate": "inf"}, "rate=inf needs"),
-        ({"rate": ""}, "rate= needs"),
-        ({"speed": "-2"}, r"speed=-2 needs to be a positive number \(times the events' own pace\)"),
-        ({"speed": "nan"}, "speed=nan needs"),
+        ({"rate": "0"}, r"source: invalid rate=0: expected a positive number \(events a second\)"),
+        ({"rate": "fast"}, "invalid rate=fast: expected a positive number"),
+        ({"rate": "inf"}, "invalid rate=inf: expected"),
+        ({"rate": ""}, "invalid rate=: expected"),
+        ({"speed": "-2"}, r"invalid speed=-2: expected a positive number \(times the events' own pace\)"),
+        ({"speed": "nan"}, "invalid speed=nan: expected"),
         ({"rate": "5", "speed": "2"}, "rate=5 and speed=2 exclude each other"),
     ],
 )
-def test_a_wrong_pace_says_what_is_right(options: dict[str, str], message: str) -> None:
+def test_an_invalid_pace_is_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         parse_pace(options, threading.Event())

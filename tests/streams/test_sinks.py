@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from streamlin.errors import ConfigError, ConnectorError, UnknownScheme
 from streamlin.events import DeadLetter, Records, single_records
-from streamlin.streams.sinks import DEAD_LETTER_BYTES, Outputs, dead_letter_line
+from streamlin.streams.sinks import DEAD_LETTER_BYTES, Sinks, dead_letter_line
 
 LONG = DEAD_LETTER_BYTES
 
 
 def line_of(payload: bytes, error: str = "wrong", errors: dict[int, str] | None = None) -> dict[str, Any]:
-    """The dead letter of a record that stands between two others."""
+    """The dead letter of a record between two others."""
     records = single_records([b"before", payload, b"after"], "in.jsonl")
     records.errors = errors or {}
     line = dead_letter_line(DeadLetter(1, error), records)
@@ -28,7 +28,7 @@ def line_of(payload: bytes, error: str = "wrong", errors: dict[int, str] | None 
     return found
 
 
-def test_the_text_of_a_line() -> None:
+def test_a_dead_letter_has_error_position_and_text() -> None:
     records = single_records([b'{"text": 1}'], "in.jsonl")
     line = dead_letter_line(DeadLetter(0, "text: a number, needs a text"), records)
     assert json.loads(line) == {
@@ -39,7 +39,7 @@ def test_the_text_of_a_line() -> None:
 
 
 @given(st.binary(max_size=50))
-def test_any_record_can_be_had_back(payload: bytes) -> None:
+def test_any_record_can_be_recovered_from_its_dead_letter(payload: bytes) -> None:
     line = line_of(payload)
     assert (line["error"], line["position"]) == ("wrong", "in.jsonl:7")
     assert list(line) in (["error", "position", "text"], ["error", "position", "base64"])
@@ -51,14 +51,14 @@ def test_any_record_can_be_had_back(payload: bytes) -> None:
             payload.decode()
 
 
-def test_64_kib_are_whole_and_one_byte_more_is_cut() -> None:
+def test_records_are_cut_to_64_kib() -> None:
     assert line_of(b"x" * LONG) == {"error": "wrong", "position": "in.jsonl:7", "text": "x" * LONG}
     assert line_of(b"x" * (LONG + 1)) == line_of(b"x" * LONG) | {"truncated": True}
 
 
 @pytest.mark.parametrize("character", ["é", "日", "😀"])
 def test_a_cut_does_not_break_a_character(character: str) -> None:
-    """However many of its bytes are behind the cut, the character is left out as a whole."""
+    """The whole character is left out, however many of its bytes are after the cut."""
     width = len(character.encode())
     for behind in range(1, width + 1):
         before = LONG - (width - behind)
@@ -67,7 +67,7 @@ def test_a_cut_does_not_break_a_character(character: str) -> None:
         assert line["truncated"] is True
 
 
-def test_what_is_no_utf8_before_the_cut_is_base64() -> None:
+def test_invalid_utf8_before_the_cut_becomes_base64() -> None:
     for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80"):
         payload = bad + b"x" * LONG
         line = line_of(payload)
@@ -77,18 +77,18 @@ def test_what_is_no_utf8_before_the_cut_is_base64() -> None:
     assert base64.b64decode(line["base64"]) == b"x" * (LONG - 1) + b"\xff"
 
 
-def test_an_unfinished_character_at_the_end_of_a_whole_record_is_base64() -> None:
+def test_an_unfinished_character_in_an_uncut_record_becomes_base64() -> None:
     assert base64.b64decode(line_of(b"caf\xc3")["base64"]) == b"caf\xc3"
 
 
-def test_a_record_that_its_source_has_cut_is_truncated_too() -> None:
-    """A source hands over 64 KiB of a record that is too long to hold, with an error; the rest of it is gone."""
+def test_a_record_cut_by_its_source_is_marked_truncated() -> None:
+    """A source hands over only the first 64 KiB of a record that is too long, with an error."""
     line = line_of(b"x" * (LONG - 1) + "é".encode()[:1], "too long", {1: "too long"})
     assert (line["text"], line["truncated"]) == ("x" * (LONG - 1), True)
     assert "truncated" not in line_of(b"short", "cut off", {1: "cut off"})
 
 
-def test_a_file_name_that_is_no_utf8_is_shown_escaped() -> None:
+def test_a_file_name_that_is_not_utf8_is_escaped() -> None:
     line = dead_letter_line(DeadLetter(0, "wrong"), single_records([b"x"], "caf\udce9.txt"))
     assert json.loads(line)["position"] == "caf\\xe9.txt:0"
 
@@ -103,9 +103,9 @@ def letters(n: int) -> tuple[list[DeadLetter], Records]:
     return [DeadLetter(i, f"error {i}") for i in range(n)], single_records([b"x"] * n, "in")
 
 
-def test_without_a_sink_the_first_five_are_shown() -> None:
+def test_without_a_sink_five_dead_letters_are_shown() -> None:
     notices = Notices()
-    outputs = Outputs(None, None, {}, notices)
+    outputs = Sinks(None, None, {}, notices)
     for n in (0, 2, 2, 4, 3):
         outputs.write_dead(*letters(n))
     *first, last = notices
@@ -117,10 +117,10 @@ def test_without_a_sink_the_first_five_are_shown() -> None:
     outputs.close()
 
 
-def test_with_a_sink_all_are_written_and_none_is_shown(tmp_path: Path) -> None:
+def test_with_a_sink_dead_letters_are_written_not_shown(tmp_path: Path) -> None:
     notices, path = Notices(), tmp_path / "dead.jsonl"
     path.write_bytes(b"from an earlier run\n")
-    outputs = Outputs(None, str(path), {}, notices)
+    outputs = Sinks(None, str(path), {}, notices)
     for n in (0, 7, 3):
         outputs.write_dead(*letters(n))
     outputs.flush()
@@ -131,17 +131,17 @@ def test_with_a_sink_all_are_written_and_none_is_shown(tmp_path: Path) -> None:
     outputs.close()
 
 
-def test_predictions_do_not_touch_a_file_with_content(tmp_path: Path) -> None:
+def test_predictions_never_overwrite_a_file_by_default(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_bytes(b"precious\n")
     with pytest.raises(ConfigError, match=r"mode=append.*mode=overwrite"):
-        Outputs(str(path), None, {}, print)
+        Sinks(str(path), None, {}, print)
     assert path.read_bytes() == b"precious\n"
 
 
-def test_a_resume_cuts_back_to_the_lengths_of_the_checkpoint(tmp_path: Path) -> None:
+def test_a_resume_truncates_sinks_to_the_checkpoint(tmp_path: Path) -> None:
     predictions, dead = tmp_path / "out.jsonl", tmp_path / "dead.jsonl"
-    outputs = Outputs(str(predictions), str(dead), {}, print)
+    outputs = Sinks(str(predictions), str(dead), {}, print)
     assert outputs.new
     assert outputs.predictions is not None
     outputs.predictions.sink.write(b"one\n")
@@ -151,41 +151,41 @@ def test_a_resume_cuts_back_to_the_lengths_of_the_checkpoint(tmp_path: Path) -> 
     outputs.write_dead(*letters(4))
     outputs.close()
     known = dead.read_bytes().splitlines()[0]
-    again = Outputs(os.path.relpath(predictions), f"file://{dead}", lengths, print)
+    again = Sinks(os.path.relpath(predictions), f"file://{dead}", lengths, print)
     assert not again.new
     again.close()
     assert predictions.read_bytes() == b"one\n"
     assert dead.read_bytes() == known + b"\n"
 
 
-def test_other_sinks_after_a_resume_are_new(tmp_path: Path) -> None:
-    outputs = Outputs(str(tmp_path / "other.jsonl"), None, {f"file:{tmp_path}/out.jsonl": 4}, print)
+def test_a_sink_not_in_the_checkpoint_is_new(tmp_path: Path) -> None:
+    outputs = Sinks(str(tmp_path / "other.jsonl"), None, {f"file:{tmp_path}/out.jsonl": 4}, print)
     assert outputs.new
     outputs.close()
 
 
-def test_one_file_for_both_is_refused_and_not_touched(tmp_path: Path) -> None:
+def test_one_file_for_both_sinks_is_refused_untouched(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     with pytest.raises(ConfigError, match=r"sinks\.dead_letters: .*out\.jsonl.* another file"):
-        Outputs(f"{path}?mode=overwrite", f"file://{path}", {}, print)
+        Sinks(f"{path}?mode=overwrite", f"file://{path}", {}, print)
     assert not path.exists()
 
 
-def test_one_device_for_both_is_fine(tmp_path: Path) -> None:
+def test_one_device_for_both_sinks_is_allowed(tmp_path: Path) -> None:
     for both in (os.devnull, "null://"):
-        outputs = Outputs(both, both, {}, print)
+        outputs = Sinks(both, both, {}, print)
         outputs.write_dead(*letters(2))
         assert set(outputs.sync({}).values()) == {None}
         outputs.close()
 
 
-def test_if_the_second_sink_fails_the_first_is_closed(tmp_path: Path) -> None:
+def test_the_first_sink_is_closed_if_the_second_fails(tmp_path: Path) -> None:
     before = set(os.listdir("/proc/self/fd"))
     with pytest.raises(ConnectorError, match="nowhere"):
-        Outputs(str(tmp_path / "out.jsonl"), str(tmp_path / "nowhere" / "dead.jsonl"), {}, print)
+        Sinks(str(tmp_path / "out.jsonl"), str(tmp_path / "nowhere" / "dead.jsonl"), {}, print)
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-def test_an_unknown_scheme_names_the_nearest() -> None:
+def test_an_unknown_scheme_suggests_the_nearest() -> None:
     with pytest.raises(UnknownScheme, match=r"'fiel://' among the sinks; did you mean 'file'"):
-        Outputs("fiel:///tmp/x", None, {}, print)
+        Sinks("fiel:///tmp/x", None, {}, print)

@@ -11,9 +11,9 @@ from streamlin.monitoring.dashboard.contents import contents
 from streamlin.monitoring.dashboard.history import History
 from streamlin.monitoring.dashboard.mistakes import Mistakes
 from streamlin.monitoring.dashboard.texts import LONG, shortened
-from streamlin.running.loop import Run, Watcher
-from streamlin.streams.addresses import shown
-from streamlin.terminal.printing import discreet
+from streamlin.running.watching import RunView, Watcher
+from streamlin.streams.addresses import redacted
+from streamlin.terminal.printing import without_quotes
 
 _PERIOD, _LONGEST, _SHARE = 1.0, 5.0, 0.015
 """Seconds between two snapshots, at least and at most, and the share of its time that learning shall spend on them:
@@ -48,7 +48,7 @@ class Dashboard(Watcher):
         """Somebody looks; from any thread."""
         self._asked = time.monotonic()
 
-    def update(self, run: Run) -> None:
+    def update(self, run: RunView) -> None:
         """Note the pace once a second; take a snapshot where one is due and wanted."""
         if not self._begun:
             self._begun = True
@@ -71,19 +71,19 @@ class Dashboard(Watcher):
     def notice(self, line: str) -> None:
         """Keep a line; from any thread."""
         with self._lock:
-            self._notices.append(shortened(discreet(line) if self._hide_text else line, LONG))
+            self._notices.append(shortened(without_quotes(line) if self._hide_text else line, LONG))
 
-    def finish(self, run: Run, report: dict[str, Any]) -> None:
+    def finish(self, run: RunView, report: dict[str, Any]) -> None:
         """The last snapshot; `report` is the run's."""
         self.latest = self._snapshot(run, report, True)
 
-    def _snapshot(self, run: Run, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:
+    def _snapshot(self, run: RunView, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:
         points = self._history.points
         with self._lock:
             notices = list(self._notices)
         more = {
             "done": done,
-            "source": shortened(shown(run.config.source.needed_url()), LONG),
+            "source": shortened(redacted(run.config.source.needed_url()), LONG),
             "history": {
                 "second": [point.second for point in points],
                 "events_per_second": [point.events_per_second for point in points],

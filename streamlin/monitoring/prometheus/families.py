@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from streamlin.version import __version__
 
 if TYPE_CHECKING:
-    from streamlin.running.loop import Run
+    from streamlin.running.watching import RunView
 
 _SPANS = {"running": "", "window": "window_", "fading": "fading_"}
 """What stands before the name of a figure in the report."""
@@ -29,7 +29,7 @@ Labelled = Iterable[tuple[tuple[str, ...], float | None]]
 """Values of labels, and the value; None is left out."""
 
 
-def families(run: "Run") -> list[Metric]:
+def families(run: "RunView") -> list[Metric]:
     """All that is exported, in order; on the thread that learns."""
     report = run.report(details=False)
     return [
@@ -122,7 +122,7 @@ def _delayed_labels(delays: Mapping[str, Any] | None) -> Iterator[Metric]:
             yield kind(f"delayed_labels_{key}", text, [((), value)])
 
 
-def _work(run: "Run") -> Iterator[Metric]:
+def _work(run: "RunView") -> Iterator[Metric]:
     stages = [((stage,), seconds) for stage, seconds in run.stages.seconds.items()]
     yield counter("stage_seconds", "Time that each stage took; read includes waiting.", stages, ("stage",))
     yield counter("run_seconds", "Time since this run began.", [((), run.seconds)])
@@ -130,7 +130,7 @@ def _work(run: "Run") -> Iterator[Metric]:
     yield gauge("batch_events", "Events of the last batch.", [((), run.batch_size)])
 
 
-def _tables(run: "Run") -> Iterator[Metric]:
+def _tables(run: "RunView") -> Iterator[Metric]:
     views = {view: (len(rows), 1 << rows.bits) for view, rows in run.model.rows.items()}
     yield gauge("feature_rows", "Rows in use.", [((view,), used) for view, (used, _) in views.items()], ("view",))
     shares = [((view,), used / buckets) for view, (used, buckets) in views.items()]
@@ -152,7 +152,7 @@ def collision_share(used: int, buckets: int) -> float:
     return max(0.0, 1 - used / features)
 
 
-def _checkpoint(run: "Run") -> Iterator[Metric]:
+def _checkpoint(run: "RunView") -> Iterator[Metric]:
     if run.state.written is not None:
         written = [((), run.state.written)]
         yield gauge("checkpoint_timestamp_seconds", "When the last checkpoint was written, Unix time.", written)

@@ -8,7 +8,7 @@ from prometheus_client.core import Metric
 
 from streamlin.monitoring.health import Health
 from streamlin.monitoring.prometheus.families import families, gauge
-from streamlin.running.loop import Run, Watcher
+from streamlin.running.watching import RunView, Watcher
 
 _PATIENCE = 1.0
 """Seconds that a scrape waits for the thread that learns; then it gets what there was."""
@@ -29,7 +29,7 @@ class Metrics(Watcher):
         self._checkpoint_time: float | None = None
         self._next = 0.0
 
-    def update(self, run: Run) -> None:
+    def update(self, run: RunView) -> None:
         """Take the figures if they are wanted."""
         now = time.monotonic()
         if now >= self._next:
@@ -38,7 +38,7 @@ class Metrics(Watcher):
         if self._wanted.is_set():
             self.take(run)
 
-    def finish(self, run: Run, report: dict[str, Any]) -> None:
+    def finish(self, run: RunView, report: dict[str, Any]) -> None:
         """The last figures."""
         self.take(run)
 
@@ -49,13 +49,13 @@ class Metrics(Watcher):
         self._taken.wait(_PATIENCE)
         return [*self._families, *self._age(), *self._readiness()]
 
-    def take(self, run: Run) -> None:
+    def take(self, run: RunView) -> None:
         """Take the figures; on the thread that learns."""
         self._wanted.clear()
         self._families, self._checkpoint_time = families(run), run.state.written
         self._taken.set()
 
-    def _look(self, run: Run, now: float) -> None:
+    def _look(self, run: RunView, now: float) -> None:
         measures = run.model.prequential
         lag = run.lag()
         waiting = None if lag is None else sum(lag.values())

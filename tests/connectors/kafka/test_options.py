@@ -89,7 +89,7 @@ def test_what_a_source_refuses(options, message):
         ({"linger_ms": "soon"}, "kafka: linger_ms=soon needs to be a whole number from 0 on"),
         ({"transactional": "t"}, "kafka sink: transactional=ID and group=NAME, the source's group, go together"),
         ({"group": "g"}, "kafka sink: transactional=ID and group=NAME, the source's group, go together"),
-        ({"start": "latest"}, "kafka sink: no option 'start'; there is "),
+        ({"start": "latest"}, "kafka sink: no option 'start'; choose one of "),
     ],
 )
 def test_what_a_sink_refuses(options, message):

@@ -25,7 +25,7 @@ from streamlin import cli
 from streamlin.checkpoint import file as checkpoint_file
 from streamlin.checkpoint.file import Checkpoint
 from streamlin.model import Model
-from streamlin.streams.sinks import Outputs
+from streamlin.streams.sinks import Sinks
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # as the connector does
@@ -34,7 +34,7 @@ with warnings.catch_warnings():
 POINTS: dict[str, tuple[Any, str]] = {
     "learn": (Model, "step"),
     "send": (KafkaSink, "write_messages"),
-    "sync": (Outputs, "sync"),
+    "sync": (Sinks, "sync"),
     "save": (Checkpoint, "save"),
     "fsync": (os, "fsync"),
     "link": (os, "link"),

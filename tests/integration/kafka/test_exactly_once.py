@@ -199,4 +199,4 @@ def test_transactions_and_shared_partitions(broker: Broker, topic: Topics, tmp_p
     source = f"kafka://{broker.address}/{topic()}?group=g&assignment=group"
     sink = f"kafka://{broker.address}/{topic()}?group=g&transactional=t"
     line = refused("run", source, "--predictions", sink, "--checkpoint", tmp_path)
-    assert line == "kafka: transactional= goes with assignment=all only"
+    assert line == "kafka: transactional= needs assignment=all"

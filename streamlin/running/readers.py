@@ -1,0 +1,107 @@
+"""Opening the sources of a run."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+from streamlin.config import PipelineConfig, RunConfig
+from streamlin.events import Batch, Position, Source
+from streamlin.formats.base import Format
+from streamlin.model import Model
+from streamlin.registry import connector
+from streamlin.streams.addresses import Address, parse_address
+from streamlin.streams.opening import open_source
+from streamlin.streams.reader import Reader
+from streamlin.streams.stage_times import StageTimes
+
+_INTERLEAVED_BATCH = 1000
+"""Records that are read of one source before the other one's turn."""
+_EXTERNAL_MODELS_BATCH = 250
+"""Events that a stop may have to wait for; an external model may take milliseconds for each."""
+
+
+class OpenSource(Source, Protocol):
+    """A source that is open already. key : what a checkpoint calls it. format : of its records."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def format(self) -> Format: ...
+
+
+class Readers:
+    """Opens the readers of a run.
+
+    Parameters
+    ----------
+    model : what learns.
+    positions : key of a source -> its positions in the checkpoint.
+    featurize : Batch -> features; see `Reader`.
+    notice : shows the user one line.
+    stop : ends every reader when it is set.
+    stages : where the time is counted.
+    checkpoint : called by a source, with its key, that needs a checkpoint; see `streamlin.events.SourceContext`.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig,
+        model: Model,
+        positions: Mapping[str, Mapping[str, Position]],
+        featurize: Callable[[Batch], Any],
+        notice: Callable[[str], None],
+        stop: threading.Event,
+        stages: StageTimes,
+        checkpoint: Callable[[str], Mapping[str, Position]],
+    ) -> None:
+        self._config, self._positions, self._featurize = config, positions, featurize
+        self._notice, self._stop, self._stages, self._checkpoint = notice, stop, stages, checkpoint
+        self._pipeline = _with_small_batches(config, bool(model.external_models))
+
+    def open_all(self, address: Address | None, source: OpenSource | None, limit: int | None) -> Iterator[Reader]:
+        """The reader of the events; then that of the delayed labels, if they have a source of their own.
+
+        address, source : where the events are; one of the two. limit : events after which their reader stops.
+        """
+        delayed_labels = self._config.delayed_labels
+        if source is not None:
+            yield self._of_open_source(source, limit)
+        if address is not None:
+            yield self._at(address, delayed_labels.enabled, limit)
+        if delayed_labels.url is not None:
+            yield self._at(parse_address(delayed_labels.url, "stdin"), True)
+
+    def _at(self, address: Address, delayed_labels: bool, limit: int | None = None) -> Reader:
+        """Open the source at an address. delayed_labels : whether a record may be only the label of an earlier text."""
+        own_key = getattr(connector("sources", address.scheme), "key", None)
+        key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
+        positions, checkpoint = dict(self._positions.get(key, {})), partial(self._checkpoint, key)
+        source, decoder, pace = open_source(
+            address, self._config, positions, self._notice, self._stop, checkpoint, delayed_labels
+        )
+        return Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self._stop, key, self._stages)
+
+    def _of_open_source(self, source: OpenSource, limit: int | None) -> Reader:
+        """The reader of a source that is open already."""
+        return Reader(
+            source, source.format, self._featurize, self._pipeline, limit, None, self._stop, source.key, self._stages
+        )
+
+
+def _with_small_batches(config: RunConfig, has_external_models: bool) -> PipelineConfig:
+    """As configured, but with batches small enough where more than speed depends on them."""
+    pipeline = config.pipeline
+    interleaved = _INTERLEAVED_BATCH if config.delayed_labels.url is not None else pipeline.batch_size
+    stoppable = _EXTERNAL_MODELS_BATCH if has_external_models else pipeline.batch_size
+    return pipeline.model_copy(update={"batch_size": min(pipeline.batch_size, interleaved, stoppable)})
+
+
+def with_references(config: RunConfig, source_class: Any) -> RunConfig:
+    """The configuration, with the predictions that a source's events carry among those that are evaluated."""
+    field = getattr(source_class, "reference_field", None)
+    if field is None or field in config.evaluation.references:
+        return config
+    references = (*config.evaluation.references, field)
+    return config.model_copy(update={"evaluation": config.evaluation.model_copy(update={"references": references})})
