@@ -344,6 +344,6 @@ class MessageSink(Sink, Protocol):
         """Key of a part -> offset before which every record's line was sent for good before this start."""
 
 
-def below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """Of a checkpoint's arrays those whose names begin like this, without it."""
+def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays of a checkpoint whose names start with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

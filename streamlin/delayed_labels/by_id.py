@@ -13,7 +13,7 @@ from streamlin.delayed_labels.delays import Delays
 from streamlin.delayed_labels.in_memory import Store
 from streamlin.delayed_labels.packing import packed, unpacked
 from streamlin.delayed_labels.plan import Plan
-from streamlin.events import Batch, below
+from streamlin.events import Batch, arrays_under
 
 
 class _Early(NamedTuple):
@@ -101,7 +101,7 @@ class LabelsById:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Take what `state` gave."""
-        self._waiting.restore(below(arrays, "waiting/"), rest)
+        self._waiting.restore(arrays_under(arrays, "waiting/"), rest)
         columns = unpacked("early/labels", arrays), arrays["early/weights"].tolist(), arrays["early/times"].tolist()
         early: Iterator[_Early] = map(_Early, *columns)  # type: ignore[arg-type]  # there is no None
         self._early = OrderedDict(zip(map(str, unpacked("early/ids", arrays)), early, strict=True))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import best_other, linear_scores
+from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
 
@@ -103,11 +103,10 @@ class Arow(Learner):
     shared = ("precisions",)
     kernels = Kernels(learn_batch, learn_event)
 
-    def __init__(self, r: float = 10.0, features: View | None = None) -> None:
-        if not 0 < r < np.inf:
-            raise ConfigError(f"arow.r must be positive, got {r}")
+    @checked
+    def __init__(self, r: Positive = 10.0, features: View | None = None) -> None:
         super().__init__(features)
-        self.r = float(r)
+        self.r = r
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
 

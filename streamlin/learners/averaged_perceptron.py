@@ -14,8 +14,9 @@ from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import ALL, Learner, Rows
-from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
+from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
+from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
 
@@ -107,9 +108,10 @@ class AveragedPerceptron(Learner):
     tables = ("weights", "bias", "sums", "bias_sums", "clock", "growth")
     kernels = Kernels(learn_batch, learn_event)
 
-    def __init__(self, half_life: float | None = None, features: View | None = None) -> None:
+    @checked
+    def __init__(self, half_life: Positive | None = None, features: View | None = None) -> None:
         super().__init__(features)
-        self.half_life = checked_half_life(self.name, half_life)
+        self.half_life = half_life
         self.weights, self.sums = np.zeros((0, 0), np.float32), np.zeros((0, 0))
         self.bias, self.bias_sums = np.zeros(0, np.float32), np.zeros(0)
         self.clock, self.growth = np.zeros(()), np.zeros(())

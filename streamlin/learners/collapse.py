@@ -7,22 +7,12 @@ Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346.
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.kernel import kernel
 
 _LATE, _LONG = 0.995, 0.9995
 """What an earlier event's part shrinks by: memories of some 200 and 2,000 events."""
 _ENOUGH = 300.0
 """The weight that the long memory must hold before anything is told from it."""
-
-
-def checked_reset(name: str, reset: float | None) -> float | None:
-    """Raises ConfigError for what is no share between 0 and 1."""
-    if reset is None:
-        return None
-    if not 0 < reset < 1:
-        raise ConfigError(f"{name}.reset must be above 0 and below 1, got {reset}")
-    return float(reset)
 
 
 @kernel

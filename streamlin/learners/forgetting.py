@@ -10,20 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.kernel import kernel
 
 GROWN = 64.0
 """log2 of an increment at which sums are scaled down."""
-
-
-def checked_half_life(name: str, half_life: float | None) -> float | None:
-    """Raises ConfigError for what is no half-life."""
-    if half_life is None:
-        return None
-    if not 0 < half_life < np.inf:
-        raise ConfigError(f"{name}.half_life must be positive, got {half_life}")
-    return float(half_life)
 
 
 @cache

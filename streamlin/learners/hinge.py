@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
+from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
 
@@ -96,14 +96,12 @@ class Hinge(Learner):
     tables = ("weights", "bias", "squares", "bias_squares")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(
-        self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True, features: View | None = None
+        self, eta: Positive = 0.45, epsilon: Positive = 1e-10, normalize: bool = True, features: View | None = None
     ) -> None:
-        for key, value in (("eta", eta), ("epsilon", epsilon)):
-            if not 0 < value < np.inf:
-                raise ConfigError(f"hinge.{key} must be positive, got {value}")
         super().__init__(features)
-        self.eta, self.epsilon, self.normalize = float(eta), float(epsilon), bool(normalize)
+        self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
         self.weights, self.squares = np.zeros((0, 0), np.float32), np.zeros((0, 0))
         self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 

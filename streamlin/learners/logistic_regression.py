@@ -4,22 +4,20 @@ Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, the diagonal form of figure 1; t
 Models for Statistical NLP (2014), section 4.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
+from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
-
-Squares = Literal["weight", "feature"]
 
 
 @kernel
@@ -145,21 +143,17 @@ class LogisticRegression(Learner):
     tables = ("weights", "bias", "gradient_squares", "bias_squares")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(
         self,
-        eta: float = 0.45,
-        epsilon: float = 1e-10,
+        eta: Positive = 0.45,
+        epsilon: Positive = 1e-10,
         normalize: bool = True,
-        squares: Squares = "weight",
+        squares: Literal["weight", "feature"] = "weight",
         features: View | None = None,
     ) -> None:
-        for key, value in (("eta", eta), ("epsilon", epsilon)):
-            if not 0 < value < np.inf:
-                raise ConfigError(f"logistic_regression.{key} must be positive, got {value}")
-        if squares not in get_args(Squares):
-            raise ConfigError(f"logistic_regression.squares must be {' or '.join(get_args(Squares))}, got {squares}")
         super().__init__(features)
-        self.eta, self.epsilon, self.normalize, self.squares = float(eta), float(epsilon), bool(normalize), squares
+        self.eta, self.epsilon, self.normalize, self.squares = eta, epsilon, normalize, squares
         by_feature = squares == "feature"
         self.shared = ("gradient_squares",) if by_feature else ()
         self.weights, self.gradient_squares = np.zeros((0, 0), np.float32), np.zeros((0, int(by_feature)))

@@ -5,24 +5,22 @@ Cestnik, ECAI 1990, 147-149, for smoothing by the prior, his m-estimate.
 """
 
 import math
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import ALL, Learner, Rows
-from streamlin.learners.collapse import checked_reset, collapsed
-from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
+from streamlin.learners.collapse import collapsed
+from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
 from streamlin.learners.linear import best_other
+from streamlin.learners.parameters import Positive, Share, checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
-
-Smoothing = Literal["uniform", "prior"]
 
 _LARGEST = 1000
 """log2 of what a product of factors may grow to before its log is taken; a float64 ends at 2^1024."""
@@ -214,22 +212,19 @@ class NaiveBayes(Learner):
     name = "naive_bayes"
     tables = ("counts", "totals", "events", "n", "growth", "late_hits", "late", "long_hits", "long")
     kernels = Kernels(learn_batch, learn_event)
+    nonnegative_values = True
 
+    @checked
     def __init__(
         self,
-        alpha: float = 0.3,
-        smoothing: Smoothing = "uniform",
-        half_life: float | None = None,
-        reset: float | None = None,
+        alpha: Positive = 0.3,
+        smoothing: Literal["uniform", "prior"] = "uniform",
+        half_life: Positive | None = None,
+        reset: Share | None = None,
         features: View | None = None,
     ) -> None:
-        if not 0 < alpha < np.inf:
-            raise ConfigError(f"naive_bayes.alpha must be positive, got {alpha}")
-        if smoothing not in get_args(Smoothing):
-            raise ConfigError(f"naive_bayes.smoothing must be {' or '.join(get_args(Smoothing))}, got {smoothing}")
         super().__init__(features)
-        self.alpha, self.smoothing = float(alpha), smoothing
-        self.half_life, self.reset = checked_half_life(self.name, half_life), checked_reset(self.name, reset)
+        self.alpha, self.smoothing, self.half_life, self.reset = alpha, smoothing, half_life, reset
         self.counts, self.totals, self.events = np.zeros((0, 0)), np.zeros(0), np.zeros(0)
         self.n, self.growth = np.zeros(()), np.zeros(())
         self.late_hits, self.late, self.long_hits, self.long = (np.zeros(()) for _ in range(4))
@@ -257,7 +252,3 @@ class NaiveBayes(Learner):
         smooth(self.smoothing == "prior", alpha, used["totals"], n_labels, n_rows, inverses, offsets)
         weights: NDArray[np.float64] = np.log1p(used["counts"][of] * inverses) + offsets
         return weights
-
-    def check_values(self, values: NDArray[np.float32]) -> None:
-        if values.min(initial=0) < 0:
-            raise RecordError(f"naive_bayes counts features; a value is {values.min()}, it must be 0 or more")

@@ -4,18 +4,18 @@ Crammer et al., JMLR 7 (2006) 551-585, figure 1; the multiclass form of section 
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import add_scaled, best_other, linear_scores, squared_length
+from streamlin.learners.parameters import PositiveOrInfinite, checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
 
@@ -96,13 +96,10 @@ class PassiveAggressive(Learner):
     tables = ("weights", "bias")
     kernels = Kernels(learn_batch, learn_event)
 
-    def __init__(self, C: float = 0.1, variant: int = 1, features: View | None = None) -> None:
-        if not C > 0:  # also refuses NaN
-            raise ConfigError(f"passive_aggressive.C must be positive, got {C}")
-        if variant not in (1, 2):
-            raise ConfigError(f"passive_aggressive.variant must be 1 or 2, got {variant}")
+    @checked
+    def __init__(self, C: PositiveOrInfinite = 0.1, variant: Literal[1, 2] = 1, features: View | None = None) -> None:
         super().__init__(features)
-        self.C, self.variant = float(C), int(variant)
+        self.C, self.variant = C, variant
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)
 

@@ -14,6 +14,7 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
+from streamlin.learners.parameters import checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
 
@@ -63,6 +64,7 @@ class Perceptron(Learner):
     tables = ("weights", "bias")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(self, features: View | None = None) -> None:
         super().__init__(features)
         self.weights = np.zeros((0, 0), np.float32)

@@ -17,6 +17,7 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
+from streamlin.learners.parameters import NonNegative, Positive, checked
 from streamlin.learners.step import Kernels, aim, best_score
 from streamlin.learners.targets import Targets
 
@@ -156,27 +157,23 @@ class StochasticGradientDescent(Learner):
     tables = ("weights", "bias", "shrunk", "clock")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(
         self,
         loss: Loss = "log",
         rate: Rate = "constant",
-        eta: float = 0.5,
-        l2: float = 0.0,
+        eta: Positive = 0.5,
+        l2: NonNegative = 0.0,
         normalize: bool = True,
         features: View | None = None,
     ) -> None:
-        for key, value, known in (("loss", loss, _LOSSES), ("rate", rate, _RATES)):
-            if value not in known:
-                raise ConfigError(f"sgd.{key} must be {' or '.join(known)}, got {value}")
-        if not 0 < eta < np.inf:
-            raise ConfigError(f"sgd.eta must be positive, got {eta}")
-        if not 0 <= l2 < np.inf or (rate == "pegasos" and l2 == 0):
-            raise ConfigError(f"sgd.l2 must be {'positive for pegasos' if l2 == 0 else '0 or more'}, got {l2}")
+        if rate == "pegasos" and l2 == 0:
+            raise ConfigError(f"sgd.l2 must be greater than 0 for pegasos, got {l2}")
         if rate != "pegasos" and eta * l2 > 1:
             raise ConfigError(f"sgd.l2 must be at most 1 / eta = {1 / eta:g}, got {l2}")
         super().__init__(features)
         self.loss, self.rate = loss, rate
-        self.eta, self.l2, self.normalize = float(eta), float(l2), bool(normalize)
+        self.eta, self.l2, self.normalize = eta, l2, normalize
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.shrunk, self.clock = np.zeros(()), np.zeros((), np.int64)
 
