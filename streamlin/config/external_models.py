@@ -35,8 +35,8 @@ class SklearnConfig(_ExternalModel):
     """A classifier of scikit-learn with `partial_fit`.
 
     input : the model gets features as a sparse matrix of one row, or a list of one text.
-    bits : the matrix has 2^bits columns, or 2^features.bits if that is less; scikit-learn mostly touches every column at
-        every event.
+    bits : the matrix has 2^bits columns, or 2^features.bits if that is less; scikit-learn mostly touches every column
+        at every event.
     classes : all labels of the stream; empty if they are not known beforehand.
     """
 

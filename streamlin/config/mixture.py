@@ -19,6 +19,5 @@ class MixtureConfig(NamedLearner):
             raise ValueError(f"learners.{self.name}: expected learners listed before it, found none")
         for member in self.members:
             if member not in before:
-                raise ValueError(
-                    f"learners.{self.name}.members: no learner '{member}' listed before it, expected one of {', '.join(before)}"
-                )
+                found = f"learners.{self.name}.members: no learner '{member}' listed before it"
+                raise ValueError(f"{found}, expected one of {', '.join(before)}")

@@ -15,7 +15,7 @@ from streamlin.kernel.bound_arguments import Items
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
 from streamlin.learners.parameters import checked
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
@@ -46,8 +46,8 @@ def learn_batch(
 
 @kernel
 def learn_event(event: Items, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
@@ -55,9 +55,13 @@ def learn_event(event: Items, code: int, known: int, weight: float) -> int:
 class Perceptron(Learner):
     """The multiclass perceptron.
 
-    For an example x (its bias feature included) with label y and prediction k = argmax W_k.x::
+    For an example x (its bias feature included) of weight w with label y and prediction k = argmax W_k.x::
 
         k != y:   W_y += w x,   W_k -= w x
+
+    Parameters
+    ----------
+    features : see `Learner`.
     """
 
     name = "perceptron"
