@@ -1,4 +1,4 @@
-"""Everything that learns, and what is measured of it, as one thing with one state."""
+"""All learners of a run and their metrics, with one common state."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -25,11 +25,11 @@ Features = dict[str, Buckets]
 
 
 class Learned(NamedTuple):
-    """What a step has learned: a row for each event, and for each delayed label.
+    """The rows that a step has learned: one for each event, and one for each delayed label.
 
-    rows : their labels and positions. codes : int32[n], -1 where there is no label. predictions : made of each row.
-    texts : the batch, and the old texts whose label has come. sources : int64[n], where in the two a row's text is;
-        None: row i is event i.
+    rows : their labels and positions. codes : int32[n], -1 without a label. predictions : those for each row.
+    texts : the batch, and the earlier texts whose labels have arrived. sources : int64[n], the index of each row's text
+        in the two; None: row i is event i.
     """
 
     rows: Batch
@@ -39,29 +39,29 @@ class Learned(NamedTuple):
     sources: NDArray[np.int64] | None = None
 
     def text(self, row: int) -> tuple[Batch, int]:
-        """The batch that has a row's text, and which of its events it is."""
+        """The batch that holds a row's text, and the index of the event in it."""
         source = row if self.sources is None else int(self.sources[row])
         events = len(self.texts[0])
         return (self.texts[0], source) if source < events else (self.texts[1], source - events)
 
 
 class Model:
-    """The views, their row indexes, the labels, the learners, external models among them, and their measures.
+    """The views, their row indexes, the labels, the learners with external models and mixtures, and their metrics.
 
-    `featurize` reads no state, so that it may run ahead on another thread; `step` must see the batches in order.
+    `featurize` reads no state, so it may run ahead on another thread; `step` must get the batches in order.
     """
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
         self.learned: Learned
-        """Of the last `step`."""
+        """The rows of the last `step`."""
         self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
         self.learners: dict[str, Learner] = {}
         self.view_of: dict[str, str] = {}
         self.external_models: dict[str, ExternalModel] = {}
         self.mixtures: dict[str, Mixture] = {}
         self.members: dict[str, list[int]] = {}
-        """Of each mixture, as numbers of learners."""
+        """Each mixture's members, as indexes of learners."""
         self.names = [learner.name for learner in config.learners]
         bits, categories = config.features.bits, config.fields.categories
         for number, learner in enumerate(config.learners):
@@ -88,18 +88,18 @@ class Model:
         self.delayed_labels = _delayed_labels(config, len(self.names))
 
     def admit(self, batch: Batch) -> None:
-        """Raise ConfigError, and learn nothing, if the batch brings the labels to more than `pipeline.max_labels`.
+        """Raise ConfigError, before anything is learned, if the batch raises the labels above `pipeline.max_labels`.
 
-        Every label is a column of every table. Where a label is what an id should be, memory would end without a word.
+        Every label is a column of every table: a field that is an id, taken for the label, would exhaust memory.
         """
         room = max(0, self._max_labels - len(self.labels))
         new = {label for label in set(batch.labels) if label is not None and self.labels.code(label) < 0}
-        if len(new) > room:  # rarely: then once more without the labels of weight 0, which are none
+        if len(new) > room:  # rare: only now look for labels of weight 0, which do not count
             new &= {label for label, weight in zip(batch.labels, batch.weights, strict=True) if weight > 0}
         if len(new) > room:
             raise ConfigError(
-                f"pipeline.max_labels: there are more than {self._max_labels:,} labels, {min(new)!r:.60} among them; "
-                f"is fields.label = '{self._label_field}' the label? if so, allow more"
+                f"pipeline.max_labels: found more than {self._max_labels:,} labels, {min(new)!r:.60} among them; "
+                f"if fields.label = '{self._label_field}' is the label, raise the limit"
             )
 
     def featurize(self, batch: Batch) -> Features:
@@ -107,9 +107,9 @@ class Model:
         return {name: view.buckets(batch) for name, view in self.views.items()}
 
     def step(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
-        """Test, then train, event by event: what every learner predicts of each before its label is seen.
+        """Test, then train, event by event: every learner predicts each event before its label is used.
 
-        Returns the events that are predicted, all but those that bring only a delayed label, and their predictions.
+        Returns the predicted events, which are all except those that bring only a delayed label, and their predictions.
         """
         plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
         rows = batch if plan is None else plan.rows
@@ -146,7 +146,7 @@ class Model:
         return batch.take(plan.events), predictions.take(plan.given)
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
-        """Predict by what was learned so far; nothing changes. Returns what `step` does."""
+        """Predict without learning; nothing changes. Returns the same as `step`."""
         predictions = self.prequential.predict(self.scores(batch, features))
         if batch.label_only is None:
             return batch, predictions
@@ -154,7 +154,7 @@ class Model:
         return batch.take(texts), predictions.take(texts)
 
     def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
-        """float64[n, n_labels]: those of the learner that leads, for n events; nothing changes."""
+        """float64[n, n_labels]: the leading learner's probabilities for n events; nothing changes."""
         return self.prequential.probabilities(self.scores(batch, features))
 
     def pop_notices(self) -> list[str]:
@@ -165,7 +165,7 @@ class Model:
         return lines
 
     def scores(self, batch: Batch, features: Features) -> NDArray[np.float64]:
-        """float64[L, n, n_labels]: each learner's scores of n events, of which nothing is learned."""
+        """float64[L, n, n_labels]: each learner's scores of n events, without learning."""
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
         return self._scores(examples, no_targets(len(batch), len(self.labels)), inputs, None)
@@ -178,7 +178,7 @@ class Model:
         learned: NDArray[np.bool_],
         examples: Mapping[str, Examples],
     ) -> None:
-        """Name the features that a step brings; its rows are events of `batch and old`, or just those of the batch."""
+        """Keep the names of new features. sources : the index of each row in batch and old; None: row i is event i."""
         for view, names in self.feature_names.items():
             if not names.is_full:
                 events = np.arange(len(batch)) if sources is None else sources
@@ -188,10 +188,10 @@ class Model:
     def _scores(
         self, examples: Mapping[str, Examples], goals: Targets, inputs: Inputs, position: Callable[[int], str] | None
     ) -> NDArray[np.float64]:
-        """float64[L, n, n_labels]: each learner's scores, made before it learned what there is to be learned.
+        """float64[L, n, n_labels]: each learner's scores, each made before its event was learned.
 
-        inputs : the same events as external models get them.
-        position : what the i-th event's place in its source is called; None: nothing is to be learned.
+        inputs : the same events in the form for external models.
+        position : returns the name of the i-th event's place in its source; None if nothing is learned.
         """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
         for name, own_scores in zip(self.names, scores, strict=True):
@@ -209,11 +209,11 @@ class Model:
         return scores
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays by name, and the rest as JSON-able values.
+        """Arrays by name, and everything else as JSON-able values.
 
         Raises
         ------
-        ConfigError : there is an external model that nobody has allowed to pickle.
+        ConfigError : there is an external model without permission to be pickled.
         """
         arrays: dict[str, NDArray[Any]] = {}
         for view, rows in self.rows.items():
@@ -244,7 +244,7 @@ class Model:
         return arrays, rest
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take what `state` gave; for a new model of the same configuration."""
+        """Restore a `state` into a new model of the same configuration."""
         self.labels = LabelIndex(rest["labels"])
         for view, rows in self.rows.items():
             rows.restore(arrays[f"rows/{view}"], arrays.get(f"sightings/{view}"))
@@ -259,18 +259,18 @@ class Model:
             self.delayed_labels.restore(arrays_under(arrays, "delayed_labels/"), rest["delayed_labels"])
 
     def _count_retired(self) -> None:
-        """Have the report tell which external models are retired, and why."""
+        """Pass on to the report which external models are retired, and why."""
         retired = {name: model.retired for name, model in self.external_models.items()}
         self.prequential.retired = {name: why for name, why in retired.items() if why is not None}
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close what is open."""
         if self.delayed_labels is not None:
             self.delayed_labels.close()
 
 
 def _position(rows: Batch, row: int) -> str:
-    """What a row's place in its source is called."""
+    """The name of a row's place in its source."""
     return rows.records.name(int(rows.kept[row]))
 
 
@@ -281,7 +281,7 @@ def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[
 
 
 def _delayed_labels(config: RunConfig, learners: int) -> LabelsById | FixedDelay | None:
-    """Who waits for labels, if anybody does."""
+    """The component that waits for delayed labels, or None."""
     names = further_fields(config)
     if config.delayed_labels.by_id:
         return LabelsById(config.delayed_labels, names, _store(config, names, learners))
@@ -289,11 +289,11 @@ def _delayed_labels(config: RunConfig, learners: int) -> LabelsById | FixedDelay
 
 
 def _store(config: RunConfig, names: Sequence[str], learners: int) -> Store:
-    """Where texts wait."""
+    """The store in which texts wait."""
     if config.delayed_labels.store == "memory":
         return InMemory(names, learners)
     if config.checkpoint.path is None:
-        raise ConfigError("delayed_labels.store = 'disk' needs a checkpoint, to stand beside it (--checkpoint)")
+        raise ConfigError("delayed_labels.store = 'disk' needs a checkpoint folder to write to (--checkpoint)")
     from streamlin.delayed_labels.on_disk import OnDisk
 
     return OnDisk(Path(config.checkpoint.path), learners)

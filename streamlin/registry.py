@@ -1,8 +1,11 @@
-"""What other packages add, by entry point: URL schemes of `streamlin.sources` and `streamlin.sinks`, and learners.
+"""Connectors and learners by name.
 
-Whoever installs a package with such an entry point adds a scheme, or a kind of learner; nothing here knows any by name.
+A package adds URL schemes with entry points of the groups `streamlin.sources` and `streamlin.sinks`, and kinds of
+learners with the group `streamlin.learners`. Built-in learners are listed in `streamlin.learners.builtin`.
 """
 
+from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal
 
@@ -12,7 +15,7 @@ Kind = Literal["sources", "sinks", "learners"]
 
 
 def schemes(kind: Kind) -> dict[str, EntryPoint]:
-    """Every scheme, or kind of learner, there is, sorted, and who provides it."""
+    """All schemes, or plugins' kinds of learners, sorted, with their entry points."""
     points = entry_points(group=f"streamlin.{kind}")
     return {point.name: point for point in sorted(points, key=lambda point: point.name)}
 
@@ -22,7 +25,7 @@ def connector(kind: Kind, scheme: str) -> Any:
 
     Raises
     ------
-    UnknownScheme : nobody does; names the nearest one.
+    UnknownScheme : no package provides it; the message names the nearest scheme.
     ConfigError : its package can't be imported.
     """
     known = schemes(kind)
@@ -31,18 +34,28 @@ def connector(kind: Kind, scheme: str) -> Any:
     return _loaded(known[scheme], f"the connector '{known[scheme].value}' for '{scheme}://'")
 
 
+def built_in_learners() -> Mapping[str, type]:
+    """Kind -> class of every built-in learner, in order.
+
+    They are looked up by name, as plugins are: learners are made of compiled code, which takes long to import, and the
+    layers that ask for them stand below the learners.
+    """
+    learners: Mapping[str, type] = import_module("streamlin.learners").KINDS
+    return learners
+
+
 def learner_class(kind: str) -> type:
-    """The class that another package provides as a kind of learner, which must be there. Raises ConfigError."""
+    """The class that another package provides for an installed kind of learner. Raises ConfigError."""
     point = schemes("learners")[kind]
     what = f"the learner '{point.value}' for kind '{kind}'"
     found = _loaded(point, what)
     if not isinstance(found, type):
-        raise ConfigError(f"{what} is {found!r:.80}; it needs to be a class of streamlin.Learner")
+        raise ConfigError(f"{what} is {found!r:.80}, expected a subclass of streamlin.Learner")
     return found
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:
     try:
         return point.load()
-    except Exception as error:  # whatever a foreign module raises while it is imported
+    except Exception as error:  # a plugin may raise anything while it is imported
         raise ConfigError(f"{what} can't be loaded: {error}") from None

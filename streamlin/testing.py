@@ -1,6 +1,6 @@
-"""The contracts of sources, sinks, formats and learners as checks: whoever writes one proves it with these.
+"""Checks of the contracts of sources, sinks, formats and learners, for tests of your own.
 
-Each raises AssertionError that says which promise is broken.
+Each check raises AssertionError with the part of the contract that is broken.
 """
 
 import json
@@ -17,12 +17,12 @@ from streamlin.learners import Learner, best
 
 
 def check_source(make: Callable[[Mapping[str, Position]], Source], expected: Sequence[bytes]) -> None:
-    """Check a source that ends and has one part.
+    """Check a source that ends and has a single part.
 
     Parameters
     ----------
-    make : positions -> a new source that goes on there; {} is a fresh start.
-    expected : the records it must give.
+    make : positions -> a new source that resumes there; {} is a fresh start.
+    expected : the records it must return.
     """
     for limit in (1, 7, 1000):
         found = [record for records in _polled(make({}), limit) for record in _records(records)]
@@ -31,7 +31,7 @@ def check_source(make: Callable[[Mapping[str, Position]], Source], expected: Seq
         positions = _positions_after(make({}), count)
         _same(json.loads(json.dumps(positions)), positions, "a position must be JSON")
         rest = [record for records in _polled(make(positions), 7) for record in _records(records)]
-        _same(rest, list(expected[count:]), f"what it gives after a resume behind record {count}")
+        _same(rest, list(expected[count:]), f"the records after a resume behind record {count}")
     source = make({})
     source.close()
     source.close()
@@ -42,14 +42,14 @@ def check_sink(make: Callable[[int | None], Sink], read: Callable[[], bytes]) ->
 
     Parameters
     ----------
-    make : length -> the sink, cut back to that length; None is a fresh start.
-    read : what a reader finds in it.
+    make : length -> the sink, truncated to that length; None is a fresh start.
+    read : returns the content of the sink.
     """
     sink = make(None)
     sink.write(b"one\n")
     sink.write(memoryview(b"two\n"))
     sink.flush()
-    _same(read(), b"one\ntwo\n", "what is written must be readable after flush()")
+    _same(read(), b"one\ntwo\n", "written bytes must be readable after flush()")
     length = sink.sync()
     assert length is not None, "a sink that can be read back must return its length from sync()"
     sink.write(b"lost\n")
@@ -60,66 +60,67 @@ def check_sink(make: Callable[[int | None], Sink], read: Callable[[], bytes]) ->
     sink.write(b"three\n")
     sink.sync()
     sink.close()
-    _same(read(), b"one\ntwo\nthree\n", "a sink opened with a length must cut off what is behind it")
+    _same(read(), b"one\ntwo\nthree\n", "a sink opened with a length must truncate everything behind it")
 
 
 def check_format(
     make: Callable[[], Format], good: Sequence[bytes], bad: Sequence[bytes] = (), header: bytes | None = None
 ) -> None:
-    """Check a format: each record is an event or a dead letter, whatever stands beside it, and what it writes it reads.
+    """Check a format: each record is an event or a dead letter, whatever its neighbours; it reads what it writes.
 
     Parameters
     ----------
-    make : a new decoder, always the same.
-    good : records that are events. bad : records that are none; what is not UTF-8 is one anyway.
-    header : the line before the records, where `framing.header` says that there is one.
+    make : returns a new decoder, always the same.
+    good : records that are events. bad : records that are not; one that is not UTF-8 is added.
+    header : the line before the records, if the format's `framing.header` is true.
     """
     format_ = make()
     assert format_.framing.header == (header is not None), (
         f"framing.header is {format_.framing.header}, header {header!r}"
     )
     batch, dead = format_.decode(_with_header(good, header))
-    assert not dead, f"{good[dead[0].record]!r:.80} is no event: {dead[0].error}" if dead else ""
+    assert not dead, f"{good[dead[0].record]!r:.80} must be an event, got {dead[0].error}" if dead else ""
     check_batch(batch)
     events = batch.events()
-    _same(len(events), len(good), "events of as many good records")
+    _same(len(events), len(good), "the number of events of the good records")
     _check_neighbours(format_, events, good, [*bad, b"\xff\xfe"], header)
     lines = [*([] if header is None else [header]), *good]
     _check_framing(format_, b"\n".join(lines) + b"\n", lines)
     _check_framing(format_, b"\n".join(lines), lines)
     written = list(_written(format_, events))
-    own_header = format_.encode_header() if format_.framing.header else None  # type: ignore[attr-defined]  # it has one
+    has_header = format_.framing.header
+    own_header = format_.encode_header() if has_header else None  # type: ignore[attr-defined]  # a header needs it
     read, dead = make().decode(_with_header([record for record, _ in written], own_header))
     assert not dead, (
-        f"what it wrote, {written[dead[0].record][0]!r:.80}, it can't read: {dead[0].error}" if dead else ""
+        f"it must read what it wrote, {written[dead[0].record][0]!r:.80}, got {dead[0].error}" if dead else ""
     )
-    _same([comparable(event) for event in read.events()], [event for _, event in written], "what it wrote, read back")
+    _same([comparable(event) for event in read.events()], [event for _, event in written], "its own records, read back")
 
 
 def check_batch(batch: Batch) -> None:
-    """Check that a batch's columns are as long as they should be, labels and ids not empty, and weights sound."""
+    """Check a batch: equal lengths of columns, no empty labels or ids, valid weights."""
     n = len(batch.ids)
     columns: dict[str, Sized] = {name: getattr(batch, name) for name in ("labels", "weights", "times", "kept")}
     for name, column in (columns | batch.extra).items():
         _same(len(column), n, f"the length of {name}")
     for name, column in (("labels", batch.labels), ("ids", batch.ids)):
-        assert "" not in column, f"{name}: where there is none it is None, not empty"
+        assert "" not in column, f"{name}: a missing one must be None, not empty"
     for name, numbers in (("weights", batch.weights), ("times", batch.times)):
         _same(numbers.dtype, np.dtype(np.float64), f"the type of {name}")
     assert (np.isfinite(batch.weights) & (batch.weights >= 0)).all(), "weights must be finite, 0 or more"
     if batch.pieces is None:
         _same(len(batch.texts), n, "the number of texts")
     else:
-        assert (np.diff(batch.pieces) > 0).all(), "pieces: each event needs a text at least"
-        _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "where pieces begin and end")
+        assert (np.diff(batch.pieces) > 0).all(), "pieces: each event needs at least one text"
+        _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "the ends of pieces")
 
 
 def check_learner(make: Callable[[], Learner]) -> None:
-    """Check a learner: test-then-train, no peeking, batch sizes, one by one, growth, weights, state.
+    """Check a learner: test-then-train, no peeking, batch sizes, single events, growth, weights, state.
 
     Parameters
     ----------
-    make : a new learner, always with the same parameters.
+    make : returns a new learner, always with the same parameters.
     """
     texts, labels = _stream()
     whole = make()
@@ -132,32 +133,32 @@ def check_learner(make: Callable[[], Learner]) -> None:
         ]
         _same(found, predicted, f"predictions in batches of {size}")
         _same_arrays(_state(parts), _state(whole), f"its state after batches of {size}")
-    assert len(set(predicted[len(predicted) // 2 :])) > 1, "it must learn to tell labels apart"
+    assert len(set(predicted[len(predicted) // 2 :])) > 1, "it must learn to predict more than one label"
     for i in range(0, len(texts), 5):
         hidden = [*labels[:i], None, *labels[i + 1 :]]
         _same(
             make().learn_many(texts[: i + 1], hidden[: i + 1])[i],
             predicted[i],
-            f"the prediction of event {i}, label hidden",
+            f"the prediction of event {i} with its label hidden",
         )
-    alone, found = make(), []
+    single, found = make(), []
     for text, label in zip(texts, labels, strict=True):
-        found.append(alone.predict_one(text))
-        alone.learn_one(text, label or "")
+        found.append(single.predict_one(text))
+        single.learn_one(text, label or "")
     _same(found, predicted, "predictions one by one")
-    _same_arrays(_state(alone), _state(whole), "its state after events one by one")
+    _same_arrays(_state(single), _state(whole), "its state after events one by one")
     before = _state(whole)
     scores = whole.scores_many(texts[:20])
     whole.learn_many(texts[:20], [None] * 20)
     whole.learn_many(texts[:20], labels[:20], [0.0] * 20)
-    _same_arrays(_state(whole), before, "its state after events without label, or of weight 0")
+    _same_arrays(_state(whole), before, "its state after events without a label or with weight 0")
     _same([whole.labels.names[code] for code in best(scores)], whole.predict_many(texts[:20]), "predict_many by scores")
     shares = whole.predict_proba_one(texts[0])
-    assert abs(sum(shares.values()) - 1) < 1e-9, f"probabilities must sum to 1, not {sum(shares.values())}"
+    assert abs(sum(shares.values()) - 1) < 1e-9, f"probabilities must sum to 1, got {sum(shares.values())}"
 
 
 def _stream(n: int = 200) -> tuple[list[str], list[str | None]]:
-    """Texts whose words tell their label, with one label that appears late, some empty texts and hidden labels."""
+    """Texts whose words depend on the label, with a label that appears late, empty texts and hidden labels."""
     random = np.random.default_rng(1)
     texts, labels = [], []
     for i in range(n):
@@ -171,9 +172,9 @@ def _stream(n: int = 200) -> tuple[list[str], list[str | None]]:
 
 def _polled(source: Source, limit: int) -> Iterator[Records]:
     while (polled := source.poll(limit)) is not None:
-        assert sum(map(len, polled)) <= limit, f"poll({limit}) must give no more than {limit} records"
+        assert sum(map(len, polled)) <= limit, f"poll({limit}) must return at most {limit} records"
         yield from polled
-    assert source.poll(limit) is None, "poll() must go on giving None after the end"
+    assert source.poll(limit) is None, "poll() must keep returning None after the end"
     source.close()
 
 
@@ -186,7 +187,7 @@ def _with_header(payloads: Sequence[bytes], header: bytes | None) -> Records:
 def _check_neighbours(
     format_: Format, events: Sequence[Event], good: Sequence[bytes], bad: Sequence[bytes], header: bytes | None
 ) -> None:
-    """One event or dead letter a record, in order, the same as if each came alone; errors of the source stay."""
+    """Each record gives one event or dead letter, in order, the same as by itself; errors of the source are kept."""
     for record in bad:
         batch, dead = format_.decode(_with_header([record], header))
         assert not len(batch), f"{record!r:.80} must be a dead letter, became {batch.events()[0]}"
@@ -206,26 +207,26 @@ def _check_neighbours(
     )
     _same([letter.record for letter in dead], [i for i, kind in enumerate(is_good) if not kind], "their dead letters")
     _same(batch.events(), list(events), "good records among bad ones")
-    _same({i: e for i, e in dead if i in records.errors}, records.errors, "the errors that the source has found")
+    _same({i: e for i, e in dead if i in records.errors}, records.errors, "the errors of the source")
     _same(len(format_.decode(_with_header([], header))[0]), 0, "the events of no records")
 
 
 def _check_framing(format_: Format, data: bytes, expected: Sequence[bytes]) -> None:
-    """The same records wherever a stream is cut."""
+    """Framing finds the same records wherever the stream is cut."""
     for cut in sorted({*range(0, len(data), 1 + len(data) // 500), len(data)}):
-        first, dealt_with = _framed(format_, data[:cut], False)
-        rest, left = _framed(format_, data[dealt_with:], True)
+        first, consumed = _framed(format_, data[:cut], False)
+        rest, left = _framed(format_, data[consumed:], True)
         _same([*first, *rest], list(expected), f"the records of a stream cut at byte {cut} of {len(data)}")
-        _same(left, len(data) - dealt_with, "with `final`, the bytes dealt with")
+        _same(left, len(data) - consumed, "the bytes consumed with `final`")
 
 
 def _framed(format_: Format, data: bytes, final: bool) -> tuple[list[bytes], int]:
-    starts, ends, dealt_with = format_.framing(data, final)
-    return [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)], dealt_with
+    starts, ends, consumed = format_.framing(data, final)
+    return [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)], consumed
 
 
 def _written(format_: Format, events: Sequence[Event]) -> Iterator[tuple[bytes, Event]]:
-    """Records of the events that the format can write."""
+    """The events that the format can write, each with its record."""
     for event in events:
         try:
             yield format_.encode(event), comparable(event)

@@ -63,7 +63,7 @@ def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int
 def _heaviest(model: Model, name: str, top: int) -> dict[str, list[tuple[int, float]]]:
     """Label -> bucket and weight of its heaviest features."""
     rows = model.rows[model.view_of[name]]
-    if not model.learners[name].tells_weights:
+    if not model.learners[name].has_effective_weights:
         return {}
     weights = model.learners[name].effective_weights(len(rows), len(model.labels))
     if weights.size == 0:

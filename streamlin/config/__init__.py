@@ -10,8 +10,8 @@ from streamlin.config.external_models import ExternalModelConfig, SklearnConfig,
 from streamlin.config.features import Mask, Tokens, ViewConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
-from streamlin.config.kinds import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS
-from streamlin.config.learners import OwnConfig
+from streamlin.config.kinds import DEFAULT_KINDS, learner_models
+from streamlin.config.learners import BuiltInConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
@@ -20,8 +20,7 @@ from streamlin.config.run import RunConfig, further_fields
 __all__ = [
     "BASELINES",
     "DEFAULT_KINDS",
-    "LEARNER_KINDS",
-    "LEARNER_MODELS",
+    "BuiltInConfig",
     "CheckpointConfig",
     "DelayedLabelsConfig",
     "EvaluationConfig",
@@ -30,7 +29,6 @@ __all__ = [
     "KafkaConfig",
     "Mask",
     "MixtureConfig",
-    "OwnConfig",
     "PipelineConfig",
     "PluginConfig",
     "RunConfig",
@@ -38,5 +36,6 @@ __all__ = [
     "Tokens",
     "ViewConfig",
     "further_fields",
+    "learner_models",
     "needs_pickle",
 ]

@@ -1,4 +1,4 @@
-"""The tables `[[learners]]` of external models: models of river and of scikit-learn."""
+"""The tables `[[learners]]` of external models, which are those of river and scikit-learn."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,10 +11,10 @@ from streamlin.config.named import NamedLearner
 class _ExternalModel(NamedLearner):
     """A model of another library; see `streamlin.external_models`.
 
-    object : `package.module:factory`; called with `arguments`, it gives a new model.
-    features : the view that it gets, where its `input` is features.
-    on_error : what happens when it raises: it is retired, or the run stops.
-    pickle : its state may be kept in a checkpoint, and taken from there, which runs code.
+    object : `package.module:factory`; called with `arguments`, it returns a new model.
+    features : the view that the model gets if `input` is features.
+    on_error : when the model raises, retire it, or stop the run.
+    pickle : allow its state to be pickled into a checkpoint and unpickled from there, which runs code.
     """
 
     object: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
@@ -25,7 +25,7 @@ class _ExternalModel(NamedLearner):
 
 
 class RiverConfig(_ExternalModel):
-    """A classifier of river. input : it gets the text, or features as a mapping of bucket to value."""
+    """A classifier of river. input : the model gets the text, or features as a mapping of bucket to value."""
 
     kind: Literal["river"]
     input: Literal["text", "features"] = "text"
@@ -34,10 +34,10 @@ class RiverConfig(_ExternalModel):
 class SklearnConfig(_ExternalModel):
     """A classifier of scikit-learn with `partial_fit`.
 
-    input : it gets features as a sparse matrix of one row, or a list of one text.
-    bits : that matrix has 2^bits columns, of which scikit-learn mostly touches each at every event; or 2^features.bits,
-        if that is less.
-    classes : all labels there will be; none: they are not known beforehand.
+    input : the model gets features as a sparse matrix of one row, or a list of one text.
+    bits : the matrix has 2^bits columns, or 2^features.bits if that is less; scikit-learn mostly touches every column
+        at every event.
+    classes : all labels of the stream; empty if they are not known beforehand.
     """
 
     kind: Literal["sklearn"]
@@ -49,7 +49,7 @@ class SklearnConfig(_ExternalModel):
     @classmethod
     def _several(cls, classes: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(classes)) < len(classes) or len(classes) == 1:
-            raise ValueError("needs two labels at least, each once")
+            raise ValueError("needs at least two labels, each once")
         return classes
 
 
@@ -57,8 +57,8 @@ ExternalModelConfig = RiverConfig | SklearnConfig
 
 
 def needs_pickle(name: str) -> str:
-    """What is said where an external model is to be kept that may not be pickled."""
+    """The message for an external model that would have to be pickled without permission."""
     return (
-        f"learners.{name}.pickle: what an external model has learned can only be kept pickled; pickle = true "
-        "allows that, and that it is unpickled later on, which runs code"
+        f"learners.{name}.pickle: an external model can be saved only by pickling; pickle = true allows that, and "
+        "unpickling it later, which runs code"
     )

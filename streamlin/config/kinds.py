@@ -1,45 +1,49 @@
-"""Every kind of learner, and which model its table is of."""
+"""Every kind of learner, and the model of its table."""
 
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, GetPydanticSchema
-from pydantic_core import CoreSchema, core_schema
+from pydantic import GetPydanticSchema
+from pydantic_core import PydanticKnownError, core_schema
 
-from streamlin.config.base import Strict
-from streamlin.config.external_models import ExternalModelConfig
-from streamlin.config.learners import OwnConfig
+from streamlin.config.external_models import ExternalModelConfig, RiverConfig, SklearnConfig
+from streamlin.config.learners import BuiltInConfig, model_of
 from streamlin.config.mixture import MixtureConfig
+from streamlin.config.named import NamedLearner
 from streamlin.config.plugin import PluginConfig
-from streamlin.registry import schemes
+from streamlin.registry import built_in_learners, schemes
 
-_Known = OwnConfig | MixtureConfig | ExternalModelConfig
-
-LEARNER_MODELS: dict[str, type[Strict]] = {
-    kind: model for model in get_args(_Known) for kind in get_args(model.model_fields["kind"].annotation)
-}
-"""By kind; those of other packages are not among them."""
-
-LEARNER_KINDS = tuple(LEARNER_MODELS)
-DEFAULT_KINDS = LEARNER_KINDS[:5]
+DEFAULT_KINDS = ("naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression")
 """Those that run unless others are named, in this order."""
 
-_PLUGIN = "plugin"
+
+def learner_models() -> dict[str, type[NamedLearner]]:
+    """The model of each kind's table, built-in learners first; plugins are not among them."""
+    built_in = {kind: model_of(learner, kind) for kind, learner in built_in_learners().items()}
+    return built_in | {"mixture": MixtureConfig, "river": RiverConfig, "sklearn": SklearnConfig}
 
 
-def _model_of(learner: Any) -> str | None:
-    """Which of the models a learner's table is of."""
-    kind = learner.get("kind") if isinstance(learner, dict) else getattr(learner, "kind", None)
-    if kind is None or (isinstance(kind, str) and kind in LEARNER_MODELS):
-        return kind
-    return _PLUGIN if isinstance(kind, str) and kind in schemes("learners") else str(kind)
-
-
-def _told_apart(_: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """The schema of a learner's table. pydantic's own would want each kind said again, as a tag."""
-    models = LEARNER_MODELS | {_PLUGIN: PluginConfig}
-    return core_schema.tagged_union_schema(
-        {tag: handler.generate_schema(model) for tag, model in models.items()}, _model_of
+def _validated(table: Any) -> NamedLearner:
+    """The table as the model of its kind. The models are made at the first table: learners take long to import."""
+    if isinstance(table, NamedLearner):
+        return table
+    if not isinstance(table, dict):
+        raise PydanticKnownError("dict_type")
+    kind = table.get("kind")
+    if kind is None:
+        raise PydanticKnownError("union_tag_not_found", {"discriminator": "kind"})
+    models = learner_models()
+    if isinstance(kind, str):
+        if kind in models:
+            return models[kind].model_validate(table)
+        if kind in schemes("learners"):
+            return PluginConfig.model_validate(table)
+    raise PydanticKnownError(
+        "union_tag_invalid", {"discriminator": "kind", "tag": str(kind), "expected_tags": ", ".join(models)}
     )
 
 
-LearnerConfig = Annotated[_Known | PluginConfig, GetPydanticSchema(_told_apart)]
+LearnerConfig = Annotated[
+    BuiltInConfig | PluginConfig | MixtureConfig | ExternalModelConfig,
+    GetPydanticSchema(lambda *_: core_schema.no_info_plain_validator_function(_validated)),
+]
+"""Any learner's table. What a nested model finds wrong keeps its place in the whole configuration."""

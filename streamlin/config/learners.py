@@ -1,80 +1,39 @@
-"""The tables `[[learners]]` of our own learners, but for the mixture."""
+"""The tables `[[learners]]` of built-in learners, made from the learners themselves."""
 
-from typing import Annotated, Literal, Self
+import inspect
+from functools import cache
+from typing import Any, Literal, Self, get_type_hints
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
+from pydantic import create_model, model_validator
 
 from streamlin.config.named import LearnerOfView
+from streamlin.errors import ConfigError
+from streamlin.registry import built_in_learners
 
 
-class NaiveBayesConfig(LearnerOfView):
-    kind: Literal["naive_bayes"]
-    alpha: PositiveFloat = 0.3
-    smoothing: Literal["uniform", "prior"] = "uniform"
-    half_life: PositiveFloat | None = None
-    reset: Annotated[float, Field(gt=0, lt=1)] | None = None
+class BuiltInConfig(LearnerOfView):
+    """A built-in learner; its own keys are its constructor's parameters, within the limits declared there."""
 
-
-class PerceptronConfig(LearnerOfView):
-    kind: Literal["perceptron"]
-
-
-class AveragedPerceptronConfig(LearnerOfView):
-    kind: Literal["averaged_perceptron"]
-    half_life: PositiveFloat | None = None
-
-
-class PassiveAggressiveConfig(LearnerOfView):
-    kind: Literal["passive_aggressive"]
-    C: PositiveFloat = 0.1
-    variant: Literal[1, 2] = 1
-
-
-class LogisticRegressionConfig(LearnerOfView):
-    kind: Literal["logistic_regression"]
-    eta: PositiveFloat = 0.45
-    epsilon: PositiveFloat = 1e-10
-    normalize: bool = True
-    squares: Literal["weight", "feature"] = "weight"
-
-
-class HingeConfig(LearnerOfView):
-    kind: Literal["hinge"]
-    eta: PositiveFloat = 0.45
-    epsilon: PositiveFloat = 1e-10
-    normalize: bool = True
-
-
-class SGDConfig(LearnerOfView):
-    kind: Literal["sgd"]
-    loss: Literal["perceptron", "log", "hinge"] = "log"
-    rate: Literal["constant", "inverse", "inverse_sqrt", "pegasos"] = "constant"
-    eta: PositiveFloat = 0.5
-    l2: NonNegativeFloat = 0.0
-    normalize: bool = True
+    kind: str
 
     @model_validator(mode="after")
-    def _l2_fits(self) -> Self:
-        if self.rate == "pegasos" and self.l2 == 0:
-            raise ValueError("l2: pegasos needs it above 0")
-        if self.rate != "pegasos" and self.eta * self.l2 > 1:
-            raise ValueError(f"l2: at most 1 / eta = {1 / self.eta:g}")
+    def _constructor_agrees(self) -> Self:
+        """A constructor may check more than each parameter by itself."""
+        try:
+            built_in_learners()[self.kind](**self.parameters())
+        except ConfigError as error:
+            raise ValueError(f"learners.{self.name}: {error}") from None
         return self
 
 
-class ArowConfig(LearnerOfView):
-    kind: Literal["arow"]
-    r: PositiveFloat = 10.0
-
-
-OwnConfig = (
-    NaiveBayesConfig
-    | PerceptronConfig
-    | AveragedPerceptronConfig
-    | PassiveAggressiveConfig
-    | LogisticRegressionConfig
-    | HingeConfig
-    | SGDConfig
-    | ArowConfig
-)
-"""In this order; the first five run unless others are named."""
+@cache
+def model_of(learner: type, kind: str) -> type[BuiltInConfig]:
+    """The model of a learner's table: a key for each parameter of its constructor, of its type, limits and default."""
+    types = get_type_hints(learner.__init__, include_extras=True)  # type: ignore[misc]  # of this very class
+    keys: dict[str, Any] = {"kind": (Literal[kind], ...)}
+    keys |= {
+        parameter.name: (types[parameter.name], parameter.default)
+        for parameter in inspect.signature(learner).parameters.values()
+        if parameter.name != "features"
+    }
+    return create_model(f"{learner.__name__}Config", __base__=BuiltInConfig, __doc__=learner.__doc__, **keys)

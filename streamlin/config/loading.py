@@ -9,9 +9,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, create_model
 
-from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS, KafkaConfig, RunConfig, ViewConfig
+from streamlin.config import DEFAULT_KINDS, KafkaConfig, RunConfig, ViewConfig, learner_models
+from streamlin.config.base import Strict
 from streamlin.config.presets import with_preset
 from streamlin.errors import ConfigError, nearest
 from streamlin.registry import schemes
@@ -20,6 +21,11 @@ PREFIX = "STREAMLIN_"
 SECRETS = ("kafka.sasl_password", "kafka.ssl_key_password", "serve.token")
 """Keys that only the environment may set: files are shared, and command lines are visible to every user."""
 Tables = dict[str, Any]
+_TABLES: dict[str, Any] = {name: field.annotation for name, field in RunConfig.model_fields.items()}
+_other_fields: Any = {name: (field.annotation, field) for name, field in RunConfig.model_fields.items()}
+del _other_fields["learners"]
+_OtherTables = create_model("_OtherTables", __base__=Strict, **_other_fields)
+"""All but the learners. These are checked first, since learners must be imported before theirs can be."""
 
 
 def load_config(
@@ -86,9 +92,11 @@ def load_kafka(file: Path | str | None = None, environment: Mapping[str, str] | 
     for key, value in from_environment(environment):
         put(kafka, key, value)
     try:
-        return checked(kafka).kafka
-    except ConfigError as error:
-        raise ConfigError(_with_variable(str(error), (), environment)) from None
+        return KafkaConfig.model_validate(kafka.get("kafka", {}))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        line = _explained({**first, "loc": ("kafka", *first["loc"])}, kafka)
+        raise ConfigError(_with_variable(line, (), environment)) from None
 
 
 def _refuse_secrets(tables: Tables) -> None:
@@ -152,6 +160,7 @@ def put(tables: Tables, key: str, value: Any) -> None:
 def checked(tables: Tables) -> RunConfig:
     """The configuration in the tables. Raises ConfigError for the first mistake in them."""
     try:
+        _OtherTables.model_validate({key: table for key, table in tables.items() if key != "learners"})
         return RunConfig.model_validate(tables)
     except ValidationError as error:
         raise ConfigError(_explained(error.errors(include_url=False)[0], tables)) from None
@@ -164,7 +173,7 @@ def _learner(name: str, configured: Any) -> Tables:
         for learner in listed:
             if learner.get(key) == name:
                 return learner
-    if name not in LEARNER_KINDS and name not in schemes("learners"):
+    if name not in learner_models() and name not in schemes("learners"):
         names = [learner["name"] for learner in listed if learner.get("name")]
         raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*_kinds(), *names])}")
     return {"kind": name}
@@ -172,7 +181,7 @@ def _learner(name: str, configured: Any) -> Tables:
 
 def _kinds() -> list[str]:
     """All kinds of learners, those of other packages last."""
-    return [*LEARNER_KINDS, *schemes("learners")]
+    return [*learner_models(), *schemes("learners")]
 
 
 def _tables_of(learners: Any) -> list[Tables]:
@@ -207,7 +216,7 @@ def _explained(error: Mapping[str, Any], tables: Tables) -> str:
         text = str(error["ctx"]["error"])
         return text if not key or isinstance(found, Mapping) else f"{key}: {text}, got {found!r}"
     if error["type"] == "extra_forbidden":
-        return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1]))}"
+        return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1], tables))}"
     if error["type"] == "union_tag_invalid":
         return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], _kinds())}"
     if error["type"] == "union_tag_not_found" and isinstance(found, Mapping):
@@ -233,21 +242,21 @@ def _dotted(loc: Sequence[Any], tables: Tables) -> str:
     if parts[:1] == ["learners"] and len(parts) > 1 and isinstance(parts[1], int):
         learner = tables["learners"][parts[1]]
         named = isinstance(learner, dict) and (learner.get("name") or learner.get("kind"))
-        parts = ["learners", named or str(parts[1]), *parts[3:]]
+        parts = ["learners", named or str(parts[1]), *parts[2:]]
     if parts[:2] == ["features", "views"]:
         del parts[1]
     return ".".join(str(part) for part in parts)
 
 
-def _keys(loc: Sequence[Any]) -> list[str]:
+def _keys(loc: Sequence[Any], tables: Tables) -> list[str]:
     """The valid keys at a place in the configuration."""
     model: type[BaseModel]
     if not loc:
         model = RunConfig
     elif loc[0] == "learners":
-        model = LEARNER_MODELS[loc[2]]
+        model = learner_models()[tables["learners"][loc[1]]["kind"]]
     elif loc[0] == "features" and len(loc) > 1:
         model = ViewConfig
     else:
-        model = type(getattr(RunConfig(), loc[0]))
+        model = _TABLES[loc[0]]
     return [key for key in model.model_fields if key != "views"]

@@ -8,17 +8,16 @@ from streamlin.config.named import NamedLearner
 
 
 class MixtureConfig(NamedLearner):
-    """members : names of learners that stand before it; by default all."""
+    """A mixture of other learners. members : names of learners listed before it; by default all of them."""
 
     kind: Literal["mixture"]
     members: Names = ()
 
     def check_members(self, before: Sequence[str]) -> None:
-        """Raise ValueError for members that don't stand before the mixture."""
+        """Raise ValueError for members that are not listed before the mixture."""
         if not before:
-            raise ValueError(f"learners.{self.name}: it mixes learners that stand before it; there is none")
+            raise ValueError(f"learners.{self.name}: expected learners listed before it, found none")
         for member in self.members:
             if member not in before:
-                raise ValueError(
-                    f"learners.{self.name}.members: no learner '{member}' before it (there is {', '.join(before)})"
-                )
+                found = f"learners.{self.name}.members: no learner '{member}' listed before it"
+                raise ValueError(f"{found}, expected one of {', '.join(before)}")

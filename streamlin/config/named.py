@@ -1,4 +1,4 @@
-"""What the table of every learner has."""
+"""The keys that the table of every learner has."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from streamlin.config.base import Strict
 
 
 class NamedLearner(Strict):
-    """A learner by name; its own keys are explained at its class in `streamlin.learners`."""
+    """A learner with a name, by default its kind."""
 
     name: str = ""
 
@@ -20,11 +20,11 @@ class NamedLearner(Strict):
         return data
 
     def parameters(self) -> dict[str, Any]:
-        """The learner's own keys: the arguments of its constructor."""
+        """The learner's own keys, which are the arguments of its constructor."""
         return self.model_dump(exclude={"kind", "name", "features"})
 
 
 class LearnerOfView(NamedLearner):
-    """A learner and the view that it reads."""
+    """A learner that reads a view. features : the name of the view."""
 
     features: str = "words"

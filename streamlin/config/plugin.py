@@ -1,4 +1,4 @@
-"""The table `[[learners]]` of a learner that another package provides."""
+"""The tables `[[learners]]` of learners that other packages provide."""
 
 import inspect
 from typing import Self

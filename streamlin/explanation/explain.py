@@ -83,7 +83,7 @@ def _is_sum(model: Model, name: str) -> bool:
     """Whether a learner's scores are sums over known features."""
     if name in model.mixtures:
         return all(_is_sum(model, model.names[member]) for member in model.members[name])
-    return name in model.learners and model.learners[name].tells_weights
+    return name in model.learners and model.learners[name].has_effective_weights
 
 
 def _pieces(text: str | Sequence[str]) -> tuple[str, ...]:

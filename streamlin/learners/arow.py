@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import best_other, linear_scores
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import Positive, checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
@@ -36,9 +36,9 @@ def learn_batch(
     bias_precision: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
-    """Score, then learn, event by event; what is changed in place:
+    """Score, then learn, event by event. Changed in place:
 
-    weights [n_rows, n_labels], bias [n_labels]. precisions [n_rows, 1], bias_precision [] : less 1, what is new is 0.
+    weights [n_rows, n_labels], bias [n_labels]. precisions [n_rows, 1], bias_precision [] : P - 1, so that zero is new.
     """
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
@@ -48,7 +48,7 @@ def learn_batch(
         rival = best_other(s, y)
         if y < 0 or rival < 0:
             continue
-        loss = 1.0 + s[rival] - (s[y] if y < known else 0.0)  # a label that the event brings has score 0
+        loss = 1.0 + s[rival] - (s[y] if y < known else 0.0)  # a label that the event itself brings has score 0
         if loss <= 0.0:
             continue
         variance = 2.0 / (1.0 + bias_precision[()])
@@ -71,17 +71,17 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
 
 class Arow(Learner):
-    """Multiclass AROW: passive-aggressive steps, the smaller the surer a feature's weights are.
+    """Multiclass AROW: passive-aggressive steps that are smaller for features with more certain weights.
 
-    For an example x (its bias feature included) with label y, r* the best scored other label, and a precision P_j of
-    feature j's weights, 1 at first; where loss = 1 - W_y.x + W_r*.x > 0::
+    For an example x (its bias feature included) with label y, the best scored other label r*, and a precision P_j of
+    feature j's weights, initially 1; if loss = 1 - W_y.x + W_r*.x > 0::
 
         v    = sum_j 2 x_j^2 / P_j
         tau  = w loss / (v + r)
@@ -90,12 +90,12 @@ class Arow(Learner):
 
     Parameters
     ----------
-    r : > 0; larger for noisier labels: smaller steps, and weights that stay unsure for longer.
-    features : see `Learner`. Unnormalised values.
+    r : > 0; larger for noisier labels: smaller steps, and precisions that grow more slowly.
+    features : see `Learner`; unnormalised values.
 
     Raises
     ------
-    ConfigError : r is not positive and finite.
+    ConfigError : r is outside its limits.
     """
 
     name = "arow"
@@ -103,11 +103,10 @@ class Arow(Learner):
     shared = ("precisions",)
     kernels = Kernels(learn_batch, learn_event)
 
-    def __init__(self, r: float = 10.0, features: View | None = None) -> None:
-        if not 0 < r < np.inf:
-            raise ConfigError(f"arow.r must be positive, got {r}")
+    @checked
+    def __init__(self, r: Positive = 10.0, features: View | None = None) -> None:
         super().__init__(features)
-        self.r = float(r)
+        self.r = r
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
 

@@ -14,9 +14,10 @@ from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
-from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
+from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import Positive, checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
@@ -41,8 +42,8 @@ def learn_batch(
     """Score, then learn, event by event.
 
     weights [n_rows, n_labels], bias [n_labels] : the current ones, changed in place.
-    sums, bias_sums : likewise, each update times the clock before it.
-    clock [] : likewise, what the events learned weigh. growth [] : log2 of what the next one weighs, grows by `rate`.
+    sums, bias_sums : likewise, the sums of each update times the clock before it.
+    clock [] : likewise, the total weight of the events learned. growth [] : log2 of the next one's, grows by `rate`.
     """
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     current = np.empty(scores.shape[1])  # the scores by the current weights
@@ -75,41 +76,42 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
 
 class AveragedPerceptron(Learner):
-    """The perceptron that predicts by the mean of its weights over time.
+    """The perceptron that predicts with the mean of its weights over time.
 
-    Its mistakes are judged by the current weights W. With t events learned so far, and an update d made when the clock
-    stood at c, the mean after t events is W - U / t, where U sums c d::
+    It learns from the mistakes of the current weights W. After t events, the mean is W - U / t, where U sums c d for
+    each update d made when the clock stood at c::
 
         k = argmax W_k.x != y:   W_y += w x,  W_k -= w x,  U_y += t w x,  U_k -= t w x
         t += 1
 
-    With a half-life the mean is weighted: an event's W weighs half of what that of `half_life` events later does. The
-    clock is then a sum of growing weights, t += 2^(i / half_life) for the i-th event learned; all else is the same.
+    With a half-life the mean is weighted: the W of an event weighs half as much as that of `half_life` events later.
+    The clock is then a sum of growing weights, t += 2^(i / half_life) for the i-th event learned.
 
     Parameters
     ----------
-    half_life : events, > 0; None: all W weigh the same.
+    half_life : in events, > 0; None: all W weigh the same.
     features : see `Learner`.
 
     Raises
     ------
-    ConfigError : half_life is not positive and finite.
+    ConfigError : half_life is outside its limits.
     """
 
     name = "averaged_perceptron"
     tables = ("weights", "bias", "sums", "bias_sums", "clock", "growth")
     kernels = Kernels(learn_batch, learn_event)
 
-    def __init__(self, half_life: float | None = None, features: View | None = None) -> None:
+    @checked
+    def __init__(self, half_life: Positive | None = None, features: View | None = None) -> None:
         super().__init__(features)
-        self.half_life = checked_half_life(self.name, half_life)
+        self.half_life = half_life
         self.weights, self.sums = np.zeros((0, 0), np.float32), np.zeros((0, 0))
         self.bias, self.bias_sums = np.zeros(0, np.float32), np.zeros(0)
         self.clock, self.growth = np.zeros(()), np.zeros(())

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
-from streamlin.learners.alone import Alone
 from streamlin.learners.linear import scale_to_one
+from streamlin.learners.standalone import StandaloneLearner
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
 
@@ -20,34 +20,36 @@ Rows = slice | NDArray[np.int32]
 ALL = slice(None)
 
 
-class Learner(Alone):
+class Learner(StandaloneLearner):
     """An online classifier of hashed features.
 
-    A subclass makes its tables, empty, and names them; it learns in one kernel. Tables grow; what a new row or label
-    holds is zeros, always.
+    A subclass creates its tables, empty, and names them; one kernel scores and learns. Tables grow; new rows and labels
+    always start as zeros.
 
-    Used alone it takes texts, or mappings of feature to value; in a pipeline it takes `Examples` whose rows and labels
-    the pipeline gives out, and leaves its own `view`, `rows` and `labels` alone.
+    Without a pipeline it takes texts, or mappings of feature to value. In a pipeline it takes `Examples` whose rows and
+    labels the pipeline numbers, and its own `view` and `labels` are not used.
 
     Parameters
     ----------
-    features : how texts become features; words and pairs of words in 2^20 buckets unless told otherwise.
+    features : how texts become features; by default words and pairs of words in 2^20 buckets.
 
     Raises
     ------
-    ConfigError : `features` is no view.
+    ConfigError : `features` is not a `View`.
     """
 
     name: ClassVar[str]
     tables: ClassVar[tuple[str, ...]]
-    """The arrays that are learned: of two dimensions, [n_rows, n_labels]; of one, [n_labels]; of none, a number.
+    """The learned arrays: two dimensions are [n_rows, n_labels], one is [n_labels], none is a single number.
 
-    Whoever replaces one, does so by one of the same shape: `grow` knows what room there is.
+    A replacement must have the same shape, since `grow` remembers how much room the tables have.
     """
     shared: tuple[str, ...] = ()
-    """Those of two dimensions that are [n_rows, 1]: what a feature has for all its labels."""
+    """Names of tables that are [n_rows, 1]: one value for each feature, shared by all labels."""
     normalize: bool = False
     """Whether an event's values are scaled to length 1."""
+    nonnegative_values: ClassVar[bool] = False
+    """Whether the values of features must be 0 or more."""
 
     def __init__(self, features: View | None = None) -> None:
         if not isinstance(features, View | None):
@@ -60,11 +62,11 @@ class Learner(Alone):
         cls._has_step = cls.kernels is not None and cls.score_then_learn is Learner.score_then_learn
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy gets: what was learned, not what is kept for speed."""
+        """The state for a copy: all that was learned, without the arrays that are kept for speed."""
         return {name: value for name, value in vars(self).items() if name != "_singles"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Tables that can't be written to, or are maps of a file, are copied: no kernel takes them."""
+        """Copy tables that are read-only or mapped from a file: kernels accept neither."""
         vars(self).update(state)
         for name in self.tables:
             table = state[name]
@@ -75,41 +77,44 @@ class Learner(Alone):
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
-        """Set scores float64[n, n_labels], event by event, each before its event was learned.
+        """Set scores float64[n, n_labels], event by event, each before its event is learned.
 
-        -inf where a label is no candidate yet. The tables must have been grown to all rows and labels of the batch.
+        A label that is not known yet at an event scores -inf. The tables must already have room for all rows and labels
+        of the batch, see `grow`.
         """
         if self.kernels is None:
             raise NotImplementedError
         self.kernels.learn_batch(*examples, *targets, *self.arguments(), scores)
 
     def arguments(self) -> tuple[Any, ...]:
-        """What the kernel gets beside a batch and its scores; the same objects while nothing is changed."""
+        """The kernel's arguments between the batch and the scores; the same objects as long as no table is replaced."""
         raise NotImplementedError
 
     def check_values(self, values: NDArray[np.float32]) -> None:
-        """Raise RecordError if the values of a mapping are none to learn from."""
+        """Raise RecordError for values of a mapping from which it can't learn."""
+        if self.nonnegative_values and values.min(initial=0) < 0:
+            raise RecordError(f"{self.name}: a value is {values.min()}, it must be 0 or more")
 
     def grow(self, n_rows: int, n_labels: int) -> None:
-        """Make room: rows double, labels grow by a quarter (a row of many labels is memory in use at once)."""
+        """Make room: rows double; labels grow by a quarter only, since a row uses its memory for all labels at once."""
         if n_rows > self._room[0] or n_labels > self._room[1]:
             for name in self.tables:
                 setattr(self, name, grown(getattr(self, name), self._shape(name, n_rows, n_labels), self._rows_in_use))
-            self._outgrown()
+            self._release_tables()
             self._room = self._capacity(n_rows, n_labels)
         self._rows_in_use = max(self._rows_in_use, n_rows)
 
     def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.floating[Any]]:
-        """[n_rows, n_labels]: what a feature of value 1, as it is scored, adds to each label's score.
+        """[n_rows, n_labels]: what each feature adds to each label's score, for a value of 1 after normalisation.
 
-        of : the rows asked for, all unless told otherwise.
+        of : the rows wanted, by default all.
         """
         weights: NDArray[np.floating[Any]] = self.state(n_rows, n_labels)["weights"][of]
         return weights
 
     @property
-    def tells_weights(self) -> bool:
-        """Whether `effective_weights` can tell them: a table of that name holds them, or the learner computes them."""
+    def has_effective_weights(self) -> bool:
+        """Whether `effective_weights` works: a table `weights` holds them, or the learner overrides the method."""
         if type(self).effective_weights is not Learner.effective_weights:
             return True
         table = getattr(self, "weights", None)
@@ -118,7 +123,7 @@ class Learner(Alone):
     def contributions(self, examples: Examples, n_labels: int) -> NDArray[np.float64]:
         """float64[m, n_labels]: what each of an event's m entries that have a row adds to each label's score.
 
-        Together with the scores of an event without features they are the event's scores.
+        Their sum, added to the scores of an event without features, gives the event's scores.
         """
         rows, values = examples.rows[: examples.indptr[1]], examples.values[: examples.indptr[1]]
         known = rows >= 0
@@ -130,22 +135,22 @@ class Learner(Alone):
         """Every table, cut to the rows and labels in use; views, not copies."""
         self.grow(n_rows, n_labels)
         used = {name: map(slice, self._shape(name, n_rows, n_labels)) for name in self.tables}
-        return {name: getattr(self, name)[(*slices, ...)] for name, slices in used.items()}  # a number stays an array
+        return {name: getattr(self, name)[(*slices, ...)] for name, slices in used.items()}  # numbers stay arrays
 
     def _shape(self, name: str, n_rows: int, n_labels: int) -> tuple[int, ...]:
-        """What a table needs for so many rows and labels."""
+        """The shape that a table needs for this many rows and labels."""
         if name in self.shared:
             return n_rows, 1
         return (n_rows, n_labels)[2 - getattr(self, name).ndim :]
 
     def _capacity(self, n_rows: int, n_labels: int) -> tuple[int, int]:
-        """For how many rows and labels all tables have room, which is at least for these."""
+        """The numbers of rows and labels for which all tables have room, at least those given."""
         shapes = [getattr(self, name).shape for name in self.tables if name not in self.shared]
         rows = min((shape[0] for shape in shapes if len(shape) == 2), default=n_rows)
         return rows, min((shape[-1] for shape in shapes if shape), default=n_labels)
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Take tables that `state` gave; they are not copied."""
+        """Use the tables of a `state`, without copying them."""
         for name in self.tables:
             setattr(self, name, state[name])
         self._room = (0, 0)

@@ -1,28 +1,18 @@
-"""Noticing that a learner's accuracy has collapsed: what was right for long is wrong of late.
+"""Detection of a collapse in a learner's accuracy.
 
-Two fading accuracies of its own predictions, one of a short and one of a long memory, whose ratio tells a change, as in
-Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346.
+Two fading accuracies of its own predictions are compared, one with a short and one with a long memory, as in Gama,
+Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.kernel import kernel
 
 _LATE, _LONG = 0.995, 0.9995
-"""What an earlier event's part shrinks by: memories of some 200 and 2,000 events."""
+"""Fading factors of the short and the long memory: about 200 and 2,000 events."""
 _ENOUGH = 300.0
-"""The weight that the long memory must hold before anything is told from it."""
-
-
-def checked_reset(name: str, reset: float | None) -> float | None:
-    """Raises ConfigError for what is no share between 0 and 1."""
-    if reset is None:
-        return None
-    if not 0 < reset < 1:
-        raise ConfigError(f"{name}.reset must be above 0 and below 1, got {reset}")
-    return float(reset)
+"""The sum of weights that the long memory needs before it is compared."""
 
 
 @kernel
@@ -35,10 +25,10 @@ def collapsed(
     long_hits: NDArray[np.float64],
     long: NDArray[np.float64],
 ) -> bool:
-    """Count a prediction; whether late_hits / late < share * long_hits / long now.
+    """Count a prediction; returns whether now late_hits / late < share * long_hits / long.
 
-    The numbers [] are changed in place: fading sums of weights, of hits and of all. Where it is so the long memory
-    becomes the late one, lest the same collapse be told twice.
+    The numbers [] are changed in place: fading sums of the weights of hits and of all events. After a collapse the long
+    memory is replaced by the short one, so that the same collapse is reported only once.
     """
     won = weight if hit else 0.0
     late_hits[()] = _LATE * late_hits[()] + won

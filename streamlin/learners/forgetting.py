@@ -1,7 +1,7 @@
-"""Forgetting by a growing increment: what is new counts for more, instead of what is old for less.
+"""Forgetting by growing increments: new events count more, instead of old ones less.
 
-After i events an event counts 2^(i / half_life). All that is summed is a ratio in the end, so that only the increments'
-relation matters. Once they have grown by 2^64, sums are divided by that: by a power of two, which rounds nothing.
+The i-th event counts 2^(i / half_life). Only ratios of sums are used, so only the ratios of increments matter. Once the
+increment has grown by 2^64, all sums are divided by 2^64, which is exact since it is a power of two.
 """
 
 from functools import cache
@@ -10,25 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.kernel import kernel
 
 GROWN = 64.0
-"""log2 of an increment at which sums are scaled down."""
-
-
-def checked_half_life(name: str, half_life: float | None) -> float | None:
-    """Raises ConfigError for what is no half-life."""
-    if half_life is None:
-        return None
-    if not 0 < half_life < np.inf:
-        raise ConfigError(f"{name}.half_life must be positive, got {half_life}")
-    return float(half_life)
+"""log2 of the increment at which sums are scaled down."""
 
 
 @cache
 def growth_rate(half_life: float | None) -> float:
-    """By how much the log2 of the increment grows with each event."""
+    """The growth of the increment's log2 with each event."""
     return 0.0 if half_life is None else 1.0 / half_life
 
 

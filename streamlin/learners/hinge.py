@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import Positive, checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
@@ -40,7 +40,7 @@ def learn_batch(
     """Score, then learn, event by event.
 
     weights [n_rows, n_labels], bias [n_labels] : changed in place.
-    squares, bias_squares : likewise, the sums of squared gradients.
+    squares, bias_squares : likewise; the sums of squared gradients.
     """
     bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
@@ -52,7 +52,7 @@ def learn_batch(
         rival = best_other(s, y)
         if y < 0 or rival < 0:
             continue
-        if 1.0 + s[rival] - (s[y] if y < known else 0.0) <= 0.0:  # a label that the event brings has score 0
+        if 1.0 + s[rival] - (s[y] if y < known else 0.0) <= 0.0:  # a label that the event itself brings has score 0
             continue
         w = targets.weights[i]
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
@@ -65,16 +65,16 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
 
 class Hinge(Learner):
-    """A linear support vector machine, its steps scaled by Adagrad.
+    """A linear support vector machine with steps scaled by Adagrad.
 
-    For an example x with label y, and r the best scored other label; where 1 - s_y + s_r > 0::
+    For an example x with label y, and the best scored other label r; if 1 - s_y + s_r > 0::
 
         g_yj = -w x_j,   g_rj = w x_j
         G_kj += g_kj^2
@@ -82,28 +82,26 @@ class Hinge(Learner):
 
     Parameters
     ----------
-    eta : step size, > 0; 0.45 suits normalised, 0.1 raw values.
-    epsilon : > 0, keeps the first step finite.
-    normalize : scale x to length 1, its bias feature aside.
+    eta : > 0; the step size: 0.45 suits normalised values, 0.1 raw ones.
+    epsilon : > 0; keeps the first step finite.
+    normalize : scale x, without its bias feature, to length 1.
     features : see `Learner`.
 
     Raises
     ------
-    ConfigError : eta or epsilon is not positive and finite.
+    ConfigError : a parameter is outside its limits.
     """
 
     name = "hinge"
     tables = ("weights", "bias", "squares", "bias_squares")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(
-        self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True, features: View | None = None
+        self, eta: Positive = 0.45, epsilon: Positive = 1e-10, normalize: bool = True, features: View | None = None
     ) -> None:
-        for key, value in (("eta", eta), ("epsilon", epsilon)):
-            if not 0 < value < np.inf:
-                raise ConfigError(f"hinge.{key} must be positive, got {value}")
         super().__init__(features)
-        self.eta, self.epsilon, self.normalize = float(eta), float(epsilon), bool(normalize)
+        self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
         self.weights, self.squares = np.zeros((0, 0), np.float32), np.zeros((0, 0))
         self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 

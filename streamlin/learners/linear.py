@@ -1,4 +1,4 @@
-"""What linear learners share: a score for each label, the rival of a label, and steps along an example."""
+"""Kernels that linear learners share: scores, the rival of a label, and steps along an example."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ def linear_scores(
 
 @kernel
 def best_other(scores: NDArray[np.float64], y: int) -> int:
-    """The best scored candidate but y; -1 if there is no other. Ties go to the label seen first."""
+    """The best scored candidate other than y; -1 if there is no other. Ties go to the label seen first."""
     best = -1
     for k in range(scores.size):
         if k != y and scores[k] > -np.inf and (best < 0 or scores[k] > scores[best]):
@@ -37,7 +37,7 @@ def best_other(scores: NDArray[np.float64], y: int) -> int:
 
 @kernel
 def squared_length(examples: Examples, i: int) -> float:
-    """The sum of event i's squared values, those without a row among them."""
+    """The sum of event i's squared values, including those of features without a row."""
     total = 0.0
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
         total += np.float64(examples.values[j]) * np.float64(examples.values[j])
@@ -54,14 +54,14 @@ def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Ar
 
 @kernel
 def scale_to_one(examples: Examples, i: int) -> float:
-    """What event i's values are multiplied by to be of length 1; 1 where there is none."""
+    """The factor that scales event i's values to length 1; 1 for an event without values."""
     squared_norm = squared_length(examples, i)
     return 1.0 / np.sqrt(squared_norm) if squared_norm > 0.0 else 1.0
 
 
 @kernel
 def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
-    """Set errors[k] = p_k - [k = y], return their number; a y that is no candidate yet takes part with score 0."""
+    """Set errors[k] = p_k - [k = y], return their number; a y that is not a candidate yet has score 0."""
     n_labels = max(known, y + 1)
     top = 0.0 if n_labels > known else scores[0]
     for k in range(known):

@@ -4,22 +4,20 @@ Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, the diagonal form of figure 1; t
 Models for Statistical NLP (2014), section 4.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import Positive, checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
-
-Squares = Literal["weight", "feature"]
 
 
 @kernel
@@ -44,7 +42,7 @@ def learn_batch(
     """Score, then learn, event by event.
 
     weights [n_rows, n_labels], bias [n_labels] : changed in place.
-    squares, bias_squares : likewise, the sums of squared gradients; by feature there is but the first column of them.
+    squares, bias_squares : likewise; the sums of squared gradients, by feature only in their first column.
     """
     bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
@@ -75,8 +73,8 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
@@ -92,8 +90,8 @@ def adagrad_steps(
     weights: NDArray[np.float32],
     squares: NDArray[np.float64],
 ) -> None:
-    """One feature's step for all labels, each of gradient errors_k x."""
-    # Tables are indexed by row and label: a row taken as an array of its own costs more than the step.
+    """The step of one feature for all labels, with gradients errors_k x."""
+    # Tables are indexed by row and label: a view of the row would cost more than the step.
     for k in range(n_labels):
         adagrad_step(errors[k] * x, row, k, eta, epsilon, weights, squares)
 
@@ -110,7 +108,7 @@ def shared_steps(
     weights: NDArray[np.float32],
     squares: NDArray[np.float64],
 ) -> None:
-    """The same where all labels share a sum of squares: the gradient's squared length, over the labels."""
+    """The same with one sum of squares for all labels: the squared length of the gradient over labels."""
     squares[row, 0] += squared_errors * (x * x)
     step = eta * x / np.sqrt(squares[row, 0] + epsilon)
     for k in range(n_labels):
@@ -118,48 +116,44 @@ def shared_steps(
 
 
 class LogisticRegression(Learner):
-    """Multinomial logistic regression, its steps scaled by Adagrad.
+    """Multinomial logistic regression with steps scaled by Adagrad.
 
-    For an example x with label y, p the softmax of W_k.x + b_k, e_k = w (p_k - [k = y])::
+    For an example x of weight w with label y, the softmax p of W_k.x + b_k, and e_k = w (p_k - [k = y])::
 
         weight    g_kj = e_k x_j;   G_kj += g_kj^2,                W_kj -= eta g_kj / sqrt(G_kj + epsilon)
         feature   g_kj = e_k x_j;   G_j  += x_j^2 sum_k e_k^2,     W_kj -= eta g_kj / sqrt(G_j + epsilon)
 
-    With a sum for each weight, all labels take a whole step at a feature's first sight, however little was wrong with
-    them. One for each feature suits many labels: it is faster, smaller, and mostly more accurate.
+    With a sum for each weight, all labels take a full step when a feature is first seen, however small their errors.
+    One sum for each feature suits many labels: it is faster, smaller, and mostly more accurate.
 
     Parameters
     ----------
-    eta : step size, > 0; 0.45 suits normalised, 0.1 raw values, with squares by weight; 1 normalised ones by feature.
-    epsilon : > 0, keeps the first step finite.
-    normalize : scale x to length 1, its bias feature aside.
-    squares : see above.
+    eta : > 0; the step size: by weight 0.45 suits normalised values, 0.1 raw ones; by feature 1 suits normalised ones.
+    epsilon : > 0; keeps the first step finite.
+    normalize : scale x, without its bias feature, to length 1.
+    squares : one sum of squared gradients for each weight, or for each feature.
     features : see `Learner`.
 
     Raises
     ------
-    ConfigError : a parameter is not as above.
+    ConfigError : a parameter is outside its limits.
     """
 
     name = "logistic_regression"
     tables = ("weights", "bias", "gradient_squares", "bias_squares")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(
         self,
-        eta: float = 0.45,
-        epsilon: float = 1e-10,
+        eta: Positive = 0.45,
+        epsilon: Positive = 1e-10,
         normalize: bool = True,
-        squares: Squares = "weight",
+        squares: Literal["weight", "feature"] = "weight",
         features: View | None = None,
     ) -> None:
-        for key, value in (("eta", eta), ("epsilon", epsilon)):
-            if not 0 < value < np.inf:
-                raise ConfigError(f"logistic_regression.{key} must be positive, got {value}")
-        if squares not in get_args(Squares):
-            raise ConfigError(f"logistic_regression.squares must be {' or '.join(get_args(Squares))}, got {squares}")
         super().__init__(features)
-        self.eta, self.epsilon, self.normalize, self.squares = float(eta), float(epsilon), bool(normalize), squares
+        self.eta, self.epsilon, self.normalize, self.squares = eta, epsilon, normalize, squares
         by_feature = squares == "feature"
         self.shared = ("gradient_squares",) if by_feature else ()
         self.weights, self.gradient_squares = np.zeros((0, 0), np.float32), np.zeros((0, int(by_feature)))

@@ -19,7 +19,7 @@ _SPREAD_FADING, _FADING, _OUTPUT_FADING = 0.999, 0.998, 0.9995
 _WEIGHT_STEP, _LABEL_STEP, _TEMPERATURE_STEP, _OUTPUT_STEP = 0.05, 0.02, 0.1, 0.05
 _TINY = 1e-12
 _LARGEST = 3.0
-"""Of the log of the output's temperature."""
+"""The bound on the log of the output's temperature."""
 
 
 @kernel
@@ -88,7 +88,7 @@ def mix_batch(
 
 @kernel
 def centre(scores: NDArray[np.float64], n: int, centred: NDArray[np.float64]) -> float:
-    """Set centred to n scores less their mean; returns their variance. Scores that have overflowed are as none: 0."""
+    """Set centred to n scores minus their mean; returns their variance. If they have overflowed all are 0."""
     mean = 0.0
     for k in range(n):
         mean += scores[k]
@@ -111,20 +111,20 @@ def member_factor(
     spreads: NDArray[np.float64],
     seen: NDArray[np.float64],
 ) -> float:
-    """What member m's centred scores, of this variance, are multiplied by."""
+    """The factor for member m's centred scores, which have this variance."""
     spread = spreads[m] / seen[()] if spreads[m] > 0.0 else variance
     return np.exp(temperatures[m]) / np.sqrt(spread) if spread > 0.0 else 1.0
 
 
 @kernel
 def output_temperature(output: NDArray[np.float64], sureness: float) -> float:
-    """What the pool is multiplied by."""
+    """The factor for the pool."""
     return float(np.exp(min(_LARGEST, max(-_LARGEST, output[0] + output[1] * sureness))))
 
 
 @kernel
 def expectation(scores: NDArray[np.float64], values: NDArray[np.float64], n: int) -> float:
-    """The mean of n values, each weighed by the softmax of its score."""
+    """The mean of n values, weighted by the softmax of n scores."""
     top = scores[0]
     for k in range(n):
         top = max(top, scores[k])
@@ -145,7 +145,7 @@ def pooled(
     pool: NDArray[np.float64],
     powers: NDArray[np.float64],
 ) -> float:
-    """Set pool to sum_m (w_m + v_mk) c_mk less its maximum, powers to its exponentials; returns the sum of these."""
+    """Set pool to sum_m (w_m + v_mk) c_mk minus its maximum, powers to its exponentials; returns their sum."""
     top = -np.inf
     for k in range(n):
         pool[k] = 0.0
@@ -169,7 +169,7 @@ def label_steps(
     m: int,
     squares: NDArray[np.float64],
 ) -> float:
-    """Step the label weights of member m, whose labels share a sum of squares; returns the gradient of w_m."""
+    """Step the label weights of member m, with one sum of squares for all labels; returns the gradient of w_m."""
     slope, squared = 0.0, 0.0
     for k in range(n):
         gradient = errors[k] * centred[k]
@@ -191,7 +191,7 @@ def fading_step(
     fading: float,
     step: float,
 ) -> None:
-    """Adagrad's step with a fading sum: G <- fading G + g^2, value -= step g / sqrt(G)."""
+    """An Adagrad step with a fading sum: G <- fading G + g^2, value -= step g / sqrt(G)."""
     squares[i] = fading * squares[i] + gradient * gradient
     values[i] -= step * gradient / np.sqrt(squares[i] + _TINY)
 
@@ -199,20 +199,20 @@ def fading_step(
 class Mixture:
     """A log-linear pool of M other learners.
 
-    With S_mk member m's score of label k from before the event, centred over the labels known, c_mk = S_mk - mean S_m::
+    For member m's score S_mk of label k, made before learning, and c_mk = S_mk - mean S_m over known labels::
 
         c_mk *= e^t_m / sqrt(running mean of c_m's variance)      fades by 0.999 an event
         z_k   = sum_m (w_m + v_mk) c_mk;   p = softmax z
         score = e^(a + b (max p - 1/2)) z_k                       its softmax is the confidence
 
-    Each parameter then takes an Adagrad step on a log loss: w (from 1.5/M) and v (0) on the pool's, a and b (0) on the
-    output's, t (0) on that of softmax c_m. Nothing is learned from a label that is no candidate yet.
+    Each parameter then takes an Adagrad step on a log loss: w (initially 1.5/M) and v (0) on that of the pool, a and b
+    (0) on that of the output, t (0) on that of softmax c_m. A label that is not a candidate yet teaches nothing.
 
-    Weights may become negative: a member that has come to be wrong is then as good as one that is right.
+    Weights may become negative: then a member that is always wrong is as useful as one that is right.
 
     Parameters
     ----------
-    members : M, their number.
+    members : their number M.
     """
 
     name: ClassVar[str] = "mixture"
@@ -232,7 +232,7 @@ class Mixture:
     def score_then_learn(
         self, member_scores: NDArray[np.float64], targets: Targets, scores: NDArray[np.float64]
     ) -> None:
-        """Set scores float64[n, n_labels] from those of the members, float64[M, n, n_labels], event by event."""
+        """Set scores float64[n, n_labels] from the members' float64[M, n, n_labels], and learn, event by event."""
         n_labels, members = scores.shape[1], self.weights.size
         mix_batch(
             member_scores,
@@ -256,11 +256,11 @@ class Mixture:
         )
 
     def linear(self, member_scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """The pool of one text as what it is, given that text: linear in the members' scores float64[M, n_labels].
+        """The pool of one text as a linear function of the members' scores float64[M, n_labels].
 
-        Returns factors float64[M, n_labels] and a lift, with which the mixture's score of label k is
-        sum_m factors_mk (S_mk - mean S_m) - lift. How sure the pool is, its highest label and, before anything was
-        learned, a member's variance depend on the whole text; they are in the factors and the lift as they are.
+        Returns factors float64[M, n_labels] and an offset: the mixture's score of label k is
+        sum_m factors_mk (S_mk - mean S_m) - offset. The confidence of the pool, its maximum and, before anything is
+        learned, the members' variances depend on the whole text; they are constants in the factors and the offset.
         """
         centred, factors = np.empty(member_scores.shape), np.empty((len(member_scores), 1))
         for m, scores in enumerate(member_scores):
@@ -286,6 +286,6 @@ class Mixture:
         return {name: getattr(self, name) for name in self.tables} | {"label_weights": self.label_weights[:n_labels]}
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Take tables that `state` gave; they are not copied."""
+        """Use the tables of a `state`, without copying them."""
         for name in self.tables:
             setattr(self, name, state[name])

@@ -1,34 +1,32 @@
 """Multinomial naive Bayes from running counts.
 
 Eisenstein, Linear Models for Statistical NLP (2014), section 2: the estimate of eq. (2.19) ff. with smoothing alpha;
-Cestnik, ECAI 1990, 147-149, for smoothing by the prior, his m-estimate.
+Cestnik, ECAI 1990, 147-149, for smoothing by the prior, the m-estimate.
 """
 
 import math
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
-from streamlin.learners.collapse import checked_reset, collapsed
-from streamlin.learners.forgetting import GROWN, checked_half_life, growth_rate, scale_down
+from streamlin.learners.collapse import collapsed
+from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
 from streamlin.learners.linear import best_other
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import Positive, Share, checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
-Smoothing = Literal["uniform", "prior"]
-
 _LARGEST = 1000
-"""log2 of what a product of factors may grow to before its log is taken; a float64 ends at 2^1024."""
+"""log2 of the largest product of factors before its log is taken; float64 ends at 2^1024."""
 _BOUND = 2.0 ** (_LARGEST - 1)
 _PULSE = 10.0
-"""log2 of what the increment is multiplied by where accuracy collapsed: what was before counts 1/1024."""
+"""log2 of the factor of the increment when accuracy has collapsed: earlier events then count 1/1024."""
 
 
 @kernel
@@ -55,11 +53,11 @@ def learn_batch(
     long: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
-    """Score, then learn, event by event; what is changed in place:
+    """Score, then learn, event by event. Changed in place:
 
     counts [n_rows, n_labels] : N_kj. totals [n_labels] : N_k. events [n_labels] : n_k.
-    n [] : sum_k n_k, kept so that no batch sums it in its own order.
-    growth [] : log2 of what the next event counts, u; it grows by `rate`. The last four [] : as `collapsed` has them.
+    n [] : sum_k n_k, kept so that its rounding does not depend on batches.
+    growth [] : log2 of the increment u that the next event counts; grows by `rate`. The last four [] : see `collapsed`.
     """
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     n_labels = scores.shape[1]
@@ -97,8 +95,8 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
@@ -115,7 +113,7 @@ def smooth(
 ) -> int:
     """Set inverses and offsets so that a feature j of value 1 adds log(1 + N_kj inverse_k) + offset_k.
 
-    Returns how many such factors can be multiplied without leaving float64: N_kj is never above N_k.
+    Returns how many such factors can be multiplied without overflow, given that N_kj is never above N_k.
     """
     log_alpha, total = np.log(alpha), 0.0
     for k in range(n_labels):
@@ -145,8 +143,8 @@ def sum_of_logs(
 ) -> float:
     """Set scores[k] = sum_j x_j log(1 + N_kj inverse_k) for event i's n_labels candidates, -inf for the rest.
 
-    Of features of one value, in a row, `most` at a time, it is the value times the log of a product: taking logs would
-    take the time. Returns sum_j x_j.
+    For consecutive features of equal value, up to `most` of them, that is the value times the log of a product: most
+    of the time would go into logs. Returns sum_j x_j.
     """
     scores[:n_labels] = 0.0
     scores[n_labels:] = -np.inf
@@ -170,7 +168,7 @@ def sum_of_logs(
 
 @kernel
 def take_logs(value: float, products: NDArray[np.float64], n_labels: int, scores: NDArray[np.float64]) -> None:
-    """Add value * log(product) to the scores; the products begin anew."""
+    """Add value * log(product) to the scores, and reset the products to 1."""
     for k in range(n_labels):
         scores[k] += value * np.log(products[k])
         products[k] = 1.0
@@ -179,8 +177,8 @@ def take_logs(value: float, products: NDArray[np.float64], n_labels: int, scores
 class NaiveBayes(Learner):
     """Multinomial naive Bayes.
 
-    For counts N_kj of feature j with label k, N_k = sum_j N_kj, N = sum_k N_k, n_k events of n, K labels and V features
-    seen::
+    For counts N_kj of feature j with label k, N_k = sum_j N_kj, N = sum_k N_k, n_k of n events with label k, K labels
+    and V features seen::
 
         score_k = log (n_k + 1) / (n + K) + sum_j x_j log theta_kj
         N_yj += w x_j,   n_y += w
@@ -188,48 +186,45 @@ class NaiveBayes(Learner):
         uniform   theta_kj = (N_kj + alpha) / (N_k + alpha V)
         prior     theta_kj = 1 + N_kj / (alpha N_k / N),   1 where N_k = 0
 
-    The latter is P(k | j) / pi_k of P(k | j) = (N_kj + alpha pi_k) / (N_j + alpha), pi_k = N_k / N, less a factor that
-    is the same for all labels. A label seen little is then not favoured by features that it never came with.
+    The latter is P(k | j) / pi_k for P(k | j) = (N_kj + alpha pi_k) / (N_j + alpha) and pi_k = N_k / N, without a
+    factor that is the same for all labels. Features that never occurred with a rare label then do not favour it.
 
-    With a half-life an event counts half of what the one `half_life` events later does. The i-th event learned counts
-    u = 2^(i / half_life), and what smooths, alpha and the 1 of the prior, is multiplied by u.
+    With a half-life an event counts half as much as one `half_life` events later: the i-th event learned counts
+    u = 2^(i / half_life), and the smoothing, alpha and the 1 of the label prior, is multiplied by u.
 
-    With `reset` a learner whose accuracy of late (over some 200 events) is below that share of what it was (over some
-    2,000) takes what it has counted for the past: u is multiplied by 1024, once a collapse.
+    With `reset` the learner watches its accuracy. When that of about the last 200 events falls below this share of the
+    accuracy over about 2,000, u is multiplied by 1024, so that earlier events hardly count; once for each collapse.
 
     Parameters
     ----------
-    alpha : > 0, what smooths; 0.3 suits uniform smoothing, 3 that by the prior.
+    alpha : > 0; the smoothing: 0.3 suits "uniform", 3 suits "prior".
     smoothing : see above.
-    half_life : events, > 0; None: all count the same.
-    reset : above 0, below 1, 0.5 for example; None: never. Weights that sum up to 300 must have been seen.
-    features : see `Learner`. Raw or binary values; never length-normalised ones.
+    half_life : in events, > 0; None: all events count the same.
+    reset : above 0 and below 1, for example 0.5; None: never. It needs weights that sum to 300 before it acts.
+    features : see `Learner`; counts or binary values, never length-normalised ones.
 
     Raises
     ------
-    ConfigError : a parameter is not as above.
-    RecordError : used alone, it is given a negative value.
+    ConfigError : a parameter is outside its limits.
+    RecordError : a mapping has a negative value.
     """
 
     name = "naive_bayes"
     tables = ("counts", "totals", "events", "n", "growth", "late_hits", "late", "long_hits", "long")
     kernels = Kernels(learn_batch, learn_event)
+    nonnegative_values = True
 
+    @checked
     def __init__(
         self,
-        alpha: float = 0.3,
-        smoothing: Smoothing = "uniform",
-        half_life: float | None = None,
-        reset: float | None = None,
+        alpha: Positive = 0.3,
+        smoothing: Literal["uniform", "prior"] = "uniform",
+        half_life: Positive | None = None,
+        reset: Share | None = None,
         features: View | None = None,
     ) -> None:
-        if not 0 < alpha < np.inf:
-            raise ConfigError(f"naive_bayes.alpha must be positive, got {alpha}")
-        if smoothing not in get_args(Smoothing):
-            raise ConfigError(f"naive_bayes.smoothing must be {' or '.join(get_args(Smoothing))}, got {smoothing}")
         super().__init__(features)
-        self.alpha, self.smoothing = float(alpha), smoothing
-        self.half_life, self.reset = checked_half_life(self.name, half_life), checked_reset(self.name, reset)
+        self.alpha, self.smoothing, self.half_life, self.reset = alpha, smoothing, half_life, reset
         self.counts, self.totals, self.events = np.zeros((0, 0)), np.zeros(0), np.zeros(0)
         self.n, self.growth = np.zeros(()), np.zeros(())
         self.late_hits, self.late, self.long_hits, self.long = (np.zeros(()) for _ in range(4))
@@ -257,7 +252,3 @@ class NaiveBayes(Learner):
         smooth(self.smoothing == "prior", alpha, used["totals"], n_labels, n_rows, inverses, offsets)
         weights: NDArray[np.float64] = np.log1p(used["counts"][of] * inverses) + offsets
         return weights
-
-    def check_values(self, values: NDArray[np.float32]) -> None:
-        if values.min(initial=0) < 0:
-            raise RecordError(f"naive_bayes counts features; a value is {values.min()}, it must be 0 or more")

@@ -1,98 +1,60 @@
-"""What the learners' constructors take, for classifiers that keep it under its own names.
+"""Parameters of learners: declared once, in the signature of the learner's constructor.
 
-river and scikit-learn copy a model by its constructor's arguments, which they look for as attributes. So a class here
-has the parameters of the learner of its name, and nothing else; what they mean is said there.
+The annotations carry the limits. They check a constructor's arguments here, and a table of the configuration in
+`streamlin.config.learners`.
 """
 
 import inspect
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
-from streamlin import learners
-from streamlin.features import View
-from streamlin.learners.base import Learner
-from streamlin.learners.logistic_regression import Squares
-from streamlin.learners.naive_bayes import Smoothing
-from streamlin.learners.sgd import Loss, Rate
+import numpy as np
+from annotated_types import Ge, Gt, Lt
+from pydantic import AllowInfNan, TypeAdapter, ValidationError
 
+from streamlin.errors import ConfigError
 
-class Parameters:
-    """The parameters of a kind of learner."""
+Positive = Annotated[float, Gt(0), AllowInfNan(False)]
+PositiveOrInfinite = Annotated[float, Gt(0)]
+NonNegative = Annotated[float, Ge(0), AllowInfNan(False)]
+Share = Annotated[float, Gt(0), Lt(1)]
 
-    _kind: ClassVar[type[Learner]]
-
-    def __post_init__(self) -> None:
-        """For a library that wants more to be done once the parameters are there."""
-
-    def _new_learner(self, **others: object) -> Learner:
-        """A learner of these parameters, but for the `others`. Raises ConfigError where it refuses one."""
-        own = {name: getattr(self, name) for name in inspect.signature(self._kind).parameters}
-        return self._kind(**own | others)
+P = ParamSpec("P")
+Self = TypeVar("Self")
 
 
-@dataclass(eq=False, repr=False)
-class NaiveBayes(Parameters):
-    _kind = learners.NaiveBayes
-    alpha: float = 0.3
-    smoothing: Smoothing = "uniform"
-    half_life: float | None = None
-    reset: float | None = None
-    features: View | None = None
+def checked(init: Callable[Concatenate[Self, P], None]) -> Callable[Concatenate[Self, P], None]:
+    """Decorate a learner's constructor: check and convert its arguments by its annotations.
+
+    `features` is left to `Learner`. The decorated constructor raises ConfigError with the kind of the learner, the
+    parameter, what it must be and what was given.
+    """
+    signature = inspect.signature(init)
+    kinds = {
+        name: TypeAdapter(kind)
+        for name, kind in get_type_hints(init, include_extras=True).items()
+        if name not in ("features", "return")
+    }
+
+    @wraps(init)
+    def checked_init(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            given = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}() {error}") from None
+        for name in kinds.keys() & given.arguments.keys():
+            what = f"{self.name}.{name}"  # type: ignore[attr-defined]  # a learner has a name
+            given.arguments[name] = _converted(what, given.arguments[name], kinds[name])
+        init(*given.args, **given.kwargs)
+
+    return checked_init
 
 
-@dataclass(eq=False, repr=False)
-class Perceptron(Parameters):
-    _kind = learners.Perceptron
-    features: View | None = None
-
-
-@dataclass(eq=False, repr=False)
-class AveragedPerceptron(Parameters):
-    _kind = learners.AveragedPerceptron
-    half_life: float | None = None
-    features: View | None = None
-
-
-@dataclass(eq=False, repr=False)
-class PassiveAggressive(Parameters):
-    _kind = learners.PassiveAggressive
-    C: float = 0.1
-    variant: int = 1
-    features: View | None = None
-
-
-@dataclass(eq=False, repr=False)
-class LogisticRegression(Parameters):
-    _kind = learners.LogisticRegression
-    eta: float = 0.45
-    epsilon: float = 1e-10
-    normalize: bool = True
-    squares: Squares = "weight"
-    features: View | None = None
-
-
-@dataclass(eq=False, repr=False)
-class Hinge(Parameters):
-    _kind = learners.Hinge
-    eta: float = 0.45
-    epsilon: float = 1e-10
-    normalize: bool = True
-    features: View | None = None
-
-
-@dataclass(eq=False, repr=False)
-class StochasticGradientDescent(Parameters):
-    _kind = learners.StochasticGradientDescent
-    loss: Loss = "log"
-    rate: Rate = "constant"
-    eta: float = 0.5
-    l2: float = 0.0
-    normalize: bool = True
-    features: View | None = None
-
-
-@dataclass(eq=False, repr=False)
-class Arow(Parameters):
-    _kind = learners.Arow
-    r: float = 10.0
-    features: View | None = None
+def _converted(what: str, value: Any, kind: TypeAdapter[Any]) -> Any:
+    """The value as the annotation has it: a float of an int, for example, or of a number of numpy."""
+    try:
+        return kind.validate_python(value.item() if isinstance(value, np.generic) else value)
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"].replace("Input should be", "must be")
+        raise ConfigError(f"{what} {reason}, got {value!r:.80}") from None

@@ -4,19 +4,19 @@ Crammer et al., JMLR 7 (2006) 551-585, figure 1; the multiclass form of section 
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import add_scaled, best_other, linear_scores, squared_length
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import PositiveOrInfinite, checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
@@ -37,7 +37,7 @@ def learn_batch(
 ) -> None:
     """Score, then learn, event by event; weights [n_rows, n_labels] and bias [n_labels] are changed in place.
 
-    C : the largest step. softness : what is added to 2 ||x||^2.
+    C : the largest step. softness : added to 2 ||x||^2.
     """
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
@@ -48,7 +48,7 @@ def learn_batch(
         if y < 0 or rival < 0:
             continue
         loss = 1.0 + s[rival]
-        if y < known:  # a label that the event brings has score 0
+        if y < known:  # a label that the event itself brings has score 0
             loss -= s[y]
         if loss > 0.0:
             squared_norm = 1.0 + squared_length(examples, i)  # the bias is a feature that is always on
@@ -59,22 +59,22 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
 
 @cache
 def softness(C: float) -> float:
-    """What PA-II adds to 2 ||x||^2; for one C one object, see `Learner.arguments`."""
+    """The term that PA-II adds to 2 ||x||^2; the same object for the same C, see `Learner.arguments`."""
     return 0.5 / C
 
 
 class PassiveAggressive(Learner):
     """Multiclass PA-I, or PA-II.
 
-    For an example x (its bias feature included) with label y, and r the best scored other label::
+    For an example x (its bias feature included) with label y, and the best scored other label r::
 
         loss = max(0, 1 - W_y.x + W_r.x)
         tau  = min(C, loss / (2 ||x||^2))              PA-I
@@ -83,26 +83,23 @@ class PassiveAggressive(Learner):
 
     Parameters
     ----------
-    C : > 0, the largest step of PA-I; smaller for noisier labels.
+    C : > 0; the largest step of PA-I, smaller for noisier labels.
     variant : 1 or 2.
-    features : see `Learner`. Unnormalised values.
+    features : see `Learner`; unnormalised values.
 
     Raises
     ------
-    ConfigError : C is not positive; there is no such variant.
+    ConfigError : a parameter is outside its limits.
     """
 
     name = "passive_aggressive"
     tables = ("weights", "bias")
     kernels = Kernels(learn_batch, learn_event)
 
-    def __init__(self, C: float = 0.1, variant: int = 1, features: View | None = None) -> None:
-        if not C > 0:  # also refuses NaN
-            raise ConfigError(f"passive_aggressive.C must be positive, got {C}")
-        if variant not in (1, 2):
-            raise ConfigError(f"passive_aggressive.variant must be 1 or 2, got {variant}")
+    @checked
+    def __init__(self, C: PositiveOrInfinite = 0.1, variant: Literal[1, 2] = 1, features: View | None = None) -> None:
         super().__init__(features)
-        self.C, self.variant = float(C), int(variant)
+        self.C, self.variant = C, variant
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)
 

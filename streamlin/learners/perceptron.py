@@ -14,7 +14,8 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
@@ -45,8 +46,8 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
@@ -54,15 +55,20 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
 class Perceptron(Learner):
     """The multiclass perceptron.
 
-    For an example x (its bias feature included) with label y and prediction k = argmax W_k.x::
+    For an example x (its bias feature included) of weight w with label y and prediction k = argmax W_k.x::
 
         k != y:   W_y += w x,   W_k -= w x
+
+    Parameters
+    ----------
+    features : see `Learner`.
     """
 
     name = "perceptron"
     tables = ("weights", "bias")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(self, features: View | None = None) -> None:
         super().__init__(features)
         self.weights = np.zeros((0, 0), np.float32)

@@ -1,4 +1,4 @@
-"""Learners that other packages provide, by entry point `streamlin.learners`."""
+"""Learners that other packages provide as entry points of the group `streamlin.learners`."""
 
 from streamlin.config import PluginConfig
 from streamlin.errors import ConfigError
@@ -11,14 +11,15 @@ def plugin_learner(config: PluginConfig) -> Learner:
 
     Raises
     ------
-    ConfigError : the entry point gives no learner's class, or the class takes no such arguments.
+    ConfigError : the entry point is not a subclass of `Learner`, or its constructor fails.
     """
     cls = learner_class(config.kind)
     if not issubclass(cls, Learner):
-        raise ConfigError(f"learners.{config.name}: '{config.kind}' is {cls!r:.80}; it needs to be a streamlin.Learner")
+        found = f"learners.{config.name}: '{config.kind}' is {cls!r:.80}"
+        raise ConfigError(f"{found}, expected a subclass of streamlin.Learner")
     try:
         return cls(**config.parameters())
     except ConfigError:
         raise
-    except Exception as error:  # whatever a foreign constructor raises
-        raise ConfigError(f"learners.{config.name}: {config.kind} can't be made: {error}") from None
+    except Exception as error:  # a plugin's constructor may raise anything
+        raise ConfigError(f"learners.{config.name}: {config.kind} can't be created: {error}") from None

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, plain, on the losses of perceptron, logistic regression and support vector machine.
+"""Plain stochastic gradient descent on the losses of perceptron, logistic regression and support vector machine.
 
 Bottou, in Neural Networks: Tricks of the Trade (2012) 421-436, for the rates and for weights as a scale times a vector;
 Shalev-Shwartz and others, Mathematical Programming 127 (2011) 3-30, for Pegasos; Eisenstein, Linear Models for
@@ -17,7 +17,8 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
-from streamlin.learners.step import Kernels, aim, best_score
+from streamlin.learners.parameters import NonNegative, Positive, checked
+from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 Loss = Literal["perceptron", "log", "hinge"]
@@ -26,7 +27,7 @@ _LOSSES, _RATES = get_args(Loss), get_args(Rate)
 _PERCEPTRON, _LOG, _HINGE = range(3)
 _CONSTANT, _INVERSE, _INVERSE_SQRT, _PEGASOS = range(4)
 _SMALLEST = 1e-4
-"""A scale below which it is multiplied out: float32 weights must not outgrow their precision."""
+"""The scale at which it is multiplied into the weights, since float32 weights must not outgrow their precision."""
 
 
 @kernel
@@ -51,8 +52,8 @@ def learn_batch(
 ) -> None:
     """Score, then learn, event by event.
 
-    weights [n_rows, n_labels] : W / exp(shrunk), so that to shrink all W is one addition. bias [n_labels] : not shrunk.
-    shrunk [], clock [] (events learned) : changed in place too.
+    weights [n_rows, n_labels] : W / exp(shrunk), so that one addition shrinks all W. bias [n_labels] : not shrunk.
+    shrunk [], clock [] (the number of events learned) : these four are changed in place.
     """
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     errors = np.empty(scores.shape[1])
@@ -79,15 +80,15 @@ def learn_batch(
 
 @kernel
 def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
-    """The same of one event; see `Step`."""
-    aim(event, code, known, weight)
+    """`learn_batch` for one event; see `Step`."""
+    set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
 
 
 @kernel
 def rate_at(rate: int, eta: float, l2: float, t: int) -> float:
-    """The step size of the t-th event learned, from 1."""
+    """The step size of the t-th event learned, counted from 1."""
     if rate == _INVERSE:
         return eta / t
     if rate == _INVERSE_SQRT:
@@ -99,7 +100,7 @@ def rate_at(rate: int, eta: float, l2: float, t: int) -> float:
 
 @kernel
 def shrink(by: float, weights: NDArray[np.float32], shrunk: NDArray[np.float64]) -> float:
-    """Multiply all W by a number from 0 to 1; returns what `weights` are multiplied by to be W."""
+    """Multiply all W by a number from 0 to 1; returns the factor from `weights` to W."""
     if by != 1.0:
         shrunk[()] += np.log(max(by, 0.0))
     factor = float(np.exp(shrunk[()]))
@@ -114,7 +115,7 @@ def shrink(by: float, weights: NDArray[np.float32], shrunk: NDArray[np.float64])
 
 @kernel
 def loss_errors(loss: int, scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
-    """Set errors[k] to the loss's derivative by score k, return their number; a y that is no candidate has score 0."""
+    """Set errors[k] to the loss's derivative by score k, return their number; if y is no candidate its score is 0."""
     if loss == _LOG:
         return softmax_errors(scores, known, y, errors)
     n_labels = max(known, y + 1)
@@ -127,56 +128,53 @@ def loss_errors(loss: int, scores: NDArray[np.float64], known: int, y: int, erro
 
 
 class StochasticGradientDescent(Learner):
-    """Stochastic gradient descent on a linear model, with L2 regularisation.
+    """Stochastic gradient descent on a linear model with L2 regularisation.
 
-    For an example x with label y, e_k the loss's derivative by score k, eta_t the step of the t-th event learned::
+    For an example x of weight w with label y, the loss's derivative e_k by score k, and the step size eta_t::
 
         W   *= 1 - eta_t l2
         W_k -= eta_t w e_k x,   b_k -= eta_t w e_k
 
-        perceptron   e_y = -1, e_k = 1 for k = argmax s, if that is not y
-        log          e_k = p_k - [k = y], p the softmax of the scores
-        hinge        e_y = -1, e_r = 1 for r the best scored other label, if 1 - s_y + s_r > 0
+        perceptron   e_y = -1, e_k = 1 for k = argmax s, if k != y
+        log          e_k = p_k - [k = y] for the softmax p of the scores
+        hinge        e_y = -1, e_r = 1 for the best scored other label r, if 1 - s_y + s_r > 0
 
     Parameters
     ----------
     loss : see above.
-    rate : eta_t is `eta` (constant), eta / t (inverse), eta / sqrt(t) (inverse_sqrt), or 1 / (l2 t) (pegasos).
+    rate : for the t-th event eta_t is `eta` (constant), eta / t (inverse), eta / sqrt(t) (inverse_sqrt), or 1 / (l2 t)
+        (pegasos).
     eta : > 0.
     l2 : >= 0; above 0 for pegasos, at most 1 / eta for the others.
-    normalize : scale x to length 1, its bias feature aside.
+    normalize : scale x, without its bias feature, to length 1.
     features : see `Learner`.
 
     Raises
     ------
-    ConfigError : a parameter is not as above.
+    ConfigError : a parameter is outside its limits.
     """
 
     name = "sgd"
     tables = ("weights", "bias", "shrunk", "clock")
     kernels = Kernels(learn_batch, learn_event)
 
+    @checked
     def __init__(
         self,
         loss: Loss = "log",
         rate: Rate = "constant",
-        eta: float = 0.5,
-        l2: float = 0.0,
+        eta: Positive = 0.5,
+        l2: NonNegative = 0.0,
         normalize: bool = True,
         features: View | None = None,
     ) -> None:
-        for key, value, known in (("loss", loss, _LOSSES), ("rate", rate, _RATES)):
-            if value not in known:
-                raise ConfigError(f"sgd.{key} must be {' or '.join(known)}, got {value}")
-        if not 0 < eta < np.inf:
-            raise ConfigError(f"sgd.eta must be positive, got {eta}")
-        if not 0 <= l2 < np.inf or (rate == "pegasos" and l2 == 0):
-            raise ConfigError(f"sgd.l2 must be {'positive for pegasos' if l2 == 0 else '0 or more'}, got {l2}")
+        if rate == "pegasos" and l2 == 0:
+            raise ConfigError(f"sgd.l2 must be greater than 0 for pegasos, got {l2}")
         if rate != "pegasos" and eta * l2 > 1:
             raise ConfigError(f"sgd.l2 must be at most 1 / eta = {1 / eta:g}, got {l2}")
         super().__init__(features)
         self.loss, self.rate = loss, rate
-        self.eta, self.l2, self.normalize = float(eta), float(l2), bool(normalize)
+        self.eta, self.l2, self.normalize = eta, l2, normalize
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.shrunk, self.clock = np.zeros(()), np.zeros((), np.int64)
 

@@ -1,4 +1,4 @@
-"""A learner's kernel, entered for one event; see `streamlin.kernel.bound_arguments`."""
+"""Calls of a learner's kernel for one event, with bound arguments; see `streamlin.kernel.bound_arguments`."""
 
 from collections.abc import Callable
 from operator import is_
@@ -13,20 +13,23 @@ from streamlin.kernel.bound_arguments import BoundArguments, BoundTuple
 
 
 class Kernels(NamedTuple):
-    """A learner's kernel: for a batch, which gets `*examples, *targets, *arguments, scores`, and entered by `Step`."""
+    """A learner's kernels: one for batches, called with `*examples, *targets, *arguments, scores`; one for `Step`."""
 
     learn_batch: Callable[..., None]
     learn_event: Callable[..., int]
 
 
 class Step:
-    """Scores one event, then learns it, by a kernel of `BoundTuple`, label code, number of candidates and weight.
+    """Scores, then learns, one event after another in the same arrays.
 
     Parameters
     ----------
-    examples : the event, whose arrays stay. arguments : the learner's own. n_labels : how many it knows.
+    examples : the arrays of the event, filled anew for each one. arguments : those of the learner.
+    n_labels : the number of labels it knows.
 
-    scores : float64[1, n_labels], as the last call set them.
+    Attributes
+    ----------
+    scores : float64[1, n_labels], set by the last call.
     """
 
     def __init__(self, examples: Examples, arguments: tuple[Any, ...], n_labels: int) -> None:
@@ -36,29 +39,32 @@ class Step:
         self._bound = BoundArguments((*examples, *targets, *arguments, self.scores))
 
     def fits(self, examples: Examples, arguments: tuple[Any, ...], n_labels: int) -> bool:
-        """Whether it still is the step of these: the very same arrays."""
+        """Whether the step was made for these very arrays, and this number of labels."""
         return (
             examples is self._examples
             and n_labels == self.scores.shape[1]
             and all(map(is_, arguments, self._arguments))
         )
 
-    def take(self, kernel: Callable[..., int], code: int, known: int, weight: float) -> int:
-        """The best scored label's code; -1 where there is no candidate."""
+    def run(self, kernel: Callable[..., int], code: int, known: int, weight: float) -> int:
+        """Call a `learn_event` kernel; returns the code of the best scored label, -1 if no label is known.
+
+        code : the event's label, -1 for none. known : the number of candidates. weight : the event's.
+        """
         best: int = self._bound.call(kernel, code, known, weight)
         return best
 
 
 @kernel
-def aim(event: BoundTuple, code: int, known: int, weight: float) -> None:
-    """Set the targets of a step."""
+def set_targets(event: BoundTuple, code: int, known: int, weight: float) -> None:
+    """Set the targets of a step's event."""
     items = event.items
     items[4][0], items[5][0], items[6][0] = code, known, weight
 
 
 @kernel
 def best_score(event: BoundTuple) -> int:
-    """The code of a step's best score, the first of several; of NaN as numpy has it. -1 where there is no candidate."""
+    """The code of the best score, the first of equal ones or NaN, as numpy's argmax; -1 if no label is known."""
     scores = event.items[-1][0]
     best = -1
     for k in range(scores.size):

@@ -1,4 +1,4 @@
-"""What a batch of events is to be learned as: label codes, candidates, weights."""
+"""The targets of a batch of events: label codes, candidates, weights."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,9 +13,9 @@ from streamlin.events import LabelIndex
 class Targets(NamedTuple):
     """The labels of a batch of n events, as each learner's `@kernel` reads them.
 
-    codes : int32[n]; -1 where there is none, or nothing to be learned.
-    known : int64[n]; labels that events before event i brought: the candidates for its prediction.
-    weights : float64[n], >= 0; what the update is multiplied by.
+    codes : int32[n]; -1 for an event without a label, or from which nothing is learned.
+    known : int64[n]; the number of labels known before event i, which are the candidates for its prediction.
+    weights : float64[n], >= 0; each multiplies the update by its event.
     """
 
     codes: NDArray[np.int32]
@@ -24,7 +24,7 @@ class Targets(NamedTuple):
 
 
 def targets(codes: NDArray[np.int32], weights: NDArray[np.float64], n_known: int) -> Targets:
-    """Targets of label codes given in order of first sight, `n_known` of them before this batch."""
+    """Targets from label codes, which number labels by first sight; `n_known` were known before this batch."""
     known = np.empty(codes.size + 1, np.int64)
     known[0] = n_known
     np.maximum.accumulate(codes + 1, out=known[1:])
@@ -32,7 +32,7 @@ def targets(codes: NDArray[np.int32], weights: NDArray[np.float64], n_known: int
 
 
 def learn_labels(index: LabelIndex, labels: Sequence[str | None], weights: NDArray[np.float64]) -> Targets:
-    """Targets of the labels of n events; new ones get codes, but an event of weight 0 neither has nor brings one."""
+    """Targets from the labels of n events. New labels get codes; the label of an event of weight 0 is ignored."""
     n_known = len(index)
     if not weights.all():
         labels = [label if w > 0 else None for label, w in zip(labels, weights, strict=True)]
@@ -45,9 +45,9 @@ def no_targets(n: int, n_labels: int) -> Targets:
 
 
 def checked_weights(ws: Any) -> NDArray[np.float64]:
-    """Numbers as weights float64[n]; raises RecordError for those that can't be one."""
+    """Weights as float64[n]. Raises RecordError for one that is negative or not finite."""
     weights = np.array(ws, np.float64)
     refused = weights[~((weights >= 0) & np.isfinite(weights))]
     if refused.size:
-        raise RecordError(f"a weight is {refused[0]}; it must be a finite number, 0 or more")
+        raise RecordError(f"invalid weight {refused[0]}: expected a finite number, 0 or more")
     return weights

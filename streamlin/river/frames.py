@@ -1,4 +1,4 @@
-"""What pandas holds, as features."""
+"""Features from pandas."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from streamlin.river.names import as_text
 
 
 def features_of(X: Any, view: View) -> Buckets:
-    """A Series of texts, or a DataFrame whose columns are features and whose rows are events, with a value for each.
+    """Features of a Series of texts, or of a DataFrame with one row for each event and one column for each feature.
 
     Raises
     ------
-    RecordError : what should be a text is none; a value is not finite in float32.
-    ValueError : a value is no number.
+    RecordError : an element of a Series is not a text; a value is not finite in float32.
+    ValueError : a value is not a number.
     """
     if X.ndim == 1:
         return view.of_texts(_texts(X.tolist()))
@@ -31,5 +31,5 @@ def features_of(X: Any, view: View) -> Buckets:
 def _texts(given: list[Any]) -> list[str]:
     odd = [x for x in given if not isinstance(x, str)]
     if odd:
-        raise RecordError(f"{odd[0]!r:.80} can't be learned from; all must be texts")
+        raise RecordError(f"invalid input {odd[0]!r:.80}: expected only texts")
     return given

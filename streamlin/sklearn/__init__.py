@@ -1,31 +1,20 @@
 """streamlin's learners as classifiers of scikit-learn: `from streamlin.sklearn import NaiveBayes`.
 
-Each takes texts, or a matrix of numbers, alone or at the end of a `Pipeline`.
+Each takes texts, or a matrix of numbers, alone or at the end of a `Pipeline`. There is one for each
+built-in learner, with its parameters; `__init__.pyi` tells type checkers their signatures.
 """
 
 from streamlin.errors import missing
 
 try:
-    from streamlin.sklearn.classifiers import (
-        Arow,
-        AveragedPerceptron,
-        Hinge,
-        LogisticRegression,
-        NaiveBayes,
-        PassiveAggressive,
-        Perceptron,
-        StochasticGradientDescent,
-    )
+    from streamlin.sklearn.base import OnlineClassifier
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(missing(__name__, "sklearn", error), name=error.name) from None
 
-__all__ = [
-    "Arow",
-    "AveragedPerceptron",
-    "Hinge",
-    "LogisticRegression",
-    "NaiveBayes",
-    "PassiveAggressive",
-    "Perceptron",
-    "StochasticGradientDescent",
-]
+from streamlin.learners import KINDS
+from streamlin.learners.wrappers import wrapped
+
+_CLASSIFIERS = {learner.__name__: wrapped(learner, OnlineClassifier, __name__) for learner in KINDS.values()}
+globals().update(_CLASSIFIERS)
+
+__all__ = sorted(_CLASSIFIERS)

@@ -14,27 +14,27 @@ from streamlin.errors import ConfigError
 from streamlin.features import Buckets, View
 from streamlin.features.sparse import bits_for, entries
 from streamlin.learners import Learner, softmax
-from streamlin.learners.parameters import Parameters
-from streamlin.sklearn.inputs import as_texts, checked_labels, sample_weights
+from streamlin.learners.wrappers import Wrapper
+from streamlin.sklearn.validation import as_texts, checked_labels, sample_weights
 
 _SIMPLE = (str, int, bool)
 
 
-class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # they have no types
-    """What scikit-learn asks of a classifier, in terms of a learner.
+class OnlineClassifier(Wrapper, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # they have no types
+    """scikit-learn's interface of a classifier, on top of a learner.
 
     X is a sequence of texts (a list, an array, a Series), or a matrix [n_samples, n_features], dense or sparse, whose
-    column j is feature j. Which of the two came first must come ever after.
+    column j is feature j. All later calls must use the same kind of input as the first.
 
-    `partial_fit` learns sample after sample, so that one call with all of them is as many with one each. `fit` is one
-    pass, too, in an order of its own. Labels need not be announced; those that are (`classes`) can be predicted from
-    the start. Of equal scores the label that stands first in `classes_` wins.
+    `partial_fit` learns sample by sample, so that one call with all samples equals one call for each. `fit` makes one
+    pass too, in shuffled order. Labels need not be announced; those that are (`classes`) can be predicted from the
+    start. Of equal scores the label that comes first in `classes_` wins.
 
     Attributes
     ----------
     classes_ : the labels known so far, sorted.
-    learner_ : the learner, a `streamlin.Learner`, made of the parameters at the first call.
-    n_features_in_, feature_names_in_ : of matrices only; the latter of a DataFrame.
+    learner_ : the `streamlin.Learner`, created from the parameters at the first call.
+    n_features_in_, feature_names_in_ : set for matrices only; the latter for a DataFrame.
     """
 
     learner_: Learner
@@ -45,31 +45,34 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        if self._kind.nonnegative_values:
+            tags.input_tags.positive_only = True
+            tags.classifier_tags.poor_score = True  # on values that are no counts, as scikit-learn's own naive Bayes
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget all, then learn the samples in one pass, in an order as if drawn at random that is always the same.
+        """Forget everything, then learn the samples in one pass, in a shuffled order that is always the same.
 
-        Samples may so be sorted by label, from which little would be learned. Errors as in `partial_fit`.
+        Samples may therefore be sorted by label. Raises what `partial_fit` raises.
         """
         for name in ("learner_", "classes_", "_order", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self._learn(X, y, None, sample_weight, shuffled=True)
         if not self.learner_.labels:
-            raise ValueError("sample_weight is zero for all samples")
+            raise ValueError("sample_weight is zero for all samples, expected at least one above 0")
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn further samples, one after the other.
+        """Learn further samples, one by one.
 
-        y : their labels, which may be new. classes : labels that may still come; they need not be told.
-        sample_weight : >= 0, what an update is multiplied by; None: 1 each.
+        y : their labels, which may be new. classes : labels that may come later; optional.
+        sample_weight : >= 0, multiplies the update by each sample; None: 1 each.
 
         Raises
         ------
-        ValueError : a parameter, X, y or sample_weight is not as it must be, or they differ in length.
+        ValueError : a parameter, X, y or sample_weight is invalid, or they differ in length.
         """
-        if classes is None and sample_weight is None and self._knows(X, y):
+        if classes is None and sample_weight is None and self._is_known_pair(X, y):
             self.learner_.learn_label(X[0], y[0])
         else:
             self._learn(X, y, classes, sample_weight)
@@ -77,7 +80,7 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best scored label of each sample."""
-        best = self._scores(X).argmax(axis=1)  # raises where there are no labels yet
+        best = self._scores(X).argmax(axis=1)  # raises NotFittedError while no label is known
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
@@ -86,7 +89,7 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
         return softmax(self._scores(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """float64[n_samples, n_labels], the scores; of two labels float64[n_samples], the second's less the first's."""
+        """The scores, float64[n_samples, n_labels]; for two labels float64[n_samples], second less first."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -100,15 +103,15 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
         learner = self._learner_of(samples) if first else self.learner_
         features = _features(samples, learner)
         if shuffled:
-            order = np.random.RandomState(0).permutation(labels.size)  # whose numbers are the same in all versions
+            order = np.random.RandomState(0).permutation(labels.size)  # the same in all versions of numpy
             features, labels, weights = features.take(order), labels[order], weights[order]
         learner.labels.learn(announced)
         learner.learn_features(features, labels.tolist(), weights)
         self.learner_ = learner
         self._sort_labels()
 
-    def _knows(self, X: Any, y: Any) -> bool:
-        """Whether these are one text and a label that is known: to check them takes far longer than to learn them."""
+    def _is_known_pair(self, X: Any, y: Any) -> bool:
+        """Whether X and y are one text and a known label: full validation would take far longer than learning them."""
         fitted = vars(self)
         return (
             _is_one_text(X)
@@ -130,10 +133,10 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
         return self.learner_.score_features(_features(self._samples(X, False), self.learner_))[:, self._order]
 
     def _samples(self, X: Any, first: bool) -> list[str] | Buckets:
-        """Texts, or a matrix's features."""
+        """X as texts, or as the features of a matrix."""
         texts = as_texts(X)
         if not first and (texts is None) != hasattr(self, "n_features_in_"):
-            raise ValueError(f"X must be {'texts' if texts is None else 'a matrix'}, as what was learned before")
+            raise ValueError(f"X must be {'texts' if texts is None else 'a matrix'}, as in the first call")
         if texts is not None:
             return texts
         X = validate_data(self, X, reset=first, accept_sparse="csr", dtype=np.float32)
@@ -142,10 +145,12 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
         return features
 
     def _check_values(self, values: NDArray[np.float32]) -> None:
-        """Raise ValueError if a matrix's values are none to learn from."""
+        """Raise ValueError for values of a matrix from which it can't learn."""
+        if self._kind.nonnegative_values and values.min(initial=0) < 0:
+            raise ValueError(f"Negative values in data passed to {type(self).__name__} (input X)")
 
     def _learner_of(self, samples: list[str] | Buckets) -> Learner:
-        """A new one, for what is learned first. A column of a matrix is a bucket, whatever `features` says of texts."""
+        """A new learner for the first samples. Each column of a matrix is a bucket: `features` is for texts."""
         others = {} if isinstance(samples, list) else {"features": View(bits=bits_for(self.n_features_in_))}
         try:
             return self._new_learner(**others)
@@ -153,7 +158,7 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
             raise ValueError(str(error)) from None
 
     def _check_new(self, labels: NDArray[Any], announced: list[Any]) -> None:
-        """Raise ValueError where a label is new and can't be one, or not beside those that are known."""
+        """Raise ValueError for a new label that is invalid, or whose type does not fit the known labels."""
         known = set(self.classes_.tolist()) if "classes_" in vars(self) else set()
         if known.issuperset(labels.tolist()) and known.issuperset(announced):
             return
@@ -162,7 +167,7 @@ class OnlineClassifier(Parameters, ClassifierMixin, BaseEstimator):  # type: ign
         unique_labels(labels, *([sorted(known)] if known else []), *([announced] if announced else []))
 
     def _sort_labels(self) -> None:
-        """Keep what a new label changes."""
+        """Update `classes_` after new labels."""
         names = self.learner_.labels.names
         if len(names) > len(vars(self).get("classes_", ())):
             labels = np.array(names)

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamlin.config import BASELINES, LEARNER_MODELS
+from streamlin.config import BASELINES, learner_models
 from streamlin.evaluation.mcnemar import SIGNIFICANT
 
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
@@ -217,7 +217,7 @@ def _is_told(kind: str, key: str, value: Any) -> bool:
     if key in ("kind", "features", "accuracy"):
         return False
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    model = LEARNER_MODELS.get(kind)  # None: another package's
+    model = learner_models().get(kind)  # None: another package's
     return is_number or model is None or value != model.model_fields[key].default
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, RunConfig
+from streamlin.config import DEFAULT_KINDS, RunConfig, learner_models
 from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError
 
@@ -190,7 +190,7 @@ def refused(**places: Any) -> str:
     return line
 
 
-KINDS = ", ".join(LEARNER_KINDS)
+KINDS = ", ".join(learner_models())
 
 
 @pytest.mark.parametrize(
@@ -253,6 +253,7 @@ KINDS = ", ".join(LEARNER_KINDS)
         ),
         ("learners.naive_bayes.alpha=0", "learners.naive_bayes.alpha: input should be greater than 0, got 0"),
         ("learners.naive_bayes.alpa=1", "learners.naive_bayes.alpa: unknown key; did you mean 'alpha'?"),
+        ("learners=[{kind = 'sgd', l2 = 3}]", "learners.sgd: sgd.l2 must be at most 1 / eta = 2, got 3.0"),
         (
             "learners.naive_bays.alpha=1",
             "--set learners.naive_bays.alpha: no learner 'naive_bays'; did you mean 'naive_bayes'?",
@@ -276,11 +277,11 @@ KINDS = ", ".join(LEARNER_KINDS)
         ),
         (
             "learners=[{kind = 'sklearn', object = 'a:b', classes = ['x', 'x']}]",
-            "learners.sklearn.classes: needs two labels at least, each once, got ['x', 'x']",
+            "learners.sklearn.classes: needs at least two labels, each once, got ['x', 'x']",
         ),
         (
             "learners=[{kind = 'sklearn', object = 'a:b', classes = 'x'}]",
-            "learners.sklearn.classes: needs two labels at least, each once, got 'x'",
+            "learners.sklearn.classes: needs at least two labels, each once, got 'x'",
         ),
         (
             "learners=[{kind = 'sklearn', object = 'a:b', features = 'chars'}]",

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from streamlin.config import LEARNER_MODELS, RunConfig, ViewConfig
+from streamlin.config import RunConfig, ViewConfig, learner_models
 
 _OF_EACH_LEARNER = ("kind", "name", "features")
 
@@ -23,13 +23,13 @@ def keys() -> dict[str, Key]:
         if isinstance(model, BaseModel):
             found |= _of(type(model), table)
     found |= _of(ViewConfig, "features.VIEW")
-    kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in LEARNER_MODELS)
+    kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in learner_models())
     found |= {
         "learners.NAME.kind": Key(kinds, "needed"),
         "learners.NAME.name": Key("text", "the kind"),
         "learners.NAME.features": Key("text", '`"words"`'),
     }
-    for kind, learner in LEARNER_MODELS.items():
+    for kind, learner in learner_models().items():
         own = _of(learner, f"learners.{kind}")
         found |= {name: key for name, key in own.items() if name.split(".")[-1] not in _OF_EACH_LEARNER}
     return found

@@ -380,7 +380,7 @@ def test_a_model_is_pickled_only_if_allowed(stream):
     model = model_of(OURS, river("bayes", name="external_model"))
     run(model, stream[:10])
     with pytest.raises(
-        ConfigError, match=r"learners\.external_model\.pickle: .*can only be kept pickled; pickle = true allows"
+        ConfigError, match=r"learners\.external_model\.pickle: .*can be saved only by pickling; pickle = true allows"
     ):
         model.state()
     with pytest.raises(ValueError, match=r"learners\.external_model\.pickle: "):

@@ -132,7 +132,7 @@ def test_a_format_that_breaks_the_contract_is_found(make, broken):
 
 
 def test_bad_samples_and_a_missing_header_are_found():
-    with pytest.raises(AssertionError, match="b'nope' is no event: not JSON"):
+    with pytest.raises(AssertionError, match="b'nope' must be an event, got not JSON"):
         check_format(lambda: opened("json"), [b'{"text": "a"}', b"nope"])
     with pytest.raises(AssertionError, match=r"framing\.header is True, header None"):
         check_format(lambda: opened("csv"), [b"a"])
@@ -141,8 +141,8 @@ def test_bad_samples_and_a_missing_header_are_found():
 @pytest.mark.parametrize(
     ("change", "broken"),
     [
-        ({"labels": ["x", ""]}, "labels: where there is none it is None"),
-        ({"ids": ["", None]}, "ids: where there is none it is None"),
+        ({"labels": ["x", ""]}, "labels: a missing one must be None"),
+        ({"ids": ["", None]}, "ids: a missing one must be None"),
         ({"labels": ["x"]}, "the length of labels: found 1, expected 2"),
         ({"weights": np.array([1.0, -1.0])}, "weights must be finite, 0 or more"),
         ({"weights": np.array([1.0, np.nan])}, "weights must be finite, 0 or more"),

@@ -173,8 +173,8 @@ def test_labels_that_should_be_ids(tmp_path: Path) -> None:
         *("--set", "pipeline.batch_size=20"),
     )
     line = refused(*arguments, "--set", "pipeline.max_labels=50")
-    assert "pipeline.max_labels: there are more than 50 labels" in line
-    assert "is fields.label = 'label' the label?" in line
+    assert "pipeline.max_labels: found more than 50 labels" in line
+    assert "if fields.label = 'label' is the label, raise the limit" in line
     assert len(json_lines(out)) == 40
     streamlin(*arguments, "--set", "pipeline.max_labels=60")
     assert len(json_lines(out)) == 60

@@ -151,9 +151,7 @@ def test_an_external_model_that_may_not_be_pickled_has_no_checkpoint(
 ) -> None:
     off = "learners.bayes.pickle=false"
     line = refused(*arguments(stream, config, tmp_path), "--set", off)
-    assert line.startswith(
-        "learners.bayes.pickle: what an external model has learned can only be kept pickled; pickle = true"
-    )
+    assert line.startswith("learners.bayes.pickle: an external model can be saved only by pickling; pickle = true")
     assert not (tmp_path / "state").exists()
     done = streamlin("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
     assert done.out.startswith("20 events")
@@ -218,9 +216,9 @@ def test_bad_external_models_never_start(stream: Path, tmp_path: Path) -> None:
         "{kind = 'river'}": "learners.river.object: a value is missing",
         "{kind = 'river', object = 'my_models'}": "learners.river.object: string should match pattern",
         "{kind = 'river', object = 'my_models:bayes'}": "my_models can't be imported: ModuleNotFoundError",
-        "{kind = 'river', object = 'river.tree:HoeffdingTreeRegressor'}": "returned a river.tree.hoeffding_tree_regre",
-        "{kind = 'sklearn', object = 'sklearn.svm:SVC'}": "a sklearn.svm._classes.SVC, which has no partial_fit",
-        "{kind = 'sklearn', object = 'a:b', classes = ['x']}": "learners.sklearn.classes: needs two labels at least",
+        "{kind = 'river', object = 'river.tree:HoeffdingTreeRegressor'}": "HoeffdingTreeRegressor, which is none",
+        "{kind = 'sklearn', object = 'sklearn.svm:SVC'}": "gave a sklearn.svm._classes.SVC, which has no partial_fit",
+        "{kind = 'sklearn', object = 'a:b', classes = ['x']}": "learners.sklearn.classes: needs at least two labels",
         "{kind = 'sklearn', object = 'a:b', on_error = 'x'}": "on_error: input should be 'retire' or 'stop', got 'x'",
         "{kind = 'sklearn', object = 'a:b', clases = ['x']}": "clases: unknown key; did you mean 'classes'?",
         "{kind = 'sklearn', object = 'a:b', features = 'x'}": "sklearn.features: no view 'x'; choose one of words",

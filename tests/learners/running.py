@@ -20,6 +20,9 @@ REAL_STREAMS = [
 ]
 """Files and how many of their events: 2, 6, 22 and 151 labels."""
 
+POSITIVE = "must be (greater than 0|a finite number)"
+"""What a message says of a parameter that is to be positive and finite."""
+
 
 class Run:
     """A learner with rows and labels of its own."""

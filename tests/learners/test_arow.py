@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from streamlin.errors import ConfigError
 from streamlin.learners import Arow
-from tests.learners.running import REAL_STREAMS, Run, check_against_twin
+from tests.learners.running import POSITIVE, REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaiveArow
 from tests.sample_streams import Example, real_examples, streams
 
@@ -95,7 +95,7 @@ def test_without_loss_nothing_is_learned():
 
 @pytest.mark.parametrize("r", [0.0, -1.0, nan, inf])
 def test_refuses_an_r_that_is_not_positive(r):
-    with pytest.raises(ConfigError, match=f"arow.r must be positive, got {r}"):
+    with pytest.raises(ConfigError, match=f"arow.r {POSITIVE}, got {r}"):
         Arow(r=r)
 
 

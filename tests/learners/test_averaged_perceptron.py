@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from streamlin.errors import ConfigError
 from streamlin.learners import AveragedPerceptron
-from tests.learners.running import REAL_STREAMS, Run, check_against_twin
+from tests.learners.running import POSITIVE, REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaiveAveragedPerceptron
 from tests.sample_streams import Example, real_examples, streams
 
@@ -68,7 +68,7 @@ def test_with_a_half_life_of_one_event_each_weighs_twice_what_the_one_before_did
 
 @pytest.mark.parametrize("half_life", [0.0, -1.0, nan, inf])
 def test_refuses_a_half_life_that_is_none(half_life):
-    with pytest.raises(ConfigError, match=f"averaged_perceptron.half_life must be positive, got {half_life}"):
+    with pytest.raises(ConfigError, match=f"averaged_perceptron.half_life {POSITIVE}, got {half_life}"):
         AveragedPerceptron(half_life=half_life)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, RunConfig
+from streamlin.config import DEFAULT_KINDS, RunConfig, learner_models
 from streamlin.errors import ConfigError, RecordError
 from streamlin.learners import KINDS, LogisticRegression, NaiveBayes, Perceptron, from_config
 from tests.learners.running import Run
@@ -205,7 +205,7 @@ def test_what_was_learned_can_be_taken_over(kind, data):
 def test_a_weight_that_is_none_is_refused(kind, weight):
     learner = taught(kind)
     before = tables(learner)
-    with pytest.raises(RecordError, match=f"a weight is {weight}; it must be a finite number, 0 or more"):
+    with pytest.raises(RecordError, match=f"invalid weight {weight}: expected a finite number, 0 or more"):
         learner.learn_many(["a", "b"], ["new", "ham"], [1.0, weight])
     assert_same(tables(learner), before)
 
@@ -224,7 +224,9 @@ def test_a_value_that_is_no_number_is_refused(kind):
 )
 def test_what_is_neither_text_nor_mapping_is_refused(kind, texts, odd):
     learner = kind()
-    with pytest.raises(RecordError, match=f"^{odd} can't be learned from; all must be texts, or all mappings$"):
+    with pytest.raises(
+        RecordError, match=f"^invalid input {odd}: expected only texts, or only mappings of feature to value$"
+    ):
         learner.learn_many(texts, ["x"] * len(texts))
     assert learner.labels.names == []
 
@@ -247,7 +249,7 @@ def test_features_that_are_no_view_are_refused(kind):
 @pytest.mark.parametrize("columns", [(["a"], ["x", "y"]), (["a", "b"], ["x"]), (["a"], ["x"], [1.0, 1.0])])
 def test_columns_of_different_lengths_are_refused(kind, columns):
     learner = kind()
-    with pytest.raises(ValueError, match="must be of one length"):
+    with pytest.raises(ValueError, match="must have the same length"):
         learner.learn_many(*columns)
     assert learner.labels.names == []
 
@@ -259,7 +261,7 @@ def test_no_events_are_fine(kind):
 
 
 def test_every_kind_can_be_configured():
-    assert [*KINDS, "mixture", "river", "sklearn"] == list(LEARNER_KINDS)
+    assert [*KINDS, "mixture", "river", "sklearn"] == list(learner_models())
     assert [config.kind for config in RunConfig().learners] == list(DEFAULT_KINDS)
     every = [from_config(config) for config in RunConfig(learners=[{"kind": kind} for kind in KINDS]).learners]
     assert [learner.name for learner in every] == list(KINDS)

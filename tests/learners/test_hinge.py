@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from streamlin.errors import ConfigError
 from streamlin.learners import Hinge
-from tests.learners.running import REAL_STREAMS, check_against_twin
+from tests.learners.running import POSITIVE, REAL_STREAMS, check_against_twin
 from tests.naive import NaiveHinge
 from tests.sample_streams import real_examples, streams
 
@@ -39,7 +39,7 @@ def test_without_loss_nothing_is_learned():
 @pytest.mark.parametrize("value", [0.0, -1.0, nan, inf])
 @pytest.mark.parametrize("key", ["eta", "epsilon"])
 def test_refuses_an_eta_or_epsilon_that_is_not_positive(key, value):
-    with pytest.raises(ConfigError, match=f"hinge.{key} must be positive, got {value}"):
+    with pytest.raises(ConfigError, match=f"hinge.{key} {POSITIVE}, got {value}"):
         Hinge(**{key: value})
 
 

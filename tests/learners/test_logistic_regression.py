@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from streamlin.errors import ConfigError
 from streamlin.learners import LogisticRegression
-from tests.learners.running import REAL_STREAMS, Run, check_against_twin
+from tests.learners.running import POSITIVE, REAL_STREAMS, Run, check_against_twin
 from tests.naive import NaiveLogisticRegression
 from tests.sample_streams import Example, real_examples, streams
 
@@ -89,14 +89,14 @@ def test_by_feature_there_is_a_sum_a_feature():
 
 
 def test_refuses_squares_of_nothing():
-    with pytest.raises(ConfigError, match=r"logistic_regression\.squares must be weight or feature, got label"):
+    with pytest.raises(ConfigError, match=r"logistic_regression\.squares must be 'weight' or 'feature', got 'label'"):
         LogisticRegression(squares="label")
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, nan, inf])
 @pytest.mark.parametrize("key", ["eta", "epsilon"])
 def test_refuses_an_eta_or_epsilon_that_is_not_positive(key, value):
-    with pytest.raises(ConfigError, match=f"logistic_regression.{key} must be positive, got {value}"):
+    with pytest.raises(ConfigError, match=f"logistic_regression.{key} {POSITIVE}, got {value}"):
         LogisticRegression(**{key: value})
 
 

@@ -46,7 +46,7 @@ def test_features_that_the_event_brings_count_in_its_length():
 
 @pytest.mark.parametrize("C", [0.0, -1.0, nan])
 def test_refuses_a_c_that_is_not_positive(C):
-    with pytest.raises(ConfigError, match=f"passive_aggressive.C must be positive, got {C}"):
+    with pytest.raises(ConfigError, match=f"passive_aggressive.C must be greater than 0, got {C}"):
         PassiveAggressive(C=C)
 
 

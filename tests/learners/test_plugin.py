@@ -99,17 +99,17 @@ def test_what_is_wrong_with_it_is_said(install):
     line = refused("learners=[{kind = 'careful', patience = -1}]")
     assert line == "careful.patience must be 0 or more, got -1"
     line = refused("learners=[{kind = 'careful', patience = 'much'}]")
-    assert line.startswith("learners.careful: careful can't be made: '<' not supported")
+    assert line.startswith("learners.careful: careful can't be created: '<' not supported")
     line = refused("learners=[{kind = 'careful', name = 'c'}]")
-    assert line.startswith("learners.c: careful can't be made: ")
+    assert line.startswith("learners.c: careful can't be created: ")
     assert "missing 1 required positional argument: 'patience'" in line
     assert refused("learners=[{kind = 'careful', patience = 1, features = 'chars'}]") == (
         "learners.careful.features: no view 'chars'; choose one of words"
     )
     line = refused("learners=[{kind = 'number'}]")
-    assert line.endswith("'third_party:number' for kind 'number' is 5; it needs to be a class of streamlin.Learner")
+    assert line.endswith("'third_party:number' for kind 'number' is 5, expected a subclass of streamlin.Learner")
     line = refused("learners=[{kind = 'none'}]")
-    assert line == "learners.none: 'none' is <class 'third_party.NoLearner'>; it needs to be a streamlin.Learner"
+    assert line == "learners.none: 'none' is <class 'third_party.NoLearner'>, expected a subclass of streamlin.Learner"
     line = refused("learners=[{kind = 'lost'}]")
     assert line.startswith("the learner 'third_party:Lost' for kind 'lost' can't be loaded: ")
     model = Model(load_config(sets=["learners=[{kind = 'any', x = [1, 2]}]"], environment={}))
@@ -136,6 +136,6 @@ def test_who_can_tell_weights():
             super().__init__()
             self.weights = np.zeros(0)
 
-    assert not Other().tells_weights
-    assert not Vector().tells_weights
-    assert all(kind().tells_weights for kind in KINDS.values())
+    assert not Other().has_effective_weights
+    assert not Vector().has_effective_weights
+    assert all(kind().has_effective_weights for kind in KINDS.values())

@@ -103,11 +103,11 @@ def test_batches_change_nothing(data):
 @pytest.mark.parametrize(
     ("parameters", "line"),
     [
-        ({"loss": "squared"}, "sgd.loss must be perceptron or log or hinge, got squared"),
-        ({"rate": "fast"}, "sgd.rate must be constant or inverse or inverse_sqrt or pegasos, got fast"),
-        ({"eta": 0}, "sgd.eta must be positive, got 0"),
-        ({"l2": -1.0}, "sgd.l2 must be 0 or more, got -1.0"),
-        ({"rate": "pegasos"}, "sgd.l2 must be positive for pegasos, got 0.0"),
+        ({"loss": "squared"}, "sgd.loss must be 'perceptron', 'log' or 'hinge', got 'squared'"),
+        ({"rate": "fast"}, "sgd.rate must be 'constant', 'inverse', 'inverse_sqrt' or 'pegasos', got 'fast'"),
+        ({"eta": 0}, "sgd.eta must be greater than 0, got 0"),
+        ({"l2": -1.0}, "sgd.l2 must be greater than or equal to 0, got -1.0"),
+        ({"rate": "pegasos"}, "sgd.l2 must be greater than 0 for pegasos, got 0.0"),
         ({"eta": 0.5, "l2": 3.0}, "sgd.l2 must be at most 1 / eta = 2, got 3.0"),
     ],
 )

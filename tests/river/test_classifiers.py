@@ -173,16 +173,16 @@ def test_a_pickle_is_about_as_large_as_what_was_learned(data):
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(ConfigError, match=r"naive_bayes.alpha must be positive, got -1"):
+    with pytest.raises(ConfigError, match=r"naive_bayes.alpha must be greater than 0, got -1"):
         river.NaiveBayes(alpha=-1)
     model = river.NaiveBayes()
-    for x, message in ((5, "5 can't be learned from"), ({"a": "b"}, "feature 'a' is 'b'"), ({1: None}, "'1' is None")):
+    for x, message in ((5, "invalid input 5"), ({"a": "b"}, "feature 'a' is 'b'"), ({1: None}, "'1' is None")):
         for method in (model.predict_one, model.predict_proba_one, lambda x: model.learn_one(x, "y")):
             with pytest.raises(RecordError, match=message):
                 method(x)
     with pytest.raises(RecordError, match=r"a value is -1.0, it must be 0 or more"):
         model.learn_one({"a": -1}, "y")
-    with pytest.raises(RecordError, match="a weight is -1"):
+    with pytest.raises(RecordError, match="invalid weight -1"):
         model.learn_one("a", "y", w=-1)
     with pytest.raises(TypeError, match="unhashable"):
         model.learn_one("a", ["y"])

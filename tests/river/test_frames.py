@@ -82,7 +82,7 @@ def test_predictions_have_the_labels_type(labels):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (pd.Series(["a", None]), "None can't be learned from; all must be texts"),
+        (pd.Series(["a", None]), "invalid input None: expected only texts"),
         (pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.nan]}), "feature 'b' has a value that is not a finite number"),
         (pd.DataFrame({"a": [1.0, 1e300]}), "feature 'a' has a value"),
         (pd.DataFrame({"a": [1.0, -2.0]}), "a value is -2.0, it must be 0 or more"),

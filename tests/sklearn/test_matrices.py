@@ -112,7 +112,7 @@ def test_what_is_no_matrix_for_it_is_a_value_error():
         (X[:, 1:], "6 features, but NaiveBayes is expecting 7"),
         (np.full((1, 7), np.nan), "contains NaN"),
         (np.full((1, 7), 1e300), "too large for dtype"),
-        (["a text"], "X must be a matrix, as what was learned before"),
+        (["a text"], "X must be a matrix, as in the first call"),
     ):
         with pytest.raises(ValueError, match=message), np.errstate(over="ignore"):
             model.predict(given)

@@ -192,7 +192,7 @@ def test_parameters_are_searched(data):
 @pytest.mark.parametrize(
     ("X", "y", "more", "message"),
     [
-        ("a text", ["x"], {}, "X must be a sequence of texts, got a single one"),
+        ("a text", ["x"], {}, "X must be a sequence of texts, got a single text"),
         (["a", None], ["x", "y"], {}, r"all must be texts, but X\[1\] is None"),
         (["a", "b"], ["x"], {}, "X has 2 samples and y has 1"),
         (["a"], ["x", "y"], {}, "X has 1 samples and y has 2"),
@@ -200,7 +200,7 @@ def test_parameters_are_searched(data):
         (["a", "b"], [0.5, 1.5], {}, "Unknown label type"),
         (["a", "b"], [np.nan, 1.0], {}, "Input y contains NaN"),
         (["a", "b"], ["x", "y"], {"sample_weight": [1.0]}, r"sample_weight must be of shape \(2,\), got \(1,\)"),
-        (["a", "b"], ["x", "y"], {"sample_weight": [1.0, -1.0]}, r"a weight is -1.0"),
+        (["a", "b"], ["x", "y"], {"sample_weight": [1.0, -1.0]}, r"invalid weight -1.0"),
         (["a", "b"], ["x", "y"], {"sample_weight": [0, 0]}, "sample_weight is zero for all"),
         ([], [], {}, r"0 sample\(s\)"),
     ],
@@ -214,7 +214,7 @@ def test_what_is_wrong_later_changes_nothing():
     model = sklearn.Perceptron().fit(TEXTS, LABELS)
     before = model.decision_function(TEXTS)
     for X, y, message in (
-        (np.eye(2), ["ham", "spam"], "X must be texts, as what was learned before"),
+        (np.eye(2), ["ham", "spam"], "X must be texts, as in the first call"),
         (["new"], [1], "Mix of label input types"),
         (["new", 5], ["ham", "spam"], r"X\[1\] is 5"),
     ):
@@ -228,5 +228,5 @@ def test_what_is_wrong_later_changes_nothing():
 
 def test_a_wrong_parameter_is_told_when_it_is_first_needed():
     model = sklearn.NaiveBayes(alpha=-1)
-    with pytest.raises(ValueError, match=r"naive_bayes.alpha must be positive, got -1"):
+    with pytest.raises(ValueError, match=r"naive_bayes.alpha must be greater than 0, got -1"):
         model.fit(TEXTS, LABELS)

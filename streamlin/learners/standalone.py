@@ -1,4 +1,4 @@
-"""A learner that is used alone, on texts or mappings, one by one or many."""
+"""A learner used without a pipeline, on texts or mappings, one at a time or many at once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,21 +21,21 @@ from streamlin.learners.targets import Targets, checked_weights, learn_labels, n
 Text = str | Mapping[str, float]
 """A text, or a mapping of feature to value."""
 
-_KINDS = (str, dict, Mapping)  # what is told quickly comes first
-_LARGE = 1 << 16
-"""How many entries an event's arrays may hold if they are kept."""
+_TYPES = (str, dict, Mapping)  # those that isinstance finds quickly come first
+_LARGEST_KEPT = 1 << 16
+"""Arrays of events with more entries than these are not kept for the next event."""
 
 
-class Alone(ABC):
-    """What a learner gives to who has no pipeline: it hashes, gives out rows and labels, and learns.
+class StandaloneLearner(ABC):
+    """The methods of a learner that need no pipeline: it hashes texts itself, and numbers features and labels itself.
 
-    view : how texts become features. labels : those that it has learned.
+    view : how texts become features. labels : the labels learned so far.
     """
 
     kernels: ClassVar[Kernels | None] = None
-    """What learns. Who has none, or does more, overrides `score_then_learn`."""
+    """The kernels that score and learn. A learner without them overrides `score_then_learn`."""
     _has_step: ClassVar[bool] = False
-    """Whether a kernel is all that learns."""
+    """Whether the kernels do all the scoring and learning, so that one event can go straight to `learn_event`."""
 
     def __init__(self, view: View) -> None:
         self.view, self.labels = view, LabelIndex()
@@ -64,22 +64,22 @@ class Alone(ABC):
         return self
 
     def learn_label(self, x: Text, label: Any, w: float = 1.0) -> None:
-        """`learn_one` of a label of whatever kind can be a key; None: there is none."""
+        """`learn_one` for a label of any hashable type; None: no label."""
         weight = w if type(w) is float and 0.0 <= w < inf else float(checked_weights([w])[0])
-        single, names = self._taken(x), self.labels.names
+        single, names = self._featurized(x), self.labels.names
         n_known = len(names)
         code = self.labels.learn_one(label) if weight > 0 else -1
         if code >= 0:
             single.event.bring_rows()
             self.grow(self._rows.n_rows, len(names))
         self._step(single, code, n_known, weight)
-        self._give_back(single)
+        self._release(single)
 
     def predict_one(self, x: Text) -> str | None:
         """The best scored label; None while no label is known."""
-        single, names = self._taken(x), self.labels.names
+        single, names = self._featurized(x), self.labels.names
         code = self._step(single, -1, len(names), 1.0)
-        self._give_back(single)
+        self._release(single)
         return names[code] if code >= 0 else None
 
     def predict_proba_one(self, x: Text) -> dict[str, float]:
@@ -88,11 +88,11 @@ class Alone(ABC):
         return dict(zip(self.labels.names, probabilities.tolist(), strict=True))
 
     def learn_many(self, xs: Sequence[Text], ys: Sequence[str | None], ws: Sequence[float] = ()) -> list[str | None]:
-        """Predict, then learn, one after the other; the predictions that were made before each was learned.
+        """Predict, then learn, event by event; returns the predictions, each made before its event was learned.
 
         Raises
         ------
-        RecordError : a weight, a label, a text or a feature's value is not what it must be; then nothing was learned.
+        RecordError : a weight, a label, a text or a feature's value is invalid; then nothing was learned.
         ValueError : xs, ys and ws differ in length.
         """
         odd = [y for y in ys if not isinstance(y, str | None)]
@@ -100,24 +100,26 @@ class Alone(ABC):
             raise RecordError(f"a label must be a text or None, got {odd[0]!r}")
         weights = checked_weights(ws) if len(ws) else np.ones(len(ys))
         if not len(xs) == len(ys) == len(weights):
-            raise ValueError(f"xs, ys and ws must be of one length, got {len(xs)}, {len(ys)} and {len(weights)}")
+            raise ValueError(f"xs, ys and ws must have the same length, got {len(xs)}, {len(ys)} and {len(weights)}")
         scores = self.learn_features(self._buckets(xs), [y or None for y in ys], weights)
         return self.best_labels(scores)
 
     def learn_features(
         self, features: Buckets, labels: Sequence[Any], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """`learn_many` of hashed features, and of labels of whatever kind can be a key; None: there is none.
+        """`learn_many` for hashed features, and for labels of any hashable type; None: no label.
 
-        Returns scores float64[n, n_labels], each event's made before it was learned, -inf where a label was none yet.
+        Returns scores float64[n, n_labels], each event's made before it was learned; -inf for labels not known then.
 
         Raises
         ------
-        ValueError : features, labels and weights are of different lengths.
+        ValueError : features, labels and weights differ in length.
         """
         n = features.indptr.size - 1
         if not n == len(labels) == weights.size:
-            raise ValueError(f"there are {n} events, {len(labels)} labels and {weights.size} weights")
+            raise ValueError(
+                f"features, labels and weights must have the same length, got {n}, {len(labels)} and {weights.size}"
+            )
         batch = learn_labels(self.labels, labels, weights)
         examples = self._rows.examples(features, batch.codes >= 0)
         self.grow(self.n_rows, len(self.labels))
@@ -130,26 +132,26 @@ class Alone(ABC):
         return self.best_labels(self.scores_many(xs))
 
     def scores_many(self, xs: Sequence[Text]) -> NDArray[np.float64]:
-        """Scores float64[n, n_labels]; nothing is learned."""
+        """Scores float64[n, n_labels], without learning."""
         return self.score_features(self._buckets(xs))
 
     def score_features(self, features: Buckets) -> NDArray[np.float64]:
-        """`scores_many` of hashed features."""
+        """`scores_many` for hashed features."""
         n, n_labels = features.indptr.size - 1, len(self.labels)
         scores = np.empty((n, n_labels))
         self.score_then_learn(self._rows.examples(features), no_targets(n, n_labels), scores)
         return scores
 
     def scores_one(self, x: Text) -> NDArray[np.float64]:
-        """Scores float64[1, n_labels] of one text or mapping; nothing is learned."""
-        single = self._taken(x)
+        """Scores float64[1, n_labels] of one text or mapping, without learning."""
+        single = self._featurized(x)
         self._step(single, -1, len(self.labels.names), 1.0)
         scores = single.scores.copy()
-        self._give_back(single)
+        self._release(single)
         return scores
 
     def best_labels(self, scores: NDArray[np.float64]) -> list[Any]:
-        """The best scored label of each row; None where there is no candidate."""
+        """The best scored label of each row; None where no label was known."""
         return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
 
     def _buckets(self, xs: Sequence[Any]) -> Buckets:
@@ -164,22 +166,22 @@ class Alone(ABC):
         return features
 
     def _step(self, single: "_Single", code: int, known: int, weight: float) -> int:
-        """Score, then learn, one event; the best scored label's code, -1 where there is no candidate."""
+        """Score, then learn, one event; returns the code of the best scored label, -1 if no label is known."""
         examples, n_labels = single.event.examples, len(self.labels.names)
         if self.kernels is None or not self._has_step:
             single.scores = np.empty((1, n_labels))
-            goals = Targets(np.array([code], np.int32), np.array([known]), np.array([weight]))
-            self.score_then_learn(examples, goals, single.scores)
+            batch = Targets(np.array([code], np.int32), np.array([known]), np.array([weight]))
+            self.score_then_learn(examples, batch, single.scores)
             return int(best(single.scores)[0])
         arguments, step = self.arguments(), single.step
         if step is None or not step.fits(examples, arguments, n_labels):
             single.step = step = Step(examples, arguments, n_labels)
             single.scores = step.scores
-        return step.take(self.kernels.learn_event, code, known, weight)
+        return step.run(self.kernels.learn_event, code, known, weight)
 
-    def _taken(self, x: Text) -> "_Single":
-        """The features of x; who was given the event is alone with it until it is given back."""
-        if not isinstance(x, _KINDS):
+    def _featurized(self, x: Text) -> "_Single":
+        """The features of x, in arrays that no other thread uses until they are released."""
+        if not isinstance(x, _TYPES):
             raise _refused(x)
         try:
             single = self._singles.pop()
@@ -192,33 +194,33 @@ class Alone(ABC):
             self.check_values(single.event.values)
         return single
 
-    def _give_back(self, single: "_Single") -> None:
-        if single.event.room <= _LARGE:
+    def _release(self, single: "_Single") -> None:
+        if single.event.room <= _LARGEST_KEPT:
             self._singles.append(single)
 
     @cached_property
     def _singles(self) -> "list[_Single]":
-        """Those that no thread is using, the latest last; not part of a copy."""
+        """Arrays for one event that no thread uses now, the latest last; copies of the learner do not get them."""
         return []
 
     @property
     def n_rows(self) -> int:
-        """How many features it knows; used alone."""
+        """The number of features known, where it is used without a pipeline."""
         return len(self._rows)
 
     @cached_property
     def _rows(self) -> RowIndex:
-        """Made once it is used alone: in a pipeline, 4 bytes a bucket for nothing."""
+        """Made at the first use without a pipeline: in a pipeline it would cost 4 bytes a bucket for nothing."""
         return RowIndex(self.view.bits)
 
-    def _outgrown(self) -> None:
-        """Let go of tables that were replaced by larger ones."""
+    def _release_tables(self) -> None:
+        """Drop references to tables that were replaced by larger ones."""
         for single in vars(self).get("_singles", ()):
             single.step = None
 
 
 class _Single:
-    """One event, and how it was last scored."""
+    """The arrays of one event, and the step that last scored it."""
 
     def __init__(self, event: SingleEvent) -> None:
         self.event = event
@@ -227,4 +229,4 @@ class _Single:
 
 
 def _refused(x: object) -> RecordError:
-    return RecordError(f"{x!r:.80} can't be learned from; all must be texts, or all mappings")
+    return RecordError(f"invalid input {x!r:.80}: expected only texts, or only mappings of feature to value")

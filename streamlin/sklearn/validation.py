@@ -1,4 +1,4 @@
-"""What scikit-learn's users hand over: texts, labels, weights."""
+"""Validation of texts, labels and weights as scikit-learn's users pass them."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from streamlin.learners.targets import checked_weights
 
 
 def as_texts(X: Any) -> list[str] | None:
-    """X as a list, if it is a sequence that begins with a text; None: it is something else.
+    """X as a list if it is a sequence that begins with a text, else None.
 
     Raises
     ------
-    ValueError : it is one text, or empty, or something in it is no text.
+    ValueError : X is a single text or is empty, or an element is not a text.
     """
     if isinstance(X, str):
-        raise ValueError("X must be a sequence of texts, got a single one")
+        raise ValueError("X must be a sequence of texts, got a single text")
     if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__"):
         return None
     if len(X) == 0:
@@ -28,7 +28,7 @@ def as_texts(X: Any) -> list[str] | None:
         return None
     odd = [i for i, text in enumerate(texts) if not isinstance(text, str)]
     if odd:
-        raise ValueError(f"X begins with a text, so that all must be texts, but X[{odd[0]}] is {texts[odd[0]]!r:.80}")
+        raise ValueError(f"X begins with a text, so all must be texts, but X[{odd[0]}] is {texts[odd[0]]!r:.80}")
     return texts
 
 
@@ -37,7 +37,7 @@ def checked_labels(y: Any, n: int) -> NDArray[Any]:
 
     Raises
     ------
-    ValueError : there is none, it has another shape or another length.
+    ValueError : y is None, or has another shape or length.
     """
     if y is None:
         raise ValueError("a classifier requires y to be passed, but the target y is None")
@@ -48,11 +48,11 @@ def checked_labels(y: Any, n: int) -> NDArray[Any]:
 
 
 def sample_weights(given: Any, n: int) -> NDArray[np.float64]:
-    """float64[n]; 1 each where none are given, and one number stands for all.
+    """float64[n]; None gives 1 each, one number the same for all.
 
     Raises
     ------
-    ValueError : there are not as many; one is negative or not finite.
+    ValueError : the length is not n, or a weight is negative or not finite.
     """
     weights = np.array(1.0 if given is None else given, np.float64)
     if weights.shape not in ((), (n,)):

@@ -1,0 +1,83 @@
+"""A built-in learner is one file and one line of the registry: those of docs/extending/learner.md."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import streamlin
+from tests.docs.pages import Page
+
+PAGE = Page("docs/extending/learner.md")
+PROGRAM = """
+import inspect, json, pickle
+import sklearn.base
+import streamlin
+from streamlin import ConfigError, NearestCentroid, river
+from streamlin import sklearn as wrappers
+from streamlin.config.loading import load_config
+from streamlin.learners import KINDS, from_config
+from streamlin.testing import check_learner
+
+def refused(action, *arguments, **keys):
+    try:
+        action(*arguments, **keys)
+    except ConfigError as error:
+        return str(error)
+
+def configured(*sets):
+    return load_config(learners=["nearest_centroid"], sets=sets, environment={})
+
+check_learner(NearestCentroid)
+texts, labels = ["a b", "c d", "b a"], ["x", "y", "x"]
+in_river = river.NearestCentroid(prior=2.0).clone({"prior": 0.5})
+for text, label in zip(texts, labels):
+    in_river.learn_one(text, label)
+in_sklearn = sklearn.base.clone(wrappers.NearestCentroid(prior=2.0)).fit(texts, labels)
+learner = from_config(configured("learners.nearest_centroid.prior=4").learners[0])
+classes = [NearestCentroid, river.NearestCentroid, wrappers.NearestCentroid]
+print(json.dumps({
+    "kind": list(KINDS)[-1],
+    "public": "NearestCentroid" in streamlin.__all__,
+    "configured": [type(learner).__name__, learner.prior],
+    "limit": refused(configured, "learners.nearest_centroid.prior=-1"),
+    "key": refused(configured, "learners.nearest_centroid.priro=1"),
+    "constructor": refused(NearestCentroid, prior=-1),
+    "signatures": [list(inspect.signature(cls).parameters) for cls in classes],
+    "documented": len({cls.__doc__ for cls in classes}),
+    "river": [in_river.prior, in_river.predict_one("d"), pickle.loads(pickle.dumps(in_river)).prior],
+    "sklearn": [in_sklearn.get_params(), in_sklearn.predict(["d"]).tolist()],
+}))
+"""
+
+
+def test_one_file_and_one_line_add_a_learner(tmp_path: Path) -> None:
+    """In a copy of the package, where kernels run as plain Python."""
+    (source,) = [block.text for block in PAGE.blocks if block.file() == "centroid.py"]
+    (line,) = re.findall(r"^ *(from streamlin\.learners\.centroid import .*)$", PAGE.text, re.MULTILINE)
+    package = tmp_path / "streamlin"
+    shutil.copytree(Path(streamlin.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    own = source.replace("from streamlin import Learner", "from streamlin.learners.base import Learner")
+    (package / "learners" / "centroid.py").write_text(own, encoding="utf-8")
+    with (package / "learners" / "builtin.py").open("a", encoding="utf-8") as registry:
+        registry.write(f"{line}\n")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "kind": "nearest_centroid",
+        "public": True,
+        "configured": ["NearestCentroid", 4.0],
+        "limit": "learners.nearest_centroid.prior: input should be greater than or equal to 0, got -1",
+        "key": "learners.nearest_centroid.priro: unknown key; did you mean 'prior'?",
+        "constructor": "nearest_centroid.prior must be greater than or equal to 0, got -1",
+        "signatures": [["prior", "features"]] * 3,
+        "documented": 1,
+        "river": [0.5, "y", 0.5],
+        "sklearn": [{"prior": 2.0, "features": None}, ["y"]],
+    }
