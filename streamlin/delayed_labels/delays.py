@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 
 _STEPS = 16
 """Bins for each power of two, so that a quantile is off by 6 % at most."""
 _BINS = 60 * _STEPS
 
 
-class Delays(Measure):
+class Delays(ArrayState):
     """Counts of whole numbers, small ones singly, larger ones in bins that grow with them.
 
     As in HdrHistogram (Gil Tene): a bin for each number below 32, from there on 16 for each power of two.

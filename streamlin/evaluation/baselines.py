@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import BASELINES
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.kernel import kernel
 
 MAJORITY, NO_CHANGE = range(2)
 """Their numbers, in the order of their names."""
 
 
-class Baselines(Measure):
+class Baselines(ArrayState):
     """Two predictors that read no text; each predicts before it sees the label.
 
     majority : the label of the largest weight so far; ties go to the label seen first.

@@ -6,13 +6,13 @@ Guo et al., ICML 34 (2017) 1321-1330, for the temperature and the expected calib
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.label_sums import LARGE
-from streamlin.evaluation.measure import Measure
 from streamlin.evaluation.temperature import adjust, factor_of, powers_of, variance
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
@@ -22,7 +22,17 @@ _SMALLEST = 1e-15
 """The probability under which the log loss falls no further."""
 
 
-class Calibration(Measure):
+class Losses(NamedTuple):
+    """Sums by weight for L learners, over some events.
+
+    sums : float64[L, 3], of w, w log loss, w Brier. bins : float64[L, 10, 3], of w, w c, w h by confidence c.
+    """
+
+    sums: NDArray[np.float64]
+    bins: NDArray[np.float64]
+
+
+class Calibration(ArrayState):
     """Probabilities of L learners, each made before the label is seen, then measured by it; `temperature` says how.
 
     For weight w, label y, probabilities p of an event, and its top label's, which is the confidence c::
@@ -101,41 +111,33 @@ class Calibration(Measure):
                 powers[:known] *= powers_of(s, top, known, factor, powers)[0]
         return shares
 
-    def losses(self, window: Window) -> list[dict[str, Any]]:
-        """For each learner its losses and ECE; None where nothing was labelled.
+    def running(self) -> Losses:
+        """Over all time."""
+        return Losses(self.sums[:, 0], self.bins[:, 0])
 
-        window : the last labelled events, the learners' predictions first.
-        """
-        spans = {"": (self.sums[:, 0], self.bins[:, 0])}
-        if self.recent.shape[1]:
-            spans |= {"window_": self._windowed(window), "fading_": (self.sums[:, 1], self.bins[:, 1])}
-        rows: list[dict[str, Any]] = [{} for _ in self.recent]
-        for span, (sums, bins) in spans.items():
-            for row, (total, log_loss, brier), own in zip(rows, sums.tolist(), bins.tolist(), strict=True):
-                row[f"{span}log_loss"], row[f"{span}brier"] = _ratio(log_loss, total), _ratio(brier, total)
-                gaps, sure = sum(abs(sure - hits) for _, sure, hits in own), sum(weight for weight, _, _ in own)
-                row[f"{span}ece"] = _ratio(gaps, sure)
-        return rows
+    def faded(self) -> Losses:
+        """Over all time, fading; of a scale of their own."""
+        return Losses(self.sums[:, 1], self.bins[:, 1])
 
-    def _windowed(self, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The sums float64[L, 3] and bins float64[L, 10, 3] of the events of a window."""
-        sums, bins = np.zeros_like(self.sums[:, 0]), np.zeros_like(self.bins[:, 0])
-        add_window(*window, self.recent, sums, bins)
-        return sums, bins
+    def windowed(self, window: Window) -> Losses:
+        """Over the events of a window, in which the learners stand first."""
+        losses = Losses(np.zeros_like(self.sums[:, 0]), np.zeros_like(self.bins[:, 0]))
+        add_window(*window, self.recent, *losses)
+        return losses
 
     def reliability(self) -> list[list[dict[str, Any]]]:
         """For each learner, and each bin, how many events it has, how sure it was and how often right."""
         return [
             [
-                {"events": count, "confidence": _ratio(sure, weight), "accuracy": _ratio(hits, weight)}
+                {"events": count, "confidence": quotient(sure, weight), "accuracy": quotient(hits, weight)}
                 for (weight, sure, hits), count in zip(bins, events, strict=True)
             ]
             for bins, events in zip(self.bins[:, 0].tolist(), self.events.tolist(), strict=True)
         ]
 
 
-def _ratio(part: float, total: float) -> float | None:
-    """None where there is nothing, or no number: weights may be so large that sums of them overflow."""
+def quotient(part: float, total: float) -> float | None:
+    """None where nothing was counted, or the sums of very large weights overflowed."""
     ratio = part / total if total > 0 else nan
     return ratio if isfinite(ratio) else None
 

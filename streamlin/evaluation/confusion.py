@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 OTHER, ABSTAINED = "(other)", "(abstained)"
 
 
-class Confusion(Measure):
+class Confusion(ArrayState):
     """Events by true and predicted label, for L learners; labels after the first `limit` are counted together.
 
     counts : int64[L, size + 1, size + 2]; true label by predicted one, the last row and column but one stand for the

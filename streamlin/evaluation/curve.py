@@ -51,7 +51,7 @@ def cut_point(
 
 
 @kernel
-def is_due(progress: NDArray[np.int64], events: int) -> bool:
+def is_point_due(progress: NDArray[np.int64], events: int) -> bool:
     """Whether a point is to be cut behind labelled event number `events`, 1 being the first."""
     due: bool = events == progress[_DUE]
     return due

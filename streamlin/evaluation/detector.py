@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.kernel import kernel
 
 RAREST = 30
@@ -30,7 +30,7 @@ class Changes(NamedTuple):
         return Changes(self.where[order], self.accuracies[order])
 
 
-class Detector(Measure):
+class Detector(ArrayState):
     """Watches the errors of several learners, each for itself; weights aside, an abstention is an error."""
 
     def watch(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> Changes:

@@ -60,16 +60,16 @@ class Drift:
         self.alarms = (self.alarms + found)[-KEPT:]
         return found
 
-    def report(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """JSON-able."""
         return {"alarms": self.total, "falls": self.falls, "last_alarms": self.alarms}
 
     def restore(self, rest: Mapping[str, Any]) -> None:
-        """Take what `report` gave."""
+        """Take what `to_json` returned."""
         self.alarms, self.total, self.falls = list(rest["last_alarms"]), rest["alarms"], rest["falls"]
 
 
-def falls_told(alarms: list[Alarm]) -> list[str]:
+def describe_falls(alarms: list[Alarm]) -> list[str]:
     """A line for each event at which the accuracy of learners was found to have fallen; all else gets better."""
     lines: dict[str, list[str]] = {}
     for alarm in alarms:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
@@ -30,7 +30,7 @@ class Totals(NamedTuple):
     hits: NDArray[np.float64]
 
 
-class LabelSums(Measure):
+class LabelSums(ArrayState):
     """Sums of weights by label for M predictors, over all time and fading; weight 0 and no label move nothing.
 
     label_sums : float64[K, 2], running and fading. sums : float64[M, K, 4], predicted running and fading, hits running

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.confusion import OTHER
-from streamlin.evaluation.measure import Measure
-from streamlin.evaluation.numbers import numbers
+from streamlin.evaluation.json_values import json_values
 from streamlin.events import LabelIndex
 from streamlin.kernel import kernel
 
 
-class Slices(Measure):
+class Slices(ArrayState):
     """Weighted accuracy of L learners by the values of one field; values after the first `limit` count together.
 
     They are `(other)`, and so is a value of that name.
@@ -48,14 +48,14 @@ class Slices(Measure):
         codes[[code < 0 and value is not None for code, value in zip(codes, values, strict=True)]] = self.limit
         slice_batch(codes, predicted, labels, weights, self.hit_weights, self.weights, self.events)
 
-    def report(self, learners: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def to_json(self, learners: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Value -> learner -> accuracy, with the number of labelled events."""
         names = [*self.values.names, *[""] * (self.limit - len(self.values)), OTHER]
         return {
             names[row]: {"events": int(self.events[row])}
             | {
                 learner: {"accuracy": share}
-                for learner, share in zip(learners, numbers(self.hit_weights[row] / self.weights[row]), strict=True)
+                for learner, share in zip(learners, json_values(self.hit_weights[row] / self.weights[row]), strict=True)
             }
             for row in np.flatnonzero(self.events)
         }

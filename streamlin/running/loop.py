@@ -12,7 +12,7 @@ from streamlin.checkpoint.run_state import RunState
 from streamlin.config import PipelineConfig, RunConfig
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
-from streamlin.evaluation.drift import falls_told
+from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch, Position, Source
 from streamlin.formats.base import Format
@@ -274,7 +274,7 @@ class Run:
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
             self._writer.do(self._outputs.write_dead, portion.dead, portion.records)
-        self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
+        self.model.prequential.count_records(len(portion.dead), portion.tombstones, portion.lost)
         self._unsaved.add(portion, self.state.positions.get(portion.source, {}))
         self._save_if_due()
         return learned
@@ -286,7 +286,7 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        for line in [*self.model.take_news(), *falls_told(self.model.prequential.news)]:
+        for line in [*self.model.take_news(), *describe_falls(self.model.prequential.new_alarms)]:
             self.notice(line)
         if self._outputs.predictions is not None:
             self._writer.do(self._write, given, predictions, at_once=self._is_small(portion))

@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from streamlin.terminal.cells import percent
 from streamlin.terminal.printing import are_news_json, print_news
-from streamlin.terminal.summary import counts_line, percent, standing
+from streamlin.terminal.summary import counts_line, standing
 
 if TYPE_CHECKING:
     from streamlin.running.loop import Run

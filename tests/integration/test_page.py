@@ -49,7 +49,7 @@ def test_the_page_ends_with_the_reports_figures(browser: Browser, stream: Path, 
         assert row[3] == f"{100 * low:.2f} – {100 * high:.2f}"
     best = (visit.page.locator("#learners tr.best th").text_content() or "").strip()
     for span in ("", "window_", "fading_"):
-        visit.page.locator("#figures select").select_option(span)
+        visit.page.locator("#chosen-span select").select_option(span)
         head, *rows = visit.table("#learners")
         assert head[5:9] == ["kappa", "macro F1", "log loss", "ECE"]
         for row in rows:

@@ -5,9 +5,12 @@ What a report lacks is left out, and the page shows nothing of it.
 
 from collections.abc import Mapping
 from heapq import nlargest
-from typing import Any
+from typing import Any, Literal
 
 from streamlin.evaluation.confusion import ABSTAINED
+from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics import page_columns
+from streamlin.evaluation.spans import Span
 from streamlin.monitoring.dashboard.texts import LONG, shortened
 
 _LABELS = 12
@@ -17,11 +20,6 @@ _SHARES = 20
 _VALUES = 20
 """Values of a field that are shown, those with the most events."""
 _ALARMS = 50
-_FIGURES = (
-    *("accuracy", "interval", "window_accuracy", "fading_accuracy"),
-    *(f"{span}{figure}" for span in ("", "window_", "fading_") for figure in ("kappa", "macro_f1", "log_loss", "ece")),
-    *("abstained", "leader_p"),
-)
 _BY_LABEL = ("precision", "recall", "f1")
 _COUNTS = ("events", "labelled", "unlabelled", "dead_letters", "tombstones", "lost")
 _PARTS = 20
@@ -40,6 +38,7 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         "events_per_second": report["events_per_second"],
         "n_labels": len(report["labels"]),
         "leader": report.get("leader"),
+        "columns": _columns(report, window),
         "rows": _rows(report),
         "slices": {shortened(field): _slices(values, report) for field, values in report["slices"].items()},
     }
@@ -62,12 +61,35 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     return shown
 
 
-def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _columns(report: Mapping[str, Any], window: int) -> list[dict[str, Any]]:
+    """The columns of the table of learners that the report has, from left to right."""
+    rows = [*report["learners"].values(), *report["baselines"].values()]
     return [
-        {"name": name, "learner": group == "learners"} | {key: row[key] for key in _FIGURES if key in row}
+        {
+            "key": metric.name if span == "chosen" else metric.key(span),
+            "title": metric.heading(span, window),
+            "hint": f"{metric.meaning} Smaller is better." if metric.smaller_is_better else metric.meaning,
+            "format": metric.format,
+            "chosen": span == "chosen",
+        }
+        for metric, span in page_columns()
+        if any(key in row for key in _keys(metric, span) for row in rows)
+    ]
+
+
+def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """For each learner and baseline the values of the columns; of a column whose span is chosen, over all spans."""
+    keys = [key for metric, span in page_columns() for key in _keys(metric, span)]
+    return [
+        {"name": name, "learner": group == "learners"} | {key: row[key] for key in keys if key in row}
         for group in ("learners", "baselines")
         for name, row in report[group].items()
     ]
+
+
+def _keys(metric: type[Metric], span: Span | Literal["chosen"]) -> list[str]:
+    """Of a column's values in the report."""
+    return [metric.key(one) for one in metric.spans] if span == "chosen" else [metric.key(span)]
 
 
 def _curve(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -167,8 +167,8 @@ let curve = null;
 let kind = null;
 let chosen = null; // the learner whose confusion is shown; until one is chosen, the best
 let whose = null;
-let when = ""; // "" since the start, "window_" of late: what stands before the names of figures
-let figures = "";
+let when = ""; // the prefix of keys: "" since the start, "window_" the last events
+let chosenSpan = ""; // likewise, of the columns of learners; "fading_" too
 const off = new Set();
 
 function take(snapshot) {
@@ -237,35 +237,40 @@ function appearance(row, i) {
   return { colour: style(`--c${i % COLOURS}`), dash: i < COLOURS ? [] : [12, 3] };
 }
 
-const columnsOf = (span) => [
-  ["accuracy", "accuracy", percent],
-  ["window_accuracy", recent(), percent],
-  ["interval", "95 % interval", (pair) => (pair ? `${(100 * pair[0]).toFixed(2)} – ${(100 * pair[1]).toFixed(2)}` : "–")],
-  ["fading_accuracy", "fading", percent],
-  [`${span}kappa`, "kappa", ratio],
-  [`${span}macro_f1`, "macro F1", ratio],
-  [`${span}log_loss`, "log loss", ratio],
-  [`${span}ece`, "ECE", ratio],
-  ["leader_p", "p", probability],
-  ["abstained", "abstained", count],
-];
+// By the name of a metric's format.
+const FORMATS = {
+  percent, ratio, count, probability,
+  interval: (pair) => (pair ? `${(100 * pair[0]).toFixed(2)} – ${(100 * pair[1]).toFixed(2)}` : "–"),
+};
 
+// The metrics that are columns, as the snapshot describes them: key, title, hint, format, and whether the reader chooses
+// the span; then the key is that of the values since the start, and the span stands before it.
 function showAccuracy() {
   const { rows } = shown;
   element("accuracy").hidden = !rows.length;
-  const columns = columnsOf(figures).filter(([key]) => rows.some((row) => key in row));
-  const titles = columns.map(([, title]) => title);
-  element("figures").hidden = !rows.some((row) => "window_kappa" in row);
-  say(element("figures").querySelector("option[value=window_]"), recent());
+  const columns = shown.columns.map((one) => ({ ...one, key: one.chosen ? chosenSpan + one.key : one.key }))
+    .filter(({ key }) => rows.some((row) => key in row));
+  showChoice();
   const top = (rows.find((row) => row.name === shown.leader) || best() || {}).name;
-  fill(element("learners"), ["learner", ...titles], rows.map((row, i) => [
+  fill(element("learners"), ["learner", ...columns.map(({ title }) => title)], rows.map((row, i) => [
     (place) => showKey(place, row, i),
-    ...columns.map(([key, , format]) => (key in row ? format(row[key]) : "")),
+    ...columns.map(({ key, format }) => (key in row ? FORMATS[format](row[key]) : "")),
   ]));
+  columns.forEach(({ hint }, i) => {
+    element("learners").tHead.rows[0].cells[i + 1].title = hint;
+  });
   [...element("learners").tBodies[0].rows].forEach((row, i) => {
     row.className = rows[i].name === top ? "best" : "";
   });
   drawAccuracy();
+}
+
+function showChoice() {
+  const chosen = shown.columns.filter((one) => one.chosen);
+  element("chosen-span").hidden = !chosen.some(({ key }) => shown.rows.some((row) => `window_${key}` in row));
+  const titles = chosen.map(({ title }) => title);
+  say(element("chosen-metrics"), [titles.slice(0, -1).join(", "), titles[titles.length - 1]].filter(Boolean).join(" and "));
+  say(element("chosen-span").querySelector("option[value=window_]"), recent());
 }
 
 function showKey(place, row, i) {
@@ -553,8 +558,8 @@ function connect() {
   listen();
 }
 
-element("figures").addEventListener("change", (event) => {
-  figures = event.target.value;
+element("chosen-span").addEventListener("change", (event) => {
+  chosenSpan = event.target.value;
   showAccuracy();
 });
 element("whose").addEventListener("change", (event) => {

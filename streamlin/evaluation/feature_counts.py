@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 
 
-class Inputs(Measure):
+class FeatureCounts(ArrayState):
     """For each of V views the features of events, labelled or not, over all time and over a window.
 
     Each event counts the same, but those of weight 0, which are passed over.
@@ -41,7 +41,7 @@ class Inputs(Measure):
             count_features(indptr, rows, rows_before, weights, before, totals, recent)
         self.events += np.count_nonzero(weights)
 
-    def report(self) -> dict[str, dict[str, Any]]:
+    def to_json(self) -> dict[str, dict[str, Any]]:
         """For each view an event's mean number of features and the share of unseen ones, over all time and window."""
         n = int(self.events[0])
         recent = self.recent[:n].sum(axis=0, dtype=np.int64).tolist()

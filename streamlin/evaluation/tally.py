@@ -6,13 +6,13 @@ Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.curve import POINTS, cut_point, events_of, is_due, new_progress
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
+from streamlin.evaluation.curve import POINTS, cut_point, events_of, is_point_due, new_progress
 from streamlin.evaluation.window import Window, window_shares
 from streamlin.kernel import kernel
 
 
-class Accuracy(Measure):
+class Tally(ArrayState):
     """Weighted accuracy of M predictors; events without label or of weight 0 move nothing.
 
     For hit h (1 or 0) and weight w of an event::
@@ -101,6 +101,13 @@ class Accuracy(Measure):
         events = events_of(self.progress)
         return events, self.points[: len(events)]
 
+    def leader(self, n_learners: int) -> int | None:
+        """Which of the first `n_learners` predictors was right most often, weights aside; the first of several.
+
+        None where nothing was counted.
+        """
+        return int(self.correct[:n_learners].argmax()) if self.count[0] else None
+
     def faded(self) -> NDArray[np.float64]:
         """float64[M]; NaN while nothing was counted."""
         return _ratio(self.fading_hits, self.totals[1])
@@ -162,7 +169,7 @@ def tally(
             fading_hits[m] = w * hit + fading * fading_hits[m]
             window_predicted[slot, m] = predicted[m, i]
         count[0] += 1
-        if is_due(progress, count[0]):
+        if is_point_due(progress, count[0]):
             filled = min(count[0], window_labels.size)
             cut_point(
                 hit_weights,
