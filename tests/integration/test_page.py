@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
+from streamlin import Pipeline
+from streamlin.monitoring.html_report import html_report
+from tests.evaluation.toy_metrics import WITH_TOYS, BalancedAccuracy
 from tests.integration.pages import started
 from tests.integration.processes import finish, kill, streamlin
 from tests.integration.streams import real_events, write_lines
@@ -199,6 +202,36 @@ def test_a_report_for_the_browser(browser: Browser, data: Path, tmp_path: Path) 
     assert visit.page.locator("#accuracy-chart canvas").count() == 1
     assert visit.page.locator("#mistakes").is_hidden()
     assert page.stat().st_size < 300_000
+    visit.page.close()
+
+
+def test_a_new_metric_needs_no_change_of_the_page(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two metrics that are but registered have their columns, where and as they declare, over the chosen span."""
+    monkeypatch.setattr("streamlin.evaluation.metrics.METRICS", WITH_TOYS)
+    with Pipeline() as pipeline:
+        for i in range(300):
+            pipeline.learn_one(f"word {i % 7} {i % 5}", "abc"[i % 3 % 2])
+        report = pipeline.metrics
+    page = tmp_path / "report.html"
+    page.write_text(html_report(report, 1000, "made up"), encoding="utf-8")
+    visit = Visit(browser, page.as_uri())
+    visit.state("report of a run")
+    predictors = report["learners"] | report["baselines"]
+    for span in ("", "window_", "fading_"):
+        visit.page.locator("#chosen-span select").select_option(span)
+        head, *rows = visit.table("#learners")
+        assert (head[2], head[8]) == ("streak", "balanced")
+        for row in rows:
+            own = predictors[row[0]]
+            assert (row[2], row[8]) == (f"{own['longest_streak']}", percent(own[f"{span}balanced_accuracy"]))
+    assert visit.page.locator("#chosen-metrics").text_content() == "kappa, macro F1, balanced, log loss and ECE"
+    assert visit.page.locator("#learners thead th").nth(8).get_attribute("title") == BalancedAccuracy.meaning
+    assert not visit.complaints
+    for width in (1280, 390):
+        visit.page.set_viewport_size({"width": width, "height": 844})
+        assert visit.wide() <= width
     visit.page.close()
 
 
