@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import EvaluationConfig
+from streamlin.errors import CheckpointError
 from streamlin.evaluation import metrics
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.baselines import Baselines
@@ -213,8 +214,15 @@ class Prequential:
         return arrays, self.counts | {"slices": slices, "drift": self.drift.to_json()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Take over what `state` returned.
+
+        Raises
+        ------
+        CheckpointError : it was made without a metric that keeps arrays of its own.
+        """
         for part, counts in self._parts():
+            if not all(f"{part}/{name}" in arrays for name in counts.arrays):
+                raise CheckpointError(f"the checkpoint has no arrays of {part}, which this version of streamlin counts")
             counts.restore({name: arrays[f"{part}/{name}"] for name in counts.arrays})
         for field, values in rest["slices"].items():
             self.slices[field].values = LabelIndex(values)

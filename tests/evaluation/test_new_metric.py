@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose
 from rich.console import Console
 
 from streamlin.config.loading import load_config
+from streamlin.errors import CheckpointError
+from streamlin.evaluation.metrics import METRICS
 from streamlin.evaluation.report import report_of
 from streamlin.monitoring.dashboard.contents import contents
 from streamlin.monitoring.prometheus.families import families
@@ -108,6 +110,17 @@ def test_a_checkpoint_holds_its_arrays(tmp_path: Path) -> None:
         run.close()
     assert reports[1] == reports[2]
     assert reports[1]["labelled"] == 600
+
+
+def test_a_checkpoint_without_its_arrays_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    url, path = "synthetic://?events=100&labels=4&seed=2", {"checkpoint.path": str(tmp_path / "state")}
+    with monkeypatch.context() as without:
+        without.setattr("streamlin.evaluation.metrics.METRICS", METRICS)
+        run = run_over(url, **path)
+        run.run()
+        run.close()
+    with pytest.raises(CheckpointError, match=r"no arrays of metrics/longest_streak, which this version"):
+        run_over(url, **path)
 
 
 def test_accuracy_alone_leaves_it_out() -> None:
