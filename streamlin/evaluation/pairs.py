@@ -1,4 +1,4 @@
-"""Predictors against each other: how often only one of two was right."""
+"""Pairs of predictors: how often only one of the two was right."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class Pairs(ArrayState):
         self.only = np.zeros((predictors, predictors), np.int64)
 
     def update(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
-        """Count predicted int32[M, n] against labels int32[n], -1 for none."""
+        """Count predicted int32[M, n] against labels int32[n], -1: no label."""
         count_pairs(predicted, labels, self.only)
 
     def windowed(self, window: Window) -> NDArray[np.int64]:

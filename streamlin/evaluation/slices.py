@@ -14,12 +14,13 @@ from streamlin.kernel import kernel
 
 
 class Slices(ArrayState):
-    """Weighted accuracy of L learners by the values of one field; values after the first `limit` count together.
+    """Weighted accuracy of L learners by the values of one field; values after the first `limit` count as one.
 
-    They are `(other)`, and so is a value of that name.
+    That one is called `(other)`; a value of this name counts there too.
 
-    hit_weights float64[limit + 1, L], weights float64[limit + 1], events int64[limit + 1]; the last row is the rest's.
-    values : the value of each row before it, in order of first sight; no array, so `restore` leaves it alone.
+    hit_weights : float64[limit + 1, L]. weights : float64[limit + 1]. events : int64[limit + 1]. The last row is that
+        of `(other)`.
+    values : the values of the rows before it, in order of first sight; not an array, so `restore` leaves it unchanged.
     """
 
     arrays = ("hit_weights", "weights", "events")
@@ -38,7 +39,7 @@ class Slices(ArrayState):
         labels: NDArray[np.int32],
         weights: NDArray[np.float64],
     ) -> None:
-        """Count predicted int32[L, n] against labels int32[n] in the slices that values (n; None: none) name."""
+        """Count predicted int32[L, n] against labels int32[n] in the slices of the n values (None: no slice)."""
         room = self.limit - len(self.values)
         if room > 0:
             named = (value for value in dict.fromkeys(values) if value not in (None, OTHER))

@@ -14,7 +14,7 @@ _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=10000
 
 
 def inspection(found: Mapping[str, Any]) -> RenderableType:
-    """What `streamlin inspect` shows."""
+    """All that `streamlin inspect` shows."""
     rows = ", ".join(f"{count:,} rows in view {view}" for view, count in found["rows"].items())
     head = (
         f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
@@ -42,11 +42,11 @@ def _learners(learners: Mapping[str, Any]) -> Table:
 
 
 def _is_shown(kind: str, key: str, value: Any) -> bool:
-    """Of a learner's parameters: numbers, and what is not as by default."""
+    """Whether to show a learner's parameter: a number, or a value that is not the default."""
     if key in ("kind", "features", "accuracy"):
         return False
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    model = LEARNER_MODELS.get(kind)  # None: another package's
+    model = LEARNER_MODELS.get(kind)  # None: a learner of another package
     return is_number or model is None or value != model.model_fields[key].default
 
 
@@ -68,7 +68,7 @@ def _positions(positions: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def _heaviest(found: Mapping[str, Any]) -> list[RenderableType]:
-    """By name where that is known, else by bucket."""
+    """The heaviest features of each learner and label; by name where names are kept, else by bucket."""
     named = any(found["names_kept"].values())
     table = empty_table("learner", "label", f"heaviest features ({'name' if named else 'bucket'}:weight)")
     for learner, labels in found["heaviest"].items():
@@ -84,6 +84,6 @@ def _name(names: list[str], bucket: int) -> str:
     """The n-grams of a bucket, or its number."""
     if not names:
         return str(bucket)
-    from streamlin.explanation.shown import ngrams_shown  # what runs do not need
+    from streamlin.explanation.shown import ngrams_shown  # runs do not need it
 
     return ngrams_shown(names)

@@ -9,22 +9,22 @@ from streamlin.terminal.cells import percent, printable
 
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
-    """Lines below the table: whether the leader's lead is more than luck, and who said nothing."""
+    """Whether the leader's lead is more than luck, what failed, and which predictors abstained."""
     return [
         line for line in (*_retired(report), _lead(report), _fall(report), _silent(report), _delays(report)) if line
     ]
 
 
 def _retired(report: Mapping[str, Any]) -> list[str]:
-    """The external models that have failed."""
+    """The external models that failed."""
     rows = [(name, row["retired"]) for name, row in report["learners"].items() if "retired" in row]
     return [f"{name} is retired, it failed at {why['position']}: {printable(why['error'])}" for name, why in rows]
 
 
 def _silent(report: Mapping[str, Any]) -> str | None:
-    """Who gave no prediction, and how often; nobody can for the first label, so that is not worth a word."""
+    """The predictors that abstained more than once; none can predict the first label."""
     learners = {name: row["abstained"] for name, row in report["learners"].items()}
-    if len(learners) > 1 and len(set(learners.values())) == 1:  # they know no label, all of them
+    if len(learners) > 1 and len(set(learners.values())) == 1:  # before the first label arrived
         learners = {"each learner": next(iter(learners.values()))}
     others = {name: row["abstained"] for name, row in report["baselines"].items() if name not in BASELINES}
     said = [f"{name} {times:,} times" for name, times in (learners | others).items() if times > 1]
@@ -32,7 +32,7 @@ def _silent(report: Mapping[str, Any]) -> str | None:
 
 
 def _delays(report: Mapping[str, Any]) -> str | None:
-    """How much later labels came than their texts; None where none did."""
+    """How much later labels came than their texts; None where no label came later."""
     delays = report.get("delayed_labels", {})
     delay = delays.get("delay_events")
     if delay is None:
@@ -44,7 +44,7 @@ def _delays(report: Mapping[str, Any]) -> str | None:
 
 
 def _lead(report: Mapping[str, Any]) -> str | None:
-    """What McNemar's test says of the leader and the other learners; None where there is no other."""
+    """McNemar's test of the leader against the other learners; None where there is no other learner."""
     leader = report.get("leader")
     if leader is None or len(report["learners"]) == 1:
         return None
@@ -57,7 +57,7 @@ def _lead(report: Mapping[str, Any]) -> str | None:
 
 
 def _fall(report: Mapping[str, Any]) -> str | None:
-    """How often accuracy fell, and the last time of it."""
+    """How often accuracy fell, and when it last did."""
     drift = report.get("drift")
     if drift is None or not drift["falls"]:
         return None

@@ -16,21 +16,23 @@ _SIDE_BY_SIDE = 5
 
 
 def summary(report: Mapping[str, Any], window: int) -> RenderableType:
-    """The whole of it."""
+    """All of it."""
     if report["events"] and not report["labelled"]:
-        return Group(counts_line(report), "no event has a label: nothing to measure; fields.label names their field")
+        return Group(
+            counts_line(report), "no event has a label to compare with; set fields.label to the field that holds it"
+        )
     return Group(counts_line(report), "", *standing(report, window), *slice_tables(report))
 
 
 def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
-    """The table, and what there is to say of it."""
+    """The table of metrics, and the remarks on it."""
     lines = [Text(line) for line in remarks(report)]
     table: list[RenderableType] = [metrics_table(report, window)]
     return [*table, "", *lines] if lines else table
 
 
 def counts_line(report: Mapping[str, Any]) -> str:
-    """Events, labels, dead letters, and the pace."""
+    """Events, labels, dead letters, and the speed."""
     parts = [counted(report["events"], "event")]
     if report["unlabelled"]:
         parts.append(f"{report['unlabelled']:,} without label")
@@ -49,7 +51,7 @@ def counts_line(report: Mapping[str, Any]) -> str:
 
 
 def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableType]:
-    """For each field a table, or several: each value's events and every learner's accuracy there; the largest first."""
+    """For each field a table, or several: events and each learner's accuracy by value; the largest values first."""
     tables: list[RenderableType] = []
     learners = list(report["learners"])
     for field, values in report["slices"].items():

@@ -256,15 +256,15 @@ def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) ->
     late = json.loads(report.read_text())["delayed_labels"]
     assert visit.counts()["waiting for a label"] == f"{late['waiting']}" == "50"
     assert dict(visit.table("#delayed-labels tbody")) == {
-        "texts that wait for a label": "50",
+        "texts waiting for a label": "50",
         "texts whose label came later": "750",
         "delay in texts, median": f"{late['delay_events']['median']}",
         "delay in texts, 95 %": f"{late['delay_events']['p95']}",
         "delay in seconds, median": f"{late['delay_seconds']['median']:.3g}",
         "delay in seconds, 95 %": f"{late['delay_seconds']['p95']:.3g}",
-        "labels that wait for their text": "5",
-        "second labels, the same": "20",
-        "second labels, another one": "10",
+        "labels waiting for their text": "5",
+        "repeated labels": "20",
+        "contradicting labels": "10",
     }
     assert visit.wide() <= 1280
     visit.page.set_viewport_size({"width": 390, "height": 844})

@@ -22,24 +22,24 @@ _LABELS: dict[Group, str] = {"learners": "learner", "baselines": "baseline"}
 """The label that names a predictor, by group."""
 _COUNTS = {
     "events": "Events that were predicted.",
-    "labelled": "Of them those with a label.",
+    "labelled": "Predicted events that have a label.",
     "dead_letters": "Records that could not become an event.",
-    "tombstones": "Records that only say that something is gone.",
-    "lost": "Records that were gone before they could be read.",
+    "tombstones": "Records without a value, which delete a key.",
+    "lost": "Records that were deleted before they could be read.",
 }
 _GO_UP_AND_DOWN = ("waiting", "labels_waiting", "delay")
 
 Labelled = Iterable[tuple[tuple[str, ...], float | None]]
-"""Values of labels, and the value; None is left out."""
+"""The values of the labels, and the value of the metric; None is left out."""
 
 
 def families(run: "Run") -> list[Family]:
-    """All that is exported, in order; on the thread that learns."""
+    """Everything that is exported, in order; call it on the thread that learns."""
     report = run.report(details=False)
     return [
         gauge("build_info", "The version of streamlin; the value is always 1.", [((__version__,), 1)], ("version",)),
         *(counter(name, text, [((), report[name])]) for name, text in _COUNTS.items()),
-        gauge("labels", "Labels that were seen.", [((), len(report["labels"]))]),
+        gauge("labels", "Labels seen so far.", [((), len(report["labels"]))]),
         *_metrics(report),
         *_drift(report.get("drift")),
         *_lag(report.get("lag")),
@@ -96,19 +96,19 @@ def _metric(metric: type[Metric], name: str, rows: Mapping[str, Any], label: str
 
 def _drift(drift: Mapping[str, Any] | None) -> Iterator[Family]:
     if drift is not None:
-        yield counter("drift_alarms", "Changes of a learner's accuracy that were found.", [((), drift["alarms"])])
+        yield counter("drift_alarms", "Changes found in a learner's accuracy.", [((), drift["alarms"])])
 
 
 def _lag(lag: Mapping[str, int] | None) -> Iterator[Family]:
     if lag is not None:
         waiting = [((part,), events) for part, events in lag.items()]
-        yield gauge("lag_events", "Events that wait in each part of the source.", waiting, ("part",))
+        yield gauge("lag_events", "Waiting events in each part of the source.", waiting, ("part",))
 
 
 def _delayed_labels(delays: Mapping[str, Any] | None) -> Iterator[Family]:
-    """Each number of them: what waits goes up and down, what it became only grows; delays are quantiles."""
+    """A gauge for each number that goes up and down, a counter for each that only grows, quantiles for delays."""
     for key, value in (delays or {}).items():
-        text = f"Late labels: {key.replace('_', ' ')}."
+        text = f"Delayed labels: {key.replace('_', ' ')}."
         if isinstance(value, Mapping):
             quantiles = [(("0.5",), value["median"]), (("0.95",), value["p95"])]
             yield gauge(f"delayed_labels_{key}", text, quantiles, ("quantile",))
@@ -119,28 +119,30 @@ def _delayed_labels(delays: Mapping[str, Any] | None) -> Iterator[Family]:
 
 def _work(run: "Run") -> Iterator[Family]:
     stages = [((stage,), seconds) for stage, seconds in run.stages.seconds.items()]
-    yield counter("stage_seconds", "Time that each stage took; read includes waiting.", stages, ("stage",))
+    yield counter("stage_seconds", "Time spent in each stage; read includes waiting.", stages, ("stage",))
     yield counter("run_seconds", "Time since this run began.", [((), run.seconds)])
-    yield counter("batches", "Batches that this run has learned.", [((), run.batches)])
+    yield counter("batches", "Batches learned by this run.", [((), run.batches)])
     yield gauge("batch_events", "Events of the last batch.", [((), run.batch_size)])
 
 
 def _tables(run: "Run") -> Iterator[Family]:
     views = {view: (len(rows), 1 << rows.bits) for view, rows in run.model.rows.items()}
-    yield gauge("feature_rows", "Rows in use.", [((view,), used) for view, (used, _) in views.items()], ("view",))
+    yield gauge(
+        "feature_rows", "Feature rows in use.", [((view,), used) for view, (used, _) in views.items()], ("view",)
+    )
     shares = [((view,), used / buckets) for view, (used, buckets) in views.items()]
-    yield gauge("feature_buckets_used_ratio", "Share of the hash buckets that are taken.", shares, ("view",))
+    yield gauge("feature_buckets_used_ratio", "Share of the hash buckets in use.", shares, ("view",))
     collisions = [((view,), collision_share(used, buckets)) for view, (used, buckets) in views.items()]
     yield gauge(
         "feature_collisions_ratio",
-        "Share of features that found their bucket taken by another one, estimated.",
+        "Share of features whose bucket was already taken by another feature, estimated.",
         collisions,
         ("view",),
     )
 
 
 def collision_share(used: int, buckets: int) -> float:
-    """n features thrown into B buckets take B (1 - (1 - 1/B)^n) of them; from those taken n follows, and n - taken."""
+    """n features hashed into B buckets take B (1 - (1 - 1/B)^n) of them; solve for n, the rest collided."""
     if used in (0, buckets):
         return float(used == buckets)
     features = math.log1p(-used / buckets) / math.log1p(-1 / buckets)
