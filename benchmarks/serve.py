@@ -1,6 +1,6 @@
 """A service and its clients on the same cores: how long predictions take at a steady rate, and how many there can be.
 
-All five learners and all measures; texts of 25 words, 4 labels; 100,000 events were learned before. At the steady rate
+All five learners and all metrics; texts of 25 words, 4 labels; 100,000 events were learned before. At the steady rate
 learning goes on, and a checkpoint is written every five seconds.
 """
 

@@ -91,11 +91,13 @@ def _learn(model: Model, batch: Batch, features: Any, lines: PredictionLines, cl
         row = sum(table.strides[0] for table in _tables(learner))
         with clock.of(name, entries * (8 + row)):
             learner.score_then_learn(examples, goals, own)
-    measures = model.prequential
+    prequential = model.prequential
     with clock.of("measuring", scores.nbytes):
-        measures.look({"words": examples}, batch.weights)
+        prequential.count_features({"words": examples}, batch.weights)
         position = partial(_position, batch)
-        predictions = measures.measure(scores, goals.codes, batch.weights, model.labels, batch.extra, None, position)
+        predictions = prequential.predict_and_count(
+            scores, goals.codes, batch.weights, model.labels, batch.extra, None, position
+        )
     with clock.of("prediction lines"):
         text = lines.encode(batch, predictions)
     clock.bytes["prediction lines"] += len(text.text)

@@ -125,11 +125,11 @@ class Model:
         position = partial(_position, rows)
         scores = self._scores(examples, goals, Inputs(features, partial(_texts, batch, old, sources)), position)
         earlier = None if plan is None else plan.recall(scores)
-        measures = self.prequential
-        measures.look(examples, rows.weights if plan is None else plan.first_weights)
-        measures.events += batch.n_texts
-        measures.labelled += len(rows) - rows.labels.count(None)
-        predictions = measures.measure(
+        prequential = self.prequential
+        prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
+        prequential.events += batch.n_texts
+        prequential.labelled += len(rows) - rows.labels.count(None)
+        predictions = prequential.predict_and_count(
             scores,
             goals.codes,
             rows.weights,

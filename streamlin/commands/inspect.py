@@ -24,7 +24,7 @@ def inspect(
     if as_json:
         print_result(json.dumps(found, ensure_ascii=False), sys.stdout)
     else:
+        from streamlin.terminal.inspection_tables import inspection
         from streamlin.terminal.printing import rendered
-        from streamlin.terminal.summary import inspection
 
         print_result(rendered(inspection(found), sys.stdout), sys.stdout)

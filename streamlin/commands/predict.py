@@ -24,10 +24,10 @@ def predict(
     """Predict with a checkpoint, without learning."""
     from streamlin.config.loading import load_kafka
     from streamlin.running.predict import predict as predict_all
+    from streamlin.terminal.cells import counted
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import PlainProgress
     from streamlin.terminal.signals import stop_on_signals
-    from streamlin.terminal.summary import counted
 
     url = options.resolve_source(source, stdin_options) or "-"
     kafka = load_kafka(config)

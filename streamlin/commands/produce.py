@@ -22,9 +22,9 @@ def produce(
     """Send a source's events to a topic, as JSON messages."""
     from streamlin.config.loading import load_config
     from streamlin.running.produce import produce as produce_all
+    from streamlin.terminal.cells import counted
     from streamlin.terminal.progress import PlainProgress
     from streamlin.terminal.signals import stop_on_signals
-    from streamlin.terminal.summary import counted
 
     run_config = load_config(config, {"source.url": options.resolve_source(source, stdin_options)}, set_ or ())
     stop = threading.Event()

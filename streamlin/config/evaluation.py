@@ -11,16 +11,16 @@ BASELINES = ("majority", "no_change")
 
 
 class EvaluationConfig(Strict):
-    """What is measured, and how far back.
+    """Which metrics are computed, and over which spans.
 
     window : labelled events.
-    fading : α, by which each labelled event's part shrinks with the next one.
-    lead : the learner whose predictions are given out; None: the best so far.
-    slice_by : fields by whose values accuracy is measured too.
-    references : fields that hold another's predictions, measured beside the baselines.
-    confusion_labels, slice_values : labels, and values of a field, that are counted singly; the rest is one.
-    metrics : "accuracy" leaves out what is neither accuracy nor the goodness of probabilities.
-    drift : what watches each learner's errors for a change; the keys below it are the detectors' own.
+    fading : α, the factor by which the weight of earlier labelled events shrinks at each labelled event.
+    lead : the learner whose predictions are given out; None: the best one so far.
+    slice_by : fields; accuracy is computed for each of their values, too.
+    references : fields that hold the predictions of another system, which is evaluated beside the baselines.
+    confusion_labels, slice_values : labels, and values of a field, that are counted separately; the rest count as one.
+    metrics : "accuracy" computes only accuracy and the losses of probabilities.
+    drift : the detector that watches each learner's errors for a change; the keys below are its parameters.
     """
 
     window: Count = 1000
@@ -45,7 +45,7 @@ class EvaluationConfig(Strict):
     def _names_free(cls, references: tuple[str, ...]) -> tuple[str, ...]:
         for name in references:
             if name in BASELINES:
-                raise ValueError(f"'{name}' is the name of a baseline that is always there")
+                raise ValueError(f"'{name}' is the name of a baseline; give the reference another name")
         return references
 
     @model_validator(mode="after")
@@ -58,7 +58,7 @@ class EvaluationConfig(Strict):
         surest = 2 / comb(self.kswin_window, self.kswin_stat_size)
         if surest > self.kswin_alpha:
             raise ValueError(
-                f"evaluation.kswin_alpha: p is never below {surest:.2g} with {self.kswin_stat_size} of "
+                f"evaluation.kswin_alpha: must be at least {surest:.2g}, the least p of {self.kswin_stat_size} of "
                 f"{self.kswin_window} events, got {self.kswin_alpha:g}"
             )
         return self

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 
 _STEPS = 16
 """Bins per power of two; a quantile is off by at most 6 %."""
 _BINS = 60 * _STEPS
 
 
-class Delays(Measure):
+class Delays(ArrayState):
     """A histogram of whole numbers: exact for small numbers, in bins that widen for larger ones.
 
     As in HdrHistogram (Gil Tene): a bin for each number below 32, and 16 bins for each power of two from there on.

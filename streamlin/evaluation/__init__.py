@@ -1,4 +1,4 @@
-"""Test-then-train accuracy and what it is compared with."""
+"""Prequential evaluation: metrics of predictions that were made before their label was learned."""
 
 from streamlin.evaluation.predictions import Predictions
 from streamlin.evaluation.prequential import Prequential

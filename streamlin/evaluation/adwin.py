@@ -1,18 +1,18 @@
-"""ADWIN: a window over a learner's errors that is as long as they stay alike, and begins anew when they change.
+"""ADWIN: a window over a learner's errors that grows while they stay alike, and starts over when they change.
 
 Bifet, Gavaldà, SDM (2007) 443-448, variant ADWIN2. The window is kept as buckets of 1, 2, 4, … events, at most five of
-each size, of which only the errors are known. Behind every 32nd event all cuts of the window of n events into an older
-part 0 and a newer part 1, of at least five events each, are looked at. The parts differ where::
+each size, of which only the errors are kept. After every 32nd event all cuts of the window of n events into an older
+part 0 and a newer part 1, of at least five events each, are checked. The parts differ where::
 
     |u0/n0 - u1/n1| > sqrt(2 m v d) + 2/3 m d
     m = 1/(n0 - 4) + 1/(n1 - 4),   d = ln(2 ln(n) / delta),   v = p (1 - p)
     u0, u1: errors,   p: their share in the window
 
-Then the oldest bucket is dropped, until no parts differ; there was a change, and the next event begins a new window.
-The constants, and that nothing outlives a change, are as in river, whose alarms these are, event by event.
+Then the oldest bucket is dropped until no parts differ. That is a change, and the next event begins a new window. The
+constants, and that nothing survives a change, are river's; the alarms equal river's, event by event.
 
-Between two looks events only wait in a row. Then all 32 are put into buckets: which of them become one does not depend
-on when.
+Between two checks the events are only collected, then all 32 are put into buckets at once; when they are inserted does
+not change which buckets are merged.
 """
 
 import numpy as np
@@ -22,13 +22,13 @@ from streamlin.evaluation.detector import Changes, Detector, room_for
 from streamlin.kernel import kernel
 
 CLOCK, ROWS, BUCKETS = 32, 48, 5
-"""Events from look to look; sizes of buckets, 2^0 to 2^47, and how many of a size there may be."""
+"""Events between two checks; the number of bucket sizes, 2^0 to 2^47, and the most buckets of one size."""
 _WAITING, _WIDTH, _ERRORS, _ROWS = range(4)
 _SHORTEST = 5
 
 
 class Adwin(Detector):
-    """For L learners; delta: how likely a false alarm may be at each look."""
+    """For L learners; delta: the probability of a false alarm at each check, at most."""
 
     arrays = ("waiting", "numbers", "counts", "buckets")
 
@@ -59,11 +59,11 @@ def watch(
 ) -> int:
     """Watch L learners, one after the other; returns the number of changes.
 
-    waiting int64[L, CLOCK] : errors of events since the last look. Changed in place, like the next three.
-    numbers int64[L, 4] : how many these are, events and errors in buckets, sizes of buckets in use.
+    waiting int64[L, CLOCK] : errors of the events since the last check. Changed in place, like the next three.
+    numbers int64[L, 4] : how many events wait, events and errors in buckets, bucket sizes in use.
     counts int64[L, ROWS] : buckets of each size.
     buckets int64[L, ROWS, BUCKETS] : their errors, the oldest first.
-    changes int64[:, 2], shares float64[:, 2] : set, see `Changes`; accuracy in what was dropped and in what was left.
+    changes int64[:, 2], shares float64[:, 2] : set, see `Changes`; accuracy in the dropped and in the kept part.
     """
     scratch, cuts = np.empty((2, BUCKETS + CLOCK), np.int64), np.empty((2, ROWS * BUCKETS))
     found = 0
@@ -100,7 +100,7 @@ def insert(
     counts: NDArray[np.int64],
     buckets: NDArray[np.int64],
 ) -> None:
-    """Put line, errors int64[CLOCK], into buckets; where there would be a sixth of a size the two oldest become one.
+    """Put line, errors int64[CLOCK], into buckets; instead of a sixth bucket of a size the two oldest are merged.
 
     scratch int64[2, BUCKETS + CLOCK]: overwritten.
     """
@@ -130,7 +130,7 @@ def insert(
 
 @kernel
 def drop_oldest(numbers: NDArray[np.int64], counts: NDArray[np.int64], buckets: NDArray[np.int64]) -> None:
-    """Take the oldest bucket out of the window."""
+    """Remove the oldest bucket from the window."""
     row = numbers[_ROWS] - 1
     numbers[_WIDTH] -= 1 << row
     numbers[_ERRORS] -= buckets[row, 0]
@@ -150,13 +150,11 @@ def is_cut(
     counts: NDArray[np.int64],
     buckets: NDArray[np.int64],
 ) -> bool:
-    """Whether there is a cut whose parts differ. cuts float64[2, ROWS * BUCKETS]: overwritten by n0 and u0 of each."""
+    """Whether the parts of any cut differ. cuts float64[2, ROWS * BUCKETS]: overwritten with n0 and u0 of each."""
     n, errors = float(numbers[_WIDTH]), float(numbers[_ERRORS])
     older = older_errors = n_cuts = 0
     for row in range(numbers[_ROWS] - 1, -1, -1):
-        for k in range(
-            BUCKETS
-        ):  # of those that are not there too: a cut twice costs less than to look how many there are
+        for k in range(BUCKETS):  # all of them: the same cut twice costs less than a loop of variable length
             older += (k < counts[row]) << row
             older_errors += buckets[row, k]
             cuts[0, n_cuts], cuts[1, n_cuts] = older, older_errors
@@ -179,9 +177,9 @@ def is_cut(
 def may_differ(
     n: float, errors: float, factor: float, lengths: NDArray[np.float64], older: NDArray[np.float64]
 ) -> bool:
-    """Whether the parts of a cut differ by more than sqrt(2 m v d), the larger term: without a root or a division.
+    """Whether the parts of any cut differ by more than sqrt(2 m v d), the larger term; without root or division.
 
-    factor : 2 v d. lengths, older float64[cuts] : n0 and u0. Almost never true, and 100 cuts are looked at each time.
+    factor : 2 v d. lengths, older float64[cuts] : n0 and u0. Almost always False, so 100 cuts are ruled out cheaply.
     """
     found = False
     for k in range(lengths.size):

@@ -1,17 +1,17 @@
-"""What a learner has to beat: the majority label, and the label of the event before."""
+"""The baselines that a learner has to beat: the majority label, and the label of the event before."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import BASELINES
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.kernel import kernel
 
 MAJORITY, NO_CHANGE = range(2)
-"""Their numbers, in the order of their names."""
+"""Their rows, in the order of their names."""
 
 
-class Baselines(Measure):
+class Baselines(ArrayState):
     """Two predictors that read no text; each predicts before it sees the label.
 
     majority : the label of the largest weight so far; ties go to the label seen first.
@@ -42,7 +42,7 @@ def predict_batch(
     last: NDArray[np.int64],
     predicted: NDArray[np.int32],
 ) -> None:
-    """Predict, then count, event by event; label_weights float64[n_labels], last int64[1] are changed in place."""
+    """Predict, then count, event by event. label_weights float64[n_labels], last int64[1]: changed in place."""
     majority = -1
     for k in range(label_weights.size):
         if label_weights[k] > 0.0 and (majority < 0 or label_weights[k] > label_weights[majority]):

@@ -1,29 +1,39 @@
-"""Probabilities from scores, by a temperature learned online, and how good they are.
+"""Probabilities from scores, by a temperature learned online, and the sums that their losses are computed from.
 
 Guo et al., ICML 34 (2017) 1321-1330, for the temperature and the expected calibration error; Duchi et al., JMLR 12
-(2011) 2121-2159, for the step, its sum made to fade; Brier, Monthly Weather Review 78 (1950) 1-3.
+(2011) 2121-2159, for the step, with a fading sum; Brier, Monthly Weather Review 78 (1950) 1-3.
 """
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.label_sums import LARGE
-from streamlin.evaluation.measure import Measure
 from streamlin.evaluation.temperature import adjust, factor_of, powers_of, variance
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 BINS = 10
 _SMALLEST = 1e-15
-"""The probability under which the log loss falls no further."""
+"""The log loss of a smaller probability is that of this one."""
 
 
-class Calibration(Measure):
-    """Probabilities of L learners, each made before the label is seen, then measured by it; `temperature` says how.
+class Losses(NamedTuple):
+    """Sums by weight for L learners, over some events.
+
+    sums : float64[L, 3], of w, w log loss, w Brier. bins : float64[L, 10, 3], of w, w c, w h by confidence c.
+    """
+
+    sums: NDArray[np.float64]
+    bins: NDArray[np.float64]
+
+
+class Calibration(ArrayState):
+    """Probabilities of L learners, each made before the label is seen, then scored against it; see `temperature`.
 
     For weight w, label y, probabilities p of an event, and its top label's, which is the confidence c::
 
@@ -31,13 +41,14 @@ class Calibration(Measure):
         Brier      sum w sum_k (p_k - [k = y])^2 / sum w
         ECE        sum_b |sum_b w c - sum_b w h| / sum w,   h = 1 for a hit, over 10 bins b, c in [b/10, (b+1)/10)
 
-    A label that is no candidate has p_y = 0. An abstention, and scores that overflowed, say 0 of every label: Brier 1;
-    they have no confidence and are in no bin, nor in ECE's sum of w. Fading sums are kept as those of `label_sums`.
+    A label that is no candidate has p_y = 0. An abstention, and scores that overflowed, have p = 0 for every label, so
+    their Brier score is 1; they have no confidence and are in no bin, nor in ECE's sum of w. Fading sums are kept like
+    those of `label_sums`.
 
     Parameters
     ----------
-    calibrated : bool for each of L; True: its scores' softmax is its probabilities, without a temperature.
-    window : labelled events of the windowed figures; 0: there are only those of all time, no fading ones either.
+    calibrated : bool for each of L; True: the softmax of its scores is its probabilities, without a temperature.
+    window : labelled events; 0: sums over all time alone, neither windowed nor fading.
     fading : between 0 and 1.
     """
 
@@ -62,12 +73,12 @@ class Calibration(Measure):
         weights: NDArray[np.float64],
         counted: int,
     ) -> NDArray[np.float64]:
-        """Measure, then learn from, a batch of n events; what has no label changes nothing.
+        """Count, then learn from, a batch of n events; an event without label changes nothing.
 
         scores float64[L, n, n_labels]: -inf behind the candidates. predicted int32[L, n]: their best, -1 for an
         abstention. lead int32[n]: a learner. labels int32[n]: -1 where nothing is to be counted. counted: labelled
         events before the batch.
-        Returns float64[n]: the lead's confidences, above 0 to 1; NaN for an abstention and scores that overflowed.
+        Returns float64[n]: the lead's confidences, above 0 and at most 1; NaN for an abstention and overflowed scores.
         """
         confidences = np.empty(labels.size)
         calibrate(
@@ -90,52 +101,44 @@ class Calibration(Measure):
         return confidences
 
     def probabilities(self, learner: int, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[n, n_labels] of one learner's scores, likewise; 0 where there is none to give."""
+        """float64[n, n_labels], from one learner's scores of that shape; 0 for an abstention and overflowed scores."""
         shares, state = np.zeros(scores.shape), self.temperatures[learner]
         for s, powers in zip(scores, shares, strict=True):
             known = int((s > -np.inf).sum())
             top = s.max(initial=-np.inf)
             spread = variance(s, top, known) if known and top < np.inf else nan
             factor = 1.0 if self.calibrated[learner] else factor_of(state, spread)
-            if spread * factor * factor < np.inf:  # else there is no candidate, or they overflowed
+            if spread * factor * factor < np.inf:  # else no candidate, or overflowed scores
                 powers[:known] *= powers_of(s, top, known, factor, powers)[0]
         return shares
 
-    def losses(self, window: Window) -> list[dict[str, Any]]:
-        """For each learner its losses and ECE; None where nothing was labelled.
+    def running(self) -> Losses:
+        """Over all time."""
+        return Losses(self.sums[:, 0], self.bins[:, 0])
 
-        window : the last labelled events, the learners' predictions first.
-        """
-        spans = {"": (self.sums[:, 0], self.bins[:, 0])}
-        if self.recent.shape[1]:
-            spans |= {"window_": self._windowed(window), "fading_": (self.sums[:, 1], self.bins[:, 1])}
-        rows: list[dict[str, Any]] = [{} for _ in self.recent]
-        for span, (sums, bins) in spans.items():
-            for row, (total, log_loss, brier), own in zip(rows, sums.tolist(), bins.tolist(), strict=True):
-                row[f"{span}log_loss"], row[f"{span}brier"] = _ratio(log_loss, total), _ratio(brier, total)
-                gaps, sure = sum(abs(sure - hits) for _, sure, hits in own), sum(weight for weight, _, _ in own)
-                row[f"{span}ece"] = _ratio(gaps, sure)
-        return rows
+    def faded(self) -> Losses:
+        """Over all time, fading; scaled, so that only ratios mean anything."""
+        return Losses(self.sums[:, 1], self.bins[:, 1])
 
-    def _windowed(self, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The sums float64[L, 3] and bins float64[L, 10, 3] of the events of a window."""
-        sums, bins = np.zeros_like(self.sums[:, 0]), np.zeros_like(self.bins[:, 0])
-        add_window(*window, self.recent, sums, bins)
-        return sums, bins
+    def windowed(self, window: Window) -> Losses:
+        """Over the events of a window, in which the learners stand first."""
+        losses = Losses(np.zeros_like(self.sums[:, 0]), np.zeros_like(self.bins[:, 0]))
+        add_window(*window, self.recent, *losses)
+        return losses
 
     def reliability(self) -> list[list[dict[str, Any]]]:
-        """For each learner, and each bin, how many events it has, how sure it was and how often right."""
+        """For each learner and bin the number of events, the mean confidence and the accuracy."""
         return [
             [
-                {"events": count, "confidence": _ratio(sure, weight), "accuracy": _ratio(hits, weight)}
+                {"events": count, "confidence": quotient(sure, weight), "accuracy": quotient(hits, weight)}
                 for (weight, sure, hits), count in zip(bins, events, strict=True)
             ]
             for bins, events in zip(self.bins[:, 0].tolist(), self.events.tolist(), strict=True)
         ]
 
 
-def _ratio(part: float, total: float) -> float | None:
-    """None where there is nothing, or no number: weights may be so large that sums of them overflow."""
+def quotient(part: float, total: float) -> float | None:
+    """None where nothing was counted, or the sums of very large weights overflowed."""
     ratio = part / total if total > 0 else nan
     return ratio if isfinite(ratio) else None
 
@@ -158,19 +161,19 @@ def calibrate(
     recent: NDArray[np.float64],
     confidences: NDArray[np.float64],
 ) -> None:
-    """Probabilities, then the label, then the temperature: event by event, learner by learner.
+    """Predict probabilities, count, then adjust the temperature: event by event, learner by learner.
 
-    temperatures float64[L, 4]: as `temperature` has them. sums float64[L, 2, 3]: of w, w log loss, w Brier, over all
-    time and fading. bins float64[L, 2, 10, 3]: likewise of w, w c, w h; events int64[L, 10]. scales float64[L]: what
-    weight 1 counts in fading sums by now, it grows by `growth` an event. recent float64[L, window, 3]: log loss, Brier
-    and c (NaN: none) of the last labelled events, a ring; `counted` are the labelled events before. All changed in
-    place. confidences float64[n]: set.
+    temperatures float64[L, 4]: see `temperature`. sums float64[L, 2, 3]: of w, w log loss, w Brier, over all time and
+    fading. bins float64[L, 2, 10, 3]: likewise of w, w c, w h; events int64[L, 10]. scales float64[L]: the factor of
+    new weights in the fading sums, which grows by `growth` with each event. recent float64[L, window, 3]: log loss,
+    Brier and c (NaN: no confidence) of the last labelled events, a ring; `counted` labelled events came before. All
+    changed in place. confidences float64[n]: set.
     """
     powers, window = np.empty(scores.shape[2]), recent.shape[1]
     slot = counted % window if window > 0 else 0
     for i in range(labels.size):
         y, w = labels[i], weights[i]
-        for m in range(scores.shape[0]):  # what one learner waits for, another one need not
+        for m in range(scores.shape[0]):  # side by side, so that a slow exp of one does not stall the others
             s, winner = scores[m, i], predicted[m, i]
             if y < 0 and lead[i] != m:
                 continue
@@ -182,7 +185,7 @@ def calibrate(
                 spread = variance(s, s[winner], known)
                 if not calibrated[m]:
                     factor = factor_of(temperatures[m], spread)
-                if spread * factor * factor < np.inf:  # else they overflowed
+                if spread * factor * factor < np.inf:  # else the scores overflowed
                     confidence, squares, mean = powers_of(s, s[winner], known, factor, powers)
             if lead[i] == m:
                 confidences[i] = confidence
@@ -220,7 +223,7 @@ def add_event(
     sums: NDArray[np.float64],
     bins: NDArray[np.float64],
 ) -> None:
-    """Add an event of weight w to the sums float64[3] and bins float64[10, 3] of a learner; no confidence is NaN."""
+    """Add an event of weight w to the sums float64[3] and bins float64[10, 3] of a learner; confidence NaN: no bin."""
     sums[0] += w
     sums[1] += w * log_loss
     sums[2] += w * brier
@@ -233,7 +236,7 @@ def add_event(
 
 @kernel
 def bin_of(confidence: float) -> int:
-    """The number of the bin that a confidence above 0 is in."""
+    """The bin of a confidence above 0."""
     return min(int(confidence * BINS), BINS - 1)
 
 

@@ -1,20 +1,20 @@
-"""Confusion counts: how often each label was taken for which."""
+"""Confusion counts: how often each label was predicted for each true label."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 OTHER, ABSTAINED = "(other)", "(abstained)"
 
 
-class Confusion(Measure):
-    """Events by true and predicted label, for L learners; labels after the first `limit` are counted together.
+class Confusion(ArrayState):
+    """Events by true and predicted label, for L learners; labels after the first `limit` are counted as one.
 
-    counts : int64[L, size + 1, size + 2]; true label by predicted one, the last row and column but one stand for the
-        labels beyond, the last column for abstentions.
+    counts : int64[L, size + 1, size + 2], true by predicted label. The last row and the last column but one count the
+        labels beyond the limit, the last column abstentions.
     """
 
     arrays = ("counts",)
@@ -24,7 +24,7 @@ class Confusion(Measure):
         self.counts = np.zeros((learners, 1, 2), np.int64)
 
     def update(self, predicted: NDArray[np.int32], labels: NDArray[np.int32], n_labels: int) -> None:
-        """Count predicted int32[L, n] against labels int32[n]; -1 is no label, or an abstention."""
+        """Count predicted int32[L, n] against labels int32[n]; -1: no label, or an abstention."""
         self._grow(min(n_labels, self.limit))
         count_batch(predicted, labels, self.counts)
 
@@ -36,7 +36,7 @@ class Confusion(Measure):
         return recent
 
     def of(self, learner: int, names: list[str]) -> dict[str, dict[str, int]]:
-        """True label -> predicted label -> events, where there are any."""
+        """True label -> predicted label -> events, without zeros."""
         size = self.counts.shape[1] - 1
         rows = [*names[:size], OTHER]
         columns = [*names[:size], OTHER, ABSTAINED]
@@ -45,7 +45,7 @@ class Confusion(Measure):
         found = np.nonzero(counts)
         for row, column, count in zip(found[0].tolist(), found[1].tolist(), counts[found].tolist(), strict=True):
             cells = table.setdefault(rows[row], {})
-            cells[columns[column]] = cells.get(columns[column], 0) + count  # a label may be called "(other)" too
+            cells[columns[column]] = cells.get(columns[column], 0) + count  # "(other)" may also be the name of a label
         return table
 
     def _grow(self, size: int) -> None:

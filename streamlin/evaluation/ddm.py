@@ -1,4 +1,4 @@
-"""DDM: while nothing changes, the share of errors falls, so that it is remembered where it was lowest.
+"""DDM: while nothing changes the share of errors falls, so an error rate well above its lowest level is a change.
 
 Gama, Medas, Castillo, Rodrigues, SBIA (2004) 286-295. For the share p of errors in t > 30 events, its deviation
 s = sqrt(p (1 - p) / t), and p', s' those where p + s was lowest::
@@ -6,7 +6,7 @@ s = sqrt(p (1 - p) / t), and p', s' those where p + s was lowest::
     a warning   p + s > p' + 2 s'
     a change    p + s > p' + threshold s'
 
-It is dated to where the last warning began. Then all begins anew. The alarms are river's.
+It is dated to where the last warning began. Then all sums start over. The alarms equal river's.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _WARNING = 2.0
 
 
 class Ddm(Detector):
-    """For L learners; threshold: standard deviations that are a change, at least the 2 that are a warning."""
+    """For L learners; threshold: the standard deviations of a change, at least the 2 of a warning."""
 
     arrays = ("sums",)
 
@@ -44,7 +44,7 @@ def watch(
 ) -> int:
     """Watch L learners, one after the other; returns the number of changes.
 
-    sums float64[L, 7] : events, errors, their mean, p', s', events and errors before the warning, if there is one.
+    sums float64[L, 7] : events, errors, their mean, p', s', events and errors before the last warning.
     Changed in place. changes int64[:, 2], shares float64[:, 2] : set, see `Changes`.
     """
     found = 0

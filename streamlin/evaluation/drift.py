@@ -1,4 +1,4 @@
-"""Alarms: where the accuracy of a learner changed."""
+"""Drift alarms: where the accuracy of a learner changed."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,14 +14,14 @@ from streamlin.evaluation.kswin import Kswin
 from streamlin.evaluation.page_hinkley import PageHinkley
 
 KEPT = 100
-"""Alarms that are kept, the last ones."""
+"""How many alarms are kept: the last ones."""
 Alarm = dict[str, Any]
 
 
 class Drift:
-    """A detector for every learner, and what was found.
+    """The configured detector, and the alarms it gave.
 
-    alarms : the last ones. total, falls : how many there were, and in how many accuracy was lower behind than before.
+    alarms : the last ones. total, falls : all alarms, and those after which accuracy was lower.
     """
 
     def __init__(self, learners: list[str], config: EvaluationConfig) -> None:
@@ -37,9 +37,9 @@ class Drift:
         counted: int,
         position: Callable[[int], str] | None,
     ) -> list[Alarm]:
-        """Watch a batch of predicted int32[L, n] and labels int32[n], -1 for none; the new alarms.
+        """The new alarms of a batch of predicted int32[L, n] and labels int32[n], -1: no label.
 
-        counted : labelled events before the batch. position : the name of the i-th event's place in its source.
+        counted : labelled events before the batch. position : names the place of the i-th event in its source.
         """
         if self.detector is None:
             return []
@@ -60,17 +60,17 @@ class Drift:
         self.alarms = (self.alarms + found)[-KEPT:]
         return found
 
-    def report(self) -> dict[str, Any]:
-        """JSON-able."""
+    def to_json(self) -> dict[str, Any]:
+        """As the report has it."""
         return {"alarms": self.total, "falls": self.falls, "last_alarms": self.alarms}
 
     def restore(self, rest: Mapping[str, Any]) -> None:
-        """Take what `report` gave."""
+        """Take over what `to_json` returned."""
         self.alarms, self.total, self.falls = list(rest["last_alarms"]), rest["alarms"], rest["falls"]
 
 
-def drop_notices(alarms: list[Alarm]) -> list[str]:
-    """A line for each event at which the accuracy of learners was found to have dropped; rises are left out."""
+def describe_falls(alarms: list[Alarm]) -> list[str]:
+    """A line for each event at which a fall of accuracy was noticed; rises are mostly learning."""
     lines: dict[str, list[str]] = {}
     for alarm in alarms:
         if alarm["after"] < alarm["before"]:
@@ -81,7 +81,7 @@ def drop_notices(alarms: list[Alarm]) -> list[str]:
 
 
 def detector_of(learners: int, config: EvaluationConfig) -> Detector | None:
-    """The one that is configured, for so many learners."""
+    """The configured detector, for so many learners."""
     if config.drift == "adwin":
         return Adwin(learners, config.adwin_delta)
     if config.drift == "page_hinkley":

@@ -1,17 +1,17 @@
-"""KSWIN: a sliding window's newer part against its older one, by the test of Kolmogorov and Smirnov.
+"""KSWIN: the newer part of a sliding window against its older part, by the test of Kolmogorov and Smirnov.
 
 Raab, Heusinger, Schleif, Neurocomputing 416 (2020) 340-351; Hodges, Arkiv för Matematik 3 (1958) 469-486, for the p. Of
-the last `window` events the newest `stat_size` are R, the m others W. Where two samples hold but hits and errors, the
-statistic of the test is the distance of their shares of errors. There is a change where::
+the last `window` events the newest `stat_size` are R, the m others W. As both samples hold only hits and errors, the
+statistic of the test is the distance of their error rates. There is a change where::
 
-    D = |errors in R / stat_size - errors in W / m| > 0.1,   and P(as large a D, or larger) <= alpha
+    D = |errors in R / stat_size - errors in W / m| > 0.1,   and P(D as large, or larger) <= alpha
 
-Then all begins anew. P is the exact one, for samples without ties, as scipy has it. Hits and errors are nothing but
-ties, with which such a D is rarer: false alarms are fewer than alpha promises at each look, and there is a look at
-every event.
+Then the window starts over. P is the exact one, for samples without ties, as in scipy. Hits and errors are all ties,
+which make a large D rarer, so there are fewer false alarms at each check than alpha; there is a check at every event.
 
-river's KSWIN has the same test and thresholds, but draws `stat_size` of W at random, so that its alarms depend on a
-seed. All of W here: nothing is drawn, and what is compared with is known better.
+This differs from river's KSWIN by choice. river compares R with `stat_size` events drawn from W at random, so its
+alarms depend on a seed; here R is compared with all of W, so a run is repeatable, and the error rate of W is known more
+precisely. The test and the thresholds are the same.
 """
 
 from bisect import bisect_left
@@ -30,9 +30,9 @@ class Kswin(Detector):
 
     Parameters
     ----------
-    alpha : how likely a false alarm may be at each look.
-    window : events, from `streamlin.evaluation.detector.RAREST` on.
-    stat_size : how many of them are the newer part, at least 1 and fewer than all.
+    alpha : the probability of a false alarm at each check, at most.
+    window : events, at least `streamlin.evaluation.detector.RAREST`.
+    stat_size : events of the newer part, at least 1 and fewer than `window`.
     """
 
     arrays = ("errors", "numbers")
@@ -49,27 +49,27 @@ class Kswin(Detector):
 
 
 def least_change(newer: int, older: int, alpha: float) -> int:
-    """The least distance of shares that is a change, times the numbers of events in both parts: a whole number."""
+    """The least distance of error rates that is a change, times the events of both parts: a whole number."""
     gaps = range(newer * older // 10 + 1, newer * older + 1)
-    if p_value(newer, older, gaps[0]) <= alpha:  # in a large window, where each p takes its time
+    if p_value(newer, older, gaps[0]) <= alpha:  # as in a large window, where each p is slow to compute
         return gaps[0]
     return gaps[0] + bisect_left(gaps, True, key=lambda gap: p_value(newer, older, gap) <= alpha)
 
 
 @kernel
 def p_value(first: int, second: int, gap: int) -> float:
-    """How likely two samples of one distribution, of so many values, are so far apart somewhere: gap / first / second.
+    """The probability that two samples of one distribution are gap / (first second) apart somewhere, or further.
 
-    In the order of their values the samples are a way through a grid, of `first` steps down and `second` to the right,
-    each way as likely as any other. Of the steps that are left each may be the next one; it is summed up how likely
-    ways are to leave the strip around the diagonal, at the first place where each does.
+    first, second : their sizes. Sorted together, the samples are a path through a grid, `first` steps down and `second`
+    to the right, and all paths are equally likely. Each remaining step may be the next one; the probability of leaving
+    the strip around the diagonal is summed over the points where a path first leaves it.
     """
     row, outside = np.zeros(second + 1), 0.0
     row[0] = 1.0
     for i in range(first + 1):
         for j in range(second + 1):
             left = first + second - i - j + 1
-            if left > first + second:  # the begin
+            if left > first + second:  # the start
                 continue
             share = row[j] * (first - i + 1) / left if i > 0 else 0.0
             if j > 0:
@@ -95,7 +95,7 @@ def watch(
     """Watch L learners, one after the other; returns the number of changes.
 
     least : see `least_change`.
-    errors int64[L, window] : 1 for each wrong one of the last events, a ring. Changed in place, like the next one.
+    errors int64[L, window] : 1 for each error among the last events, a ring. Changed in place, like the next one.
     numbers int64[L, 3] : events so far, errors in the older and in the newer part.
     changes int64[:, 2], shares float64[:, 2] : set, see `Changes`; accuracy in the older and in the newer part.
     """

@@ -1,7 +1,7 @@
-"""How often each label is true, is said, and is said rightly: all that kappa and F1 need.
+"""How often each label is true, predicted, and predicted right: the sums of kappa and F1.
 
-Fading sums are kept without touching every label at every event: instead of fading all that is old by α, what is new is
-added 1/α times larger. Only their ratios are ever asked for.
+Fading sums are kept without touching every label at every event: instead of multiplying all old weights by α, the new
+weight is multiplied by another 1/α. Only ratios of these sums are ever used.
 """
 
 from typing import NamedTuple
@@ -9,20 +9,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 LARGE = 1e100
-"""A factor beyond which fading sums are brought back to the scale of 1."""
+"""The scale above which fading sums are brought back to the scale of 1."""
 
 
 class Totals(NamedTuple):
     """Weights by label, over some events.
 
-    labels : float64[K], of the events whose label it is.
-    predicted : float64[M, K], of those of which each predictor says so; abstentions and unseen labels are nowhere.
-    hits : float64[M, K], of those where it is right.
+    labels : float64[K], of the events with that true label.
+    predicted : float64[M, K], of those each predictor gives that label; abstentions and unseen labels do not count.
+    hits : float64[M, K], of those where the prediction is right.
     """
 
     labels: NDArray[np.float64]
@@ -30,11 +30,11 @@ class Totals(NamedTuple):
     hits: NDArray[np.float64]
 
 
-class LabelSums(Measure):
-    """Sums of weights by label for M predictors, over all time and fading; weight 0 and no label move nothing.
+class LabelSums(ArrayState):
+    """Sums of weights by label for M predictors, over all time and fading; weight 0 and no label change nothing.
 
     label_sums : float64[K, 2], running and fading. sums : float64[M, K, 4], predicted running and fading, hits running
-        and fading. scale : float64[1], what weight 1 counts in the fading sums by now.
+        and fading. scale : float64[1], the factor of new weights in the fading sums.
     """
 
     arrays = ("label_sums", "sums", "scale")
@@ -48,7 +48,7 @@ class LabelSums(Measure):
     def update(
         self, predicted: NDArray[np.int32], labels: NDArray[np.int32], weights: NDArray[np.float64], n_labels: int
     ) -> None:
-        """Count predicted int32[M, n], below 0 for no known label, against labels int32[n], -1 for none."""
+        """Count predicted int32[M, n], below 0 for no known label, against labels int32[n], -1: no label."""
         more = n_labels - self.label_sums.shape[0]
         if more > 0:
             self.label_sums = np.pad(self.label_sums, ((0, more), (0, 0)))
@@ -60,7 +60,7 @@ class LabelSums(Measure):
         return Totals(self.label_sums[:, 0], self.sums[:, :, 0], self.sums[:, :, 2])
 
     def faded(self) -> Totals:
-        """Over all time, fading; of a scale of their own."""
+        """Over all time, fading; scaled, so that only ratios mean anything."""
         return Totals(self.label_sums[:, 1], self.sums[:, :, 1], self.sums[:, :, 3])
 
     def windowed(self, window: Window) -> Totals:

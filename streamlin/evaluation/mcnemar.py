@@ -1,4 +1,4 @@
-"""Whether one of two predictors is better, or was luckier.
+"""McNemar's test: whether one of two predictors is better, or was luckier.
 
 McNemar, Psychometrika 12 (1947) 153-157; Dietterich, Neural Computation 10 (1998) 1895-1923, for its use on learners.
 """
@@ -10,9 +10,9 @@ SIGNIFICANT = 0.05
 
 
 def mcnemar(first: int, second: int) -> float:
-    """The p of as uneven counts, or more uneven ones, if neither is better.
+    """The probability of counts at least as uneven if neither predictor is better.
 
-    first, second : events where only the first, only the second was right; those where both or none was say nothing.
+    first, second : events that only the first, and only the second, got right; the other events carry no information.
 
     With n = first + second, and m the smaller of them::
 

@@ -1,4 +1,4 @@
-"""The test of Page and Hinkley: errors above or below their mean add up where the mean has changed.
+"""The Page-Hinkley test: deviations of errors from their mean add up once the mean has changed.
 
 Page, Biometrika 41 (1954) 100-115; Mouss et al., ASCC 5 (2004) 815-818. For the t-th error x (1 or 0) and the mean of
 all t::
@@ -6,7 +6,7 @@ all t::
     U <- 0.9999 U + x - mean - delta,   D <- 0.9999 D + x - mean + delta
     a change   U - min U > threshold,   or max D - D > threshold;   t >= 30
 
-It is dated to where U was least, or D greatest. Then all begins anew. The constants and the alarms are river's.
+It is dated to where U was least, or D greatest. Then all sums start over. Constants and alarms equal river's.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _FADING = 1 - 0.0001
 
 
 class PageHinkley(Detector):
-    """For L learners; delta: what is put up with at each event, threshold: and what altogether."""
+    """For L learners; delta: the deviation tolerated at each event; threshold: the sum that is a change."""
 
     arrays = ("sums",)
 
@@ -45,7 +45,7 @@ def watch(
 ) -> int:
     """Watch L learners, one after the other; returns the number of changes.
 
-    sums float64[L, 11] : events, errors, their mean, U, D; the least U, events and errors until then; the greatest D,
+    sums float64[L, 11] : events, errors, their mean, U, D; the least U, events and errors up to it; the greatest D,
     likewise. Changed in place. changes int64[:, 2], shares float64[:, 2] : set, see `Changes`.
     """
     found = 0

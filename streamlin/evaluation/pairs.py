@@ -1,20 +1,20 @@
-"""Predictors against each other: how often only one of two was right."""
+"""Pairs of predictors: how often only one of the two was right."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.mcnemar import mcnemar
-from streamlin.evaluation.measure import Measure
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 
-class Pairs(Measure):
-    """For M predictors int64[M, M]: labelled events where the one was right and the other was not; weights aside.
+class Pairs(ArrayState):
+    """For M predictors, how often each was right where another one was wrong; weights aside, an abstention is wrong.
 
-    An abstention is wrong.
+    only : int64[M, M], labelled events that the first predictor got right and the second one wrong.
     """
 
     arrays = ("only",)
@@ -23,7 +23,7 @@ class Pairs(Measure):
         self.only = np.zeros((predictors, predictors), np.int64)
 
     def update(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
-        """Count predicted int32[M, n] against labels int32[n], -1 for none."""
+        """Count predicted int32[M, n] against labels int32[n], -1: no label."""
         count_pairs(predicted, labels, self.only)
 
     def windowed(self, window: Window) -> NDArray[np.int64]:
@@ -43,29 +43,19 @@ def pair_list(names: list[str], only: NDArray[np.int64], recent: NDArray[np.int6
     ]
 
 
-def to_leader(leader: int | None, only: NDArray[np.int64], recent: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """For each predictor the p against the leader; None for itself, and where there is none."""
-    return [
-        {
-            "leader_p": None if leader is None or leader == m else _p(only, leader, m),
-            "window_leader_p": None if leader is None or leader == m else _p(recent, leader, m),
-        }
-        for m in range(only.shape[0])
-    ]
-
-
 def _compared(only: NDArray[np.int64], a: int, b: int, span: str) -> dict[str, Any]:
     counts = {f"{span}only_first": int(only[a, b]), f"{span}only_second": int(only[b, a])}
-    return counts | {f"{span}p": _p(only, a, b)}
+    return counts | {f"{span}p": p_value(only, a, b)}
 
 
-def _p(only: NDArray[np.int64], a: int, b: int) -> float:
+def p_value(only: NDArray[np.int64], a: int, b: int) -> float:
+    """Of McNemar's test on two predictors, from the counts of all."""
     return mcnemar(int(only[a, b]), int(only[b, a]))
 
 
 @kernel
 def count_pairs(predicted: NDArray[np.int32], labels: NDArray[np.int32], only: NDArray[np.int64]) -> None:
-    """Add a batch to only int64[M, M]: the hits of 62 events are the bits of a number, and so compared at once."""
+    """Add a batch to only int64[M, M]; 62 events are the bits of one number, so they are compared at once."""
     n_predictors = predicted.shape[0]
     right, wrong = np.empty(n_predictors, np.int64), np.empty(n_predictors, np.int64)
     for begin in range(0, labels.size, 62):
@@ -85,7 +75,7 @@ def count_pairs(predicted: NDArray[np.int32], labels: NDArray[np.int32], only: N
 
 @kernel
 def ones(bits: int) -> int:
-    """How many bits of a number are 1: summed in fields of 2, 4, 8, … bits."""
+    """How many bits of a number are 1, summed in fields of 2, 4, 8, … bits."""
     bits -= (bits >> 1) & 0x5555555555555555
     bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F

@@ -9,12 +9,12 @@ from streamlin.kernel import kernel
 
 
 class Predictions(NamedTuple):
-    """What was predicted for a batch of n events, each before its label was seen.
+    """The predictions of a batch of n events, each made before its label was seen.
 
     predicted : int32[L, n], each learner's label code; -1 for an abstention.
     lead : int32[n], the learner whose prediction is given out.
-    confidences : float64[n], the lead's, calibrated; NaN for an abstention and for scores that overflowed.
-    baselines : int32[2, n], of those that read no text; -1 where nothing was asked of them.
+    confidences : float64[n], the lead's, calibrated; NaN for an abstention and for overflowed scores.
+    baselines : int32[2, n], those of the baselines; -1 where they made none.
     """
 
     predicted: NDArray[np.int32]
@@ -23,15 +23,15 @@ class Predictions(NamedTuple):
     baselines: NDArray[np.int32]
 
     def take(self, rows: NDArray[np.int64]) -> "Predictions":
-        """Those of some of the events."""
+        """The predictions of some of the events."""
         return Predictions(self.predicted[:, rows], self.lead[rows], self.confidences[rows], self.baselines[:, rows])
 
 
 class Earlier(NamedTuple):
-    """Rows of a batch whose predictions are those that were made of the same text before.
+    """Rows of a batch whose prediction was made earlier, of the same text.
 
-    here, asked : int64[a], in the same batch, by the rows `asked`.
-    before : int64[b], before it. baselines : int32[2, b], see `Predictions`.
+    here, asked : int64[a], rows whose prediction is that of the rows `asked` of the same batch.
+    before : int64[b], rows predicted in an earlier batch. baselines : int32[2, b], their baselines' predictions.
     """
 
     here: NDArray[np.int64]
@@ -45,7 +45,7 @@ def predict(
     scores: NDArray[np.float64],
     predicted: NDArray[np.int32],
 ) -> None:
-    """Set predicted int32[L, n] to the best scored label; ties go to the label seen first, -1: no candidate.
+    """Set predicted int32[L, n] to the best scored label; ties go to the label seen first; -1: no candidate.
 
     scores float64[L, n, n_labels], -inf where a label is no candidate.
     """

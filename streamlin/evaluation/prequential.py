@@ -1,40 +1,45 @@
-"""Test, then train, measured: everything that is counted about a stream, in one place."""
+"""Prequential evaluation: each event is predicted, then counted, before it is learned."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import EvaluationConfig
-from streamlin.evaluation.accuracy import Accuracy
+from streamlin.errors import CheckpointError
+from streamlin.evaluation import metrics
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.calibration import Calibration
 from streamlin.evaluation.confusion import Confusion
 from streamlin.evaluation.curve import POINTS
 from streamlin.evaluation.drift import Alarm, Drift
-from streamlin.evaluation.inputs import Inputs
+from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.evaluation.label_sums import LabelSums
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.metric import Metric
 from streamlin.evaluation.pairs import Pairs
 from streamlin.evaluation.predictions import Earlier, Predictions, predict
 from streamlin.evaluation.slices import Slices
+from streamlin.evaluation.spans import Span, Sums
+from streamlin.evaluation.tally import Tally
 from streamlin.events import LabelIndex
 from streamlin.features.rows import Examples
 
 
 class Prequential:
-    """Counts, accuracies, agreement, comparisons, probabilities, baselines, confusion and slices of one run.
+    """Everything that is counted about one run, and the predictions it is counted of.
 
     Parameters
     ----------
     learners : their names, in order.
-    config : windows, fields to slice by, columns that hold predictions of others (`references`).
+    config : windows, fields to slice by, columns that hold the predictions of other systems (`references`).
     calibrated : for each learner, whether the softmax of its scores is its probabilities; None: for none.
     views : names of the views whose features are counted.
 
-    news : the alarms of the last batch.
-    retired : learners that have failed and say nothing any more, by name: where and why.
+    complete : whether all metrics are computed, and not accuracy and the goodness of probabilities alone.
+    new_alarms : the drift alarms of the last batch.
+    retired : learners that have failed and predict nothing any more, by name: where and why.
     """
 
     def __init__(
@@ -45,25 +50,27 @@ class Prequential:
         views: Sequence[str] = (),
     ) -> None:
         self.learners, self.config = list(learners), config
-        self.baselines = Baselines()
         self.references = list(config.references)
-        n_predictors = len(learners) + len(self.baseline_names)
-        self.all = config.metrics == "all"
-        self.accuracy = Accuracy(n_predictors, config.window, config.fading, POINTS if self.all else 0)
-        calibrated = [False] * len(learners) if calibrated is None else calibrated
-        self.calibration = Calibration(calibrated, config.window if self.all else 0, config.fading)
-        self.sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
-        self.confusion = Confusion(len(learners), config.confusion_labels)
+        self.complete = config.metrics == "all"
+        n_learners, n_predictors = len(learners), len(learners) + len(self.baseline_names)
+        self.baselines = Baselines()
+        self.tally = Tally(n_predictors, config.window, config.fading, POINTS if self.complete else 0)
+        calibrated = [False] * n_learners if calibrated is None else calibrated
+        self.calibration = Calibration(calibrated, config.window if self.complete else 0, config.fading)
+        self.label_sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
+        self.confusion = Confusion(n_learners, config.confusion_labels)
+        self.feature_counts = FeatureCounts(views, config.window)
+        self.slices = {field: Slices(n_learners, config.slice_values) for field in config.slice_by}
+        self.metrics = [[metric(n_predictors, config) for metric in group] for group in metrics.METRICS]
+        self._counting = [metric for group in self.metrics for metric in group if metric.arrays and self.spans(metric)]
         self.drift = Drift(self.learners, config)
-        self.news: list[Alarm] = []
+        self.new_alarms: list[Alarm] = []
         self.retired: dict[str, dict[str, str]] = {}
-        self.inputs = Inputs(views, config.window)
-        self.slices = {field: Slices(len(learners), config.slice_values) for field in config.slice_by}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
 
     @property
     def baseline_names(self) -> list[str]:
-        """Those that read no text, then the references."""
+        """The baselines, which read no text, then the references."""
         return [*Baselines.names, *self.references]
 
     @property
@@ -78,18 +85,26 @@ class Prequential:
             "lost": self.lost,
         }
 
-    def look(self, examples: Mapping[str, Examples], weights: NDArray[np.float64]) -> None:
-        """Count what a batch's texts are made of, given as each view sees it."""
-        if self.all:
-            self.inputs.update(examples, weights)
+    def spans(self, metric: Metric) -> tuple[Span, ...]:
+        """Those that a metric is computed over in this run."""
+        return metric.spans if self.complete else metric.lean_spans
 
-    def count(self, dead_letters: int, tombstones: int, lost: int) -> None:
+    def sums(self, span: Span) -> Sums:
+        """What was counted over a span, for metrics to be computed from."""
+        return Sums(span, self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
+
+    def count_records(self, dead_letters: int, tombstones: int, lost: int) -> None:
         """Count records that became no event."""
         self.dead_letters += dead_letters
         self.tombstones += tombstones
         self.lost += lost
 
-    def measure(
+    def count_features(self, examples: Mapping[str, Examples], weights: NDArray[np.float64]) -> None:
+        """Count the features of a batch, given as each view has it."""
+        if self.complete:
+            self.feature_counts.update(examples, weights)
+
+    def predict_and_count(
         self,
         scores: NDArray[np.float64],
         codes: NDArray[np.int32],
@@ -99,35 +114,57 @@ class Prequential:
         earlier: Earlier | None = None,
         position: Callable[[int], str] | None = None,
     ) -> Predictions:
-        """Predict from scores float64[L, n, n_labels], then count them against label codes int32[n] (-1: none).
+        """Predict from scores float64[L, n, n_labels], then count the hits among label codes int32[n] (-1: no label).
 
-        earlier : rows whose scores are from before, and with them the baselines' predictions.
-        position : what the i-th event's place in its source is called.
+        earlier : rows whose scores were made before, and with them the baselines' predictions.
+        position : names the place of the i-th event in its source.
         """
         n_learners, n, _ = scores.shape
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
         ours, baselines = predicted[:n_learners], predicted[n_learners : n_learners + 2]
         predict(scores, ours)
-        seen = np.maximum(np.maximum.accumulate(codes) + 1, self.baselines.label_weights.size)
-        self.baselines.predict(codes, weights, len(labels), baselines)
-        for row, field in enumerate(self.references, n_learners + 2):
-            predicted[row] = _reference_codes(extra[field], labels, seen)
-        if earlier is not None:  # references are what they are, whenever
-            baselines[:, earlier.here] = baselines[:, earlier.asked]
-            baselines[:, earlier.before] = earlier.baselines
-        counted = int(self.accuracy.count[0])
-        lead = self.accuracy.update(predicted, codes, weights, n_learners)
+        self._predict_without_text(codes, weights, labels, extra, earlier, predicted[n_learners:])
+        counted = int(self.tally.count[0])
+        lead = self.tally.update(predicted, codes, weights, n_learners)
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
-        if self.all:
-            self.confusion.update(ours, codes, len(labels))
-            self.sums.update(predicted, codes, weights, len(labels))
-            self.pairs.update(predicted, codes)
-            self.news = self.drift.update(ours, codes, counted, position)
+        self._count(predicted, codes, weights, len(labels))
+        if self.complete:
+            self.new_alarms = self.drift.update(ours, codes, counted, position)
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
         confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
         return Predictions(ours, lead, confidences, baselines)
+
+    def _predict_without_text(
+        self,
+        codes: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        labels: LabelIndex,
+        extra: Mapping[str, Sequence[str | None]],
+        earlier: Earlier | None,
+        predicted: NDArray[np.int32],
+    ) -> None:
+        """Set predicted int32[2 + references, n] to what the baselines and the references say."""
+        baselines = predicted[:2]
+        seen = np.maximum(np.maximum.accumulate(codes) + 1, self.baselines.label_weights.size)
+        self.baselines.predict(codes, weights, len(labels), baselines)
+        for row, field in enumerate(self.references, 2):
+            predicted[row] = _reference_codes(extra[field], labels, seen)
+        if earlier is not None:  # a reference does not depend on when it is read
+            baselines[:, earlier.here] = baselines[:, earlier.asked]
+            baselines[:, earlier.before] = earlier.baselines
+
+    def _count(
+        self, predicted: NDArray[np.int32], codes: NDArray[np.int32], weights: NDArray[np.float64], n_labels: int
+    ) -> None:
+        """Count predicted int32[M, n] for all metrics but accuracy and the goodness of probabilities."""
+        if self.complete:
+            self.confusion.update(predicted[: len(self.learners)], codes, n_labels)
+            self.label_sums.update(predicted, codes, weights, n_labels)
+            self.pairs.update(predicted, codes)
+        for metric in self._counting:
+            metric.update(predicted, codes, weights, n_labels)
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
         """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is as `leads` has it."""
@@ -139,7 +176,7 @@ class Prequential:
         return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[n, n_labels], from scores float64[L, n, n_labels]; of the learner that `leads`."""
+        """float64[n, n_labels] of the learner that `leads`, from scores float64[L, n, n_labels]."""
         predicted = np.empty(scores.shape[:2], np.int32)
         predict(scores, predicted)
         lead = self.leads(predicted)
@@ -150,74 +187,65 @@ class Prequential:
         return shares
 
     def confidences(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[L, n], each learner's in its own prediction, from scores as above; NaN where it makes none."""
+        """float64[L, n], each learner's in its own prediction, from scores as above; NaN where it abstains."""
         n_learners, n, _ = scores.shape
         predicted, unlabelled = np.empty((n_learners, n), np.int32), np.full(n, -1, np.int32)
         predict(scores, predicted)
         each = (np.full(n, number, np.int32) for number in range(n_learners))
         return np.array([self.calibration.update(scores, predicted, one, unlabelled, np.ones(n), 0) for one in each])
 
-    def leader(self) -> int | None:
-        """The learner that was right most often, weights aside; the first of several; None where there is no label."""
-        correct = self.accuracy.correct[: len(self.learners)]
-        return int(correct.argmax()) if self.accuracy.count[0] else None
-
     def leads(self, predicted: NDArray[np.int32]) -> NDArray[np.int32]:
         """int32[n]: the learner whose prediction is given out, from predicted int32[L, n], -1 for an abstention.
 
-        The configured one, else that of the best running accuracy among those that say something; ties go to the first.
+        It is the configured one, else that of the best running accuracy among those that do not abstain; ties go to
+        the first.
         """
         if self.config.lead is not None:
             return np.full(predicted.shape[1], self.learners.index(self.config.lead), np.int32)
-        order = np.argsort(-self.accuracy.hit_weights[: len(self.learners)], kind="stable").astype(np.int32)
+        order = np.argsort(-self.tally.hit_weights[: len(self.learners)], kind="stable").astype(np.int32)
         silent = predicted[order] < 0
         leads: NDArray[np.int32] = order[silent.argmin(axis=0)]
         return leads
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values."""
-        arrays: dict[str, NDArray[Any]] = {}
-        for part, measure in self._measures().items():
-            arrays |= {f"{part}/{name}": array for name, array in measure.state().items()}
+        arrays = {f"{part}/{name}": array for part, counts in self._parts() for name, array in counts.state().items()}
         slices = {field: slices.values.names for field, slices in self.slices.items()}
-        return arrays, self.counts | {"slices": slices, "drift": self.drift.report()}
+        return arrays, self.counts | {"slices": slices, "drift": self.drift.to_json()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take what `state` gave."""
-        for part, measure in self._measures().items():
-            measure.restore({name: arrays[f"{part}/{name}"] for name in measure.arrays})
+        """Take over what `state` returned.
+
+        Raises
+        ------
+        CheckpointError : it was made without a metric that keeps arrays of its own.
+        """
+        for part, counts in self._parts():
+            if not all(f"{part}/{name}" in arrays for name in counts.arrays):
+                raise CheckpointError(f"the checkpoint has no arrays of {part}, which this version of streamlin counts")
+            counts.restore({name: arrays[f"{part}/{name}"] for name in counts.arrays})
         for field, values in rest["slices"].items():
             self.slices[field].values = LabelIndex(values)
         self.drift.restore(rest["drift"])
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
         self.tombstones, self.lost = rest["tombstones"], rest["lost"]
 
-    def _measures(self) -> dict[str, Measure]:
-        """By the name under which a checkpoint keeps its arrays."""
-        others: dict[str, Measure] = {
-            "sums": self.sums,
-            "pairs": self.pairs,
-            "confusion": self.confusion,
-            "inputs": self.inputs,
-        }
-        if self.drift.detector is not None:
-            others["drift"] = self.drift.detector
-        slices: dict[str, Measure] = {f"slices/{field}": slices for field, slices in self.slices.items()}
-        return (
-            {
-                "accuracy": self.accuracy,
-                "calibration": self.calibration,
-                "baselines": self.baselines,
-            }
-            | (others if self.all else {})
-            | slices
-        )
+    def _parts(self) -> Iterator[tuple[str, ArrayState]]:
+        """All that keep arrays, with the name that begins theirs in a checkpoint."""
+        yield from (("accuracy", self.tally), ("calibration", self.calibration), ("baselines", self.baselines))
+        if self.complete:
+            yield from (("sums", self.label_sums), ("pairs", self.pairs), ("confusion", self.confusion))
+            yield "inputs", self.feature_counts
+            if self.drift.detector is not None:
+                yield "drift", self.drift.detector
+        yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
+        yield from ((f"metrics/{metric.name}", metric) for metric in self._counting)
 
 
 def _reference_codes(values: Sequence[str | None], labels: LabelIndex, seen: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Codes of another's predictions; -1 for none, -2 for a label that was not seen yet: a miss, no abstention.
+    """Codes of a reference's predictions; -1 for an abstention, -2 for a label that was not seen yet: a miss.
 
-    seen : int64[n], how many labels were, each event's own among them; a batch's later ones count as not seen.
+    seen : int64[n], labels seen up to each event, its own among them; later ones of the batch count as not seen.
     """
     codes = labels.codes(values)
     codes[[value is not None and code < 0 for value, code in zip(values, codes, strict=True)]] = -2

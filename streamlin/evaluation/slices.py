@@ -6,20 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.confusion import OTHER
-from streamlin.evaluation.measure import Measure
-from streamlin.evaluation.numbers import numbers
+from streamlin.evaluation.json_values import json_values
 from streamlin.events import LabelIndex
 from streamlin.kernel import kernel
 
 
-class Slices(Measure):
-    """Weighted accuracy of L learners by the values of one field; values after the first `limit` count together.
+class Slices(ArrayState):
+    """Weighted accuracy of L learners by the values of one field; values after the first `limit` count as one.
 
-    They are `(other)`, and so is a value of that name.
+    That one is called `(other)`; a value of this name counts there too.
 
-    hit_weights float64[limit + 1, L], weights float64[limit + 1], events int64[limit + 1]; the last row is the rest's.
-    values : the value of each row before it, in order of first sight; no array, so `restore` leaves it alone.
+    hit_weights : float64[limit + 1, L]. weights : float64[limit + 1]. events : int64[limit + 1]. The last row is that
+        of `(other)`.
+    values : the values of the rows before it, in order of first sight; not an array, so `restore` leaves it unchanged.
     """
 
     arrays = ("hit_weights", "weights", "events")
@@ -38,7 +39,7 @@ class Slices(Measure):
         labels: NDArray[np.int32],
         weights: NDArray[np.float64],
     ) -> None:
-        """Count predicted int32[L, n] against labels int32[n] in the slices that values (n; None: none) name."""
+        """Count predicted int32[L, n] against labels int32[n] in the slices of the n values (None: no slice)."""
         room = self.limit - len(self.values)
         if room > 0:
             named = (value for value in dict.fromkeys(values) if value not in (None, OTHER))
@@ -48,14 +49,14 @@ class Slices(Measure):
         codes[[code < 0 and value is not None for code, value in zip(codes, values, strict=True)]] = self.limit
         slice_batch(codes, predicted, labels, weights, self.hit_weights, self.weights, self.events)
 
-    def report(self, learners: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def to_json(self, learners: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Value -> learner -> accuracy, with the number of labelled events."""
         names = [*self.values.names, *[""] * (self.limit - len(self.values)), OTHER]
         return {
             names[row]: {"events": int(self.events[row])}
             | {
                 learner: {"accuracy": share}
-                for learner, share in zip(learners, numbers(self.hit_weights[row] / self.weights[row]), strict=True)
+                for learner, share in zip(learners, json_values(self.hit_weights[row] / self.weights[row]), strict=True)
             }
             for row in np.flatnonzero(self.events)
         }

@@ -1,4 +1,4 @@
-"""One temperature a learner: scores become probabilities, and the label says how sure they ought to have been.
+"""Temperature scaling, online: scores become probabilities, and each label corrects how sure they are.
 
 For scores s_1..s_n of an event's n candidates and their variance q::
 
@@ -7,8 +7,8 @@ For scores s_1..s_n of an event's n candidates and their variance q::
     G <- 0.998 G + g^2,   t <- t - 0.1 g / sqrt(G + 1e-12)
     S <- 0.999 S + w q,   N <- 0.999 N + w
 
-S / N is the running variance: whatever the unit of a learner's scores, t begins at 0. One learns from events whose
-label y was one of at least two candidates. A state is float64[4]: t, G, S, N, all zeros at first.
+S / N is the running variance, so that t starts at 0 whatever the unit of a learner's scores. Only an event whose label
+y is one of at least two candidates is learned. A state is float64[4]: t, G, S, N, all zeros at first.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ _RATE, _FADING, _TINY, _SPREAD_FADING = 0.1, 0.998, 1e-12, 0.999
 
 @kernel
 def variance(scores: NDArray[np.float64], top: float, n: int) -> float:
-    """Of the first n scores; `top` is the highest, which makes what cancels out at most n times what is left."""
+    """Of the first n scores; `top` is the highest: subtracting it bounds what cancels out by n times the result."""
     total = squares = 0.0
     for k in range(n):
         below = scores[k] - top
@@ -33,7 +33,7 @@ def variance(scores: NDArray[np.float64], top: float, n: int) -> float:
 
 @kernel
 def factor_of(state: NDArray[np.float64], spread: float) -> float:
-    """What scores of variance `spread` are multiplied by."""
+    """The factor of scores of variance `spread`."""
     scale = state[_SPREAD] / state[_SEEN] if state[_SPREAD] > 0.0 else spread
     return np.exp(state[_LOG]) / np.sqrt(scale) if scale > 0.0 else 1.0
 

@@ -1,6 +1,6 @@
-"""The last labelled events, kept as a ring: what is measured over a window is counted anew whenever it is asked for.
+"""The last labelled events, kept as a ring. Sums over the window are computed when a report needs them.
 
-Kept up to date, sums of weights would leave rounding errors behind: what was added is taken away again.
+Sums kept up to date would collect rounding errors, as each weight is added and later subtracted.
 """
 
 from typing import NamedTuple
@@ -12,10 +12,10 @@ from streamlin.kernel import kernel
 
 
 class Window(NamedTuple):
-    """The n events of a window, in no order.
+    """The n events of a window, in no particular order.
 
-    labels : int32[n]. predicted : int32[n, M], a column for each of M predictors; below 0 for an abstention, or a label
-    that was not seen yet. weights : float64[n].
+    labels : int32[n]. predicted : int32[n, M], a column for each of M predictors; below 0 for an abstention or a
+    label not seen yet. weights : float64[n].
     """
 
     labels: NDArray[np.int32]

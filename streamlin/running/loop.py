@@ -11,7 +11,7 @@ from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
-from streamlin.evaluation.drift import drop_notices
+from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch, Position
 from streamlin.model import Features
@@ -237,7 +237,7 @@ class Run:
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
             self._writer.run(self._sinks.write_dead, portion.dead, portion.records)
-        self.model.prequential.count(len(portion.dead), portion.tombstones, portion.lost)
+        self.model.prequential.count_records(len(portion.dead), portion.tombstones, portion.lost)
         self._saver.add(portion)
         self._save_if_due()
         return learned
@@ -249,7 +249,7 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        for line in [*self.model.pop_notices(), *drop_notices(self.model.prequential.news)]:
+        for line in [*self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
             self.notice(line)
         if self._sinks.predictions is not None:
             self._writer.run(self._write, given, predictions, inline=self._is_small(portion))

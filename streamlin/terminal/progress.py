@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from streamlin.terminal.cells import percent
 from streamlin.terminal.printing import logs_json, print_notice
-from streamlin.terminal.summary import counts_line, percent, standing
+from streamlin.terminal.summary import counts_line, standing
 
 if TYPE_CHECKING:
     from streamlin.running.watching import RunView

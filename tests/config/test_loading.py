@@ -239,7 +239,7 @@ KINDS = ", ".join(learner_models())
         ),
         (
             "evaluation.kswin_stat_size=1",
-            "evaluation.kswin_alpha: p is never below 0.02 with 1 of 100 events, got 0.005",
+            "evaluation.kswin_alpha: must be at least 0.02, the least p of 1 of 100 events, got 0.005",
         ),
         (
             "evaluation.kswin_window=29",

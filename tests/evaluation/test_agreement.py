@@ -12,33 +12,43 @@ from numpy.testing import assert_allclose
 from river import metrics
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from streamlin.evaluation.accuracy import Accuracy
-from streamlin.evaluation.kappa import kappa
 from streamlin.evaluation.label_sums import LabelSums
-from streamlin.evaluation.rows import agreement_rows, label_rows
+from streamlin.evaluation.metrics import Kappa, KappaM, KappaTemporal, MacroF1, WeightedF1
+from streamlin.evaluation.metrics.kappa import kappa
+from streamlin.evaluation.report_details import label_rows
+from streamlin.evaluation.spans import Span, Sums
+from streamlin.evaluation.tally import Tally
 from tests import naive_agreement
+from tests.evaluation.computed import computed, sums_of
 from tests.evaluation.scored import PREDICTORS, REAL, Scored, cuts, real_stream, scored_streams
 from tests.naive_agreement import judged
 
 FADING = 0.9
+AGREEMENT = (Kappa, KappaM, KappaTemporal, MacroF1, WeightedF1)
 
 
 class Counted:
     """A stream's accuracy and sums; the predictors before the last two are learners, those read no text."""
 
     def __init__(self, window: int) -> None:
-        self.accuracy, self.sums = Accuracy(PREDICTORS, window, FADING), LabelSums(PREDICTORS, FADING)
+        self.tally, self.sums = Tally(PREDICTORS, window, FADING), LabelSums(PREDICTORS, FADING)
 
     def count(self, stream: Scored, at: list[int]) -> "Counted":
         known = self.sums.label_sums.shape[0]
         for part in stream.parts([cut for cut in at if cut < stream.labels.size]):
             known = max(known, int(part.labels.max(initial=-1)) + 1, int(part.predicted.max(initial=-1)) + 1)
-            self.accuracy.update(part.predicted, part.labels, part.weights, 1)
+            self.tally.update(part.predicted, part.labels, part.weights, 1)
             self.sums.update(part.predicted, part.labels, part.weights, known)
         return self
 
     def rows(self) -> list[dict[str, Any]]:
-        return agreement_rows(self.accuracy, self.sums, PREDICTORS - 2)
+        return computed(AGREEMENT, self.by_span())
+
+    def by_span(self) -> dict[Span, Sums]:
+        return sums_of(self.tally, PREDICTORS - 2, self.sums)
+
+    def by_label(self, names: list[str]) -> list[dict[str, Any]]:
+        return label_rows({span: sums.by_label for span, sums in self.by_span().items()}, names)
 
 
 def seen(stream: Scored) -> Scored:
@@ -50,7 +60,7 @@ def seen(stream: Scored) -> Scored:
 
 
 def _by_label(counted: Counted, known: Iterable[int]) -> list[dict[str, Any]]:
-    return label_rows(counted.accuracy, counted.sums, list(map(str, known)))
+    return counted.by_label(list(map(str, known)))
 
 
 def assert_equals_twin(counted: Counted, stream: Scored, window: int) -> None:
@@ -85,7 +95,7 @@ def test_five_events_by_hand() -> None:
         "a": {"precision": 1.0, "recall": 1 / 2, "f1": 2 / 3},
         "b": {"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3},
     }
-    for label, own in label_rows(counted.accuracy, counted.sums, ["a", "b"])[0].items():
+    for label, own in counted.by_label(["a", "b"])[0].items():
         for key, value in expected[label].items():
             assert own[key] == own[f"window_{key}"] == value
 
@@ -98,7 +108,7 @@ def test_the_last_events_and_fading_by_hand() -> None:
     """
     said = np.array([[0, 1, 1, 1, -1], [-1, 0, 0, 0, 1], [-1, 0, 0, 1, 1]], np.int32)
     counted = Counted(3).count(Scored(np.array([0, 0, 1, 1, 1], np.int32), np.ones(5), said), [])
-    row, by_label = counted.rows()[0], label_rows(counted.accuracy, counted.sums, ["a", "b"])[0]
+    row, by_label = counted.rows()[0], counted.by_label(["a", "b"])[0]
     assert_allclose([row["window_macro_f1"], row["window_weighted_f1"]], 4 / 5, rtol=1e-12)
     first, second, third, fourth = 0.9**4, 0.9**3, 0.9**2, 0.9
     f1_a = 2 * first / (2 * first + second)

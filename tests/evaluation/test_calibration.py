@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from river import metrics
 from sklearn.metrics import brier_score_loss, log_loss
 
-from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.calibration import Calibration
+from streamlin.evaluation.metrics.losses import Brier, CalibrationError, LogLoss
 from streamlin.evaluation.predictions import predict
+from streamlin.evaluation.tally import Tally
 from streamlin.events import LabelIndex
 from streamlin.features import View
 from streamlin.features.rows import RowIndex
 from streamlin.learners import KINDS, learn_labels
+from tests.evaluation.computed import computed, sums_of
 from tests.evaluation.scored import assert_same_calibration, cuts, named
 from tests.naive_metrics import NaiveCalibration, best
 from tests.sample_streams import read_events
@@ -38,16 +40,16 @@ class Run:
     """One learner's probabilities; the confidences it gave out."""
 
     def __init__(self, calibrated: bool = False, window: int = WINDOW, fading: float = FADING) -> None:
-        self.measure, self.accuracy = Calibration([calibrated], window, fading), Accuracy(1, window)
+        self.calibration, self.tally = Calibration([calibrated], window, fading), Tally(1, window)
         self.confidences: list[float] = []
 
     def scores(self, scores: NDArray[np.float64], labels: NDArray[np.int32], weights: NDArray[np.float64]) -> "Run":
         predicted = np.empty((1, labels.size), np.int32)
         predict(scores[None], predicted)
         lead = np.zeros(labels.size, np.int32)
-        counted = int(self.accuracy.count[0])
-        self.accuracy.update(predicted, labels, weights, 1)
-        self.confidences += self.measure.update(scores[None], predicted, lead, labels, weights, counted).tolist()
+        counted = int(self.tally.count[0])
+        self.tally.update(predicted, labels, weights, 1)
+        self.confidences += self.calibration.update(scores[None], predicted, lead, labels, weights, counted).tolist()
         return self
 
     def events(self, events: Sequence[Event]) -> "Run":
@@ -61,11 +63,14 @@ class Run:
 
     @property
     def report(self) -> dict[str, Any]:
-        return self.measure.losses(self.accuracy.window())[0] | {"reliability": self.measure.reliability()[0]}
+        sums = sums_of(self.tally, 1, calibration=self.calibration)
+        lean = not self.calibration.recent.shape[1]
+        row = computed((LogLoss, Brier, CalibrationError), sums, lean)[0]
+        return row | {"reliability": self.calibration.reliability()[0]}
 
     @property
     def state(self) -> dict[str, bytes]:
-        return {name: array.tobytes() for name, array in self.measure.state().items()}
+        return {name: array.tobytes() for name, array in self.calibration.state().items()}
 
 
 def logs(*shares: float) -> list[float]:
@@ -153,7 +158,7 @@ def test_the_last_events_and_fading_by_hand() -> None:
 def test_without_a_window_there_is_all_time_alone() -> None:
     events: list[Event] = [(logs(0.95, 0.05), label, 1.0) for label in (0, 1, 0)]
     lean, whole = (Run(True, window=window).events(events) for window in (0, 3))
-    assert not lean.measure.recent.size
+    assert not lean.calibration.recent.size
     assert list(lean.report) == ["log_loss", "brier", "ece", "reliability"]
     assert lean.report.items() <= whole.report.items()
 
@@ -161,7 +166,7 @@ def test_without_a_window_there_is_all_time_alone() -> None:
 def test_fading_sums_stay_in_range() -> None:
     """α = 0.5: 400 events would be a factor of 2^400; half the weight lies on the last event."""
     run = Run(True, fading=0.5).events([(logs(0.95, 0.05), 0, 1.0)] * 400 + [(logs(0.45, 0.55), 1, 1.0)])
-    assert run.measure.scales[0] <= 1e100
+    assert run.calibration.scales[0] <= 1e100
     assert_allclose(run.report["fading_log_loss"], -(log(0.95) + log(0.55)) / 2, rtol=1e-12)
     assert_allclose(run.report["fading_ece"], (0.05 + 0.45) / 2, rtol=1e-12)
 
@@ -172,7 +177,7 @@ def test_two_temperatures_by_hand() -> None:
     """
     run = Run().events([([1.0, -1.0], 0, 1.0), ([3.0, -3.0], None, 1.0)])
     assert_allclose(run.confidences, [1 / (1 + exp(-2)), 1 / (1 + exp(-6 * exp(0.1)))], rtol=1e-9)
-    assert_allclose(run.measure.temperatures[0, [0, 2, 3]], [0.1, 1, 1], rtol=1e-9)
+    assert_allclose(run.calibration.temperatures[0, [0, 2, 3]], [0.1, 1, 1], rtol=1e-9)
 
 
 def test_what_can_t_be_predicted_has_probability_0_and_teaches_nothing() -> None:
@@ -185,9 +190,9 @@ def test_what_can_t_be_predicted_has_probability_0_and_teaches_nothing() -> None
     assert run.confidences[1:] == [1.0, 1.0]
     assert_allclose([run.report["log_loss"], run.report["brier"]], [CLIPPED / 2, 3 / 4], rtol=1e-12)
     assert_allclose(run.report["ece"], 1 / 3, rtol=1e-12)
-    assert not run.measure.temperatures.any()
+    assert not run.calibration.temperatures.any()
     run.events([([2.0, 1.0], 2, 1.0)])
-    assert not run.measure.temperatures.any()
+    assert not run.calibration.temperatures.any()
 
 
 @given(streams, streams)
@@ -201,10 +206,10 @@ def test_what_has_no_label_changes_nothing(events: list[Event], more: list[Event
 @pytest.mark.parametrize("own", [[np.inf, 0.0], [1e200, -1e200], [np.nan, 1.0], [0.0, np.inf, np.inf]])
 def test_scores_that_overflowed_have_no_confidence_and_teach_nothing(own: list[float]) -> None:
     run = Run().events([([2.0, 1.0], 0, 1.0)])
-    before = run.measure.temperatures.copy()
+    before = run.calibration.temperatures.copy()
     run.events([(own, 0, 1.0)])
     assert np.isnan(run.confidences[1])
-    assert_array_equal(run.measure.temperatures, before)
+    assert_array_equal(run.calibration.temperatures, before)
     assert sum(row["events"] for row in run.report["reliability"]) == 1
     assert run.report["log_loss"] > CLIPPED / 2
 
@@ -241,7 +246,7 @@ def test_what_is_calibrated_has_a_small_ece(n_labels: int) -> None:
     too_sure = Run(calibrated=True).scores(100 * scores, labels, np.ones(labels.size)).report
     assert too_sure["ece"] > 0.15
     learned = Run().scores(100 * scores[:2000], labels[:2000], np.ones(2000))
-    learned.measure.sums[:], learned.measure.bins[:], learned.measure.events[:] = 0, 0, 0
+    learned.calibration.sums[:], learned.calibration.bins[:], learned.calibration.events[:] = 0, 0, 0
     learned.scores(100 * scores[late], labels[late], np.ones(18_000))
     assert learned.report["ece"] < 0.025
     assert learned.report["log_loss"] < 1.03 * truth["log_loss"]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.confusion import Confusion
+from streamlin.evaluation.tally import Tally
 from tests.evaluation.scored import LABELS, PREDICTORS, REAL, Scored, cuts, real_stream, scored_streams
 from tests.naive_metrics import confusion
 
@@ -57,7 +57,7 @@ def test_equals_its_twin_on_real_labels(data: Path, name: str, limit: int) -> No
 @given(scored_streams(), cuts, st.integers(1, LABELS + 1), st.integers(1, 6))
 def test_a_window_has_the_last_events(stream: Scored, at: list[int], limit: int, size: int) -> None:
     """Of the learners, which are but the first of those that are in the window."""
-    names, accuracy = ["a", "b", "c", "d"], Accuracy(PREDICTORS + 1, size)
+    names, accuracy = ["a", "b", "c", "d"], Tally(PREDICTORS + 1, size)
     accuracy.update(np.vstack([stream.predicted, stream.predicted[:1]]), stream.labels, stream.weights, 1)
     recent = counted(stream, at, limit).windowed(accuracy.window())
     (last,) = np.nonzero(stream.labels >= 0)

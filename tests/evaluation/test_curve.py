@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.curve import POINTS
+from streamlin.evaluation.tally import Tally
 from tests.evaluation.scored import PREDICTORS, Scored, cuts
 from tests.naive_metrics import NaiveAccuracy
 
@@ -24,8 +24,8 @@ def made_up(n: int, unlabelled: float = 0.1) -> Scored:
     return Scored(labels, random.choice([1.0, 0.3, 2.0], n), predicted)
 
 
-def measured(stream: Scored, at: list[int]) -> Accuracy:
-    accuracy = Accuracy(PREDICTORS, WINDOW)
+def measured(stream: Scored, at: list[int]) -> Tally:
+    accuracy = Tally(PREDICTORS, WINDOW)
     for part in stream.parts(at):
         accuracy.update(part.predicted, part.labels, part.weights, PREDICTORS)
     return accuracy
@@ -61,7 +61,7 @@ def test_batches_and_a_restore_change_no_bit(at: list[int], cut: int) -> None:
     stream = made_up(5000)
     whole = measured(stream, [])
     before, after = stream.parts([cut])
-    resumed = Accuracy(PREDICTORS, WINDOW)
+    resumed = Tally(PREDICTORS, WINDOW)
     resumed.restore(measured(before, [at_ for at_ in at if at_ < cut]).state())
     resumed.update(after.predicted, after.labels, after.weights, PREDICTORS)
     for name, array in whole.state().items():
@@ -70,7 +70,7 @@ def test_batches_and_a_restore_change_no_bit(at: list[int], cut: int) -> None:
 
 def test_many_events_need_no_more_room() -> None:
     """2^22 events: 2^14 from point to point, the same arrays."""
-    accuracy, size = Accuracy(1, window=10), 1 << 16
+    accuracy, size = Tally(1, window=10), 1 << 16
     room = sum(array.nbytes for array in accuracy.state().values())
     for _ in range(64):
         accuracy.update(np.zeros((1, size), np.int32), np.zeros(size, np.int32), np.ones(size), 1)

@@ -20,7 +20,7 @@ from streamlin import AveragedPerceptron, NaiveBayes
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation.adwin import Adwin
 from streamlin.evaluation.detector import Detector
-from streamlin.evaluation.drift import KEPT, Drift, drop_notices
+from streamlin.evaluation.drift import KEPT, Drift, describe_falls
 from streamlin.evaluation.kswin import Kswin, p_value
 from tests.naive_drift import NaiveAdwin, NaiveKswin, kolmogorov_smirnov
 
@@ -223,48 +223,48 @@ def test_an_alarm_says_who_where_and_how_much() -> None:
     """Every third event has no label and counts nowhere; a is always right until event 3,000, b never."""
     labels = np.where(np.arange(6000) % 3 == 2, -1, 0).astype(np.int32)
     predicted = np.array([np.arange(6000) >= 3000, np.ones(6000)], np.int32)
-    measure = Drift(["a", "b"], EvaluationConfig())
-    found = measure.update(predicted, labels, 10_000, lambda i: f"file:{i}")
+    drift = Drift(["a", "b"], EvaluationConfig())
+    found = drift.update(predicted, labels, 10_000, lambda i: f"file:{i}")
     assert [alarm["learner"] for alarm in found] == ["a"]
     (alarm,) = found
     at = int(alarm["position"].removeprefix("file:"))
     assert alarm["labelled"] == 10_000 + int((labels[: at + 1] == 0).sum())
     assert 3000 < at < 3100
     assert alarm["before"] == 1.0 > alarm["after"] > 0.0, "what is left of the window has hits too"
-    assert measure.report() == {"alarms": 1, "falls": 1, "last_alarms": found}
-    assert measure.update(predicted[:, :0], labels[:0], 0, None) == []
+    assert drift.to_json() == {"alarms": 1, "falls": 1, "last_alarms": found}
+    assert drift.update(predicted[:, :0], labels[:0], 0, None) == []
 
 
 def test_only_falls_are_told_those_of_one_event_together() -> None:
     fall = {"learner": "a", "labelled": 50_048, "position": "x:7", "before": 0.774, "after": 0.375}
     better = fall | {"before": 0.1, "after": 0.2}
     other, later = fall | {"learner": "b"}, fall | {"labelled": 60_000, "position": None}
-    assert drop_notices([fall, better, other, later]) == [
+    assert describe_falls([fall, better, other, later]) == [
         "accuracy fell, seen at event 50,048 (x:7): a 77.4 to 37.5 %, b 77.4 to 37.5 %",
         "accuracy fell, seen at event 60,000: a 77.4 to 37.5 %",
     ]
-    assert drop_notices([better]) == []
+    assert describe_falls([better]) == []
 
 
 def test_the_last_alarms_are_kept_and_all_are_counted() -> None:
     """Right for 500 events, wrong for 500: each change is noticed, and what is kept is restored."""
-    measure, batch = Drift(["a"], EvaluationConfig()), np.repeat([0, 1], 500).astype(np.int32)[np.newaxis]
+    drift, batch = Drift(["a"], EvaluationConfig()), np.repeat([0, 1], 500).astype(np.int32)[np.newaxis]
     for number in range(80):
-        measure.update(batch, np.zeros(1000, np.int32), 1000 * number, None)
-    report = measure.report()
+        drift.update(batch, np.zeros(1000, np.int32), 1000 * number, None)
+    report = drift.to_json()
     assert len(report["last_alarms"]) == KEPT < report["alarms"]
     assert report["falls"] in (report["alarms"] // 2, report["alarms"] // 2 + 1)
     assert report["last_alarms"][-1]["labelled"] > 79_000
     again = Drift(["a"], EvaluationConfig())
     again.restore(json.loads(json.dumps(report)))
-    assert again.report() == report
+    assert again.to_json() == report
 
 
 def test_none_watches_nothing() -> None:
-    measure = Drift(["a"], EvaluationConfig(drift="none"))
-    assert measure.detector is None
-    assert measure.update(np.ones((1, 100), np.int32), np.zeros(100, np.int32), 0, None) == []
-    assert measure.report() == {"alarms": 0, "falls": 0, "last_alarms": []}
+    drift = Drift(["a"], EvaluationConfig(drift="none"))
+    assert drift.detector is None
+    assert drift.update(np.ones((1, 100), np.int32), np.zeros(100, np.int32), 0, None) == []
+    assert drift.to_json() == {"alarms": 0, "falls": 0, "last_alarms": []}
 
 
 def test_a_window_of_many_events_needs_few_buckets() -> None:

@@ -2,28 +2,29 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import binomtest, chi2
 
-from streamlin.evaluation.accuracy import Accuracy
 from streamlin.evaluation.mcnemar import mcnemar
-from streamlin.evaluation.pairs import Pairs, pair_list, to_leader
+from streamlin.evaluation.metrics import LeaderP
+from streamlin.evaluation.pairs import Pairs, pair_list
+from streamlin.evaluation.tally import Tally
 from tests import naive_agreement
+from tests.evaluation.computed import computed, sums_of
 from tests.evaluation.scored import PREDICTORS, REAL, Scored, cuts, real_stream, scored_streams
 
 NAMES = [f"predictor {m}" for m in range(PREDICTORS)]
 
 
-def counted(stream: Scored, at: list[int], window: int = 5) -> tuple[Pairs, Accuracy]:
-    pairs, accuracy = Pairs(PREDICTORS), Accuracy(PREDICTORS, window)
+def counted(stream: Scored, at: list[int], window: int = 5) -> tuple[Pairs, Tally]:
+    pairs, tally = Pairs(PREDICTORS), Tally(PREDICTORS, window)
     for part in stream.parts([cut for cut in at if cut < stream.labels.size]):
         pairs.update(part.predicted, part.labels)
-        accuracy.update(part.predicted, part.labels, part.weights, 1)
-    return pairs, accuracy
+        tally.update(part.predicted, part.labels, part.weights, 1)
+    return pairs, tally
 
 
 def test_dietterichs_test_by_hand() -> None:
@@ -56,12 +57,12 @@ def test_equals_its_twin_on_real_labels(data: Path, name: str) -> None:
     assert_equals_twin(*counted(stream, [1, 8, 1008], 500), stream, 500)
 
 
-def assert_equals_twin(pairs: Pairs, accuracy: Accuracy, stream: Scored, window: int) -> None:
+def assert_equals_twin(pairs: Pairs, tally: Tally, stream: Scored, window: int) -> None:
     labels, weights, predicted = stream.plain()
     events = [
         [(y, guess, w) for y, guess, w in zip(labels, own, weights, strict=True) if y is not None] for own in predicted
     ]
-    recent = pairs.windowed(accuracy.window())
+    recent = pairs.windowed(tally.window())
     rows = pair_list(NAMES, pairs.only, recent)
     assert [(row["first"], row["second"]) for row in rows] == [
         (NAMES[a], NAMES[b]) for a, b in ((0, 1), (0, 2), (1, 2))
@@ -72,14 +73,18 @@ def assert_equals_twin(pairs: Pairs, accuracy: Accuracy, stream: Scored, window:
             counts = naive_agreement.discordant(first[part], second[part])  # type: ignore[arg-type]
             assert (row[f"{span}only_first"], row[f"{span}only_second"]) == counts
             assert row[f"{span}p"] == mcnemar(*counts)
-    against = to_leader(1, pairs.only, recent)
-    assert [row["leader_p"] for row in against] == [rows[0]["p"], None, rows[2]["p"]]
-    assert [row["window_leader_p"] for row in against] == [rows[0]["window_p"], None, rows[2]["window_p"]]
+    sums = sums_of(tally, PREDICTORS, pairs=pairs)
+    leader = sums["running"].leader
+    for m, row in enumerate(computed([LeaderP], sums)):
+        if leader is None or leader == m:
+            assert row == {"leader_p": None, "window_leader_p": None}
+        else:
+            pair = rows[m + leader - 1]  # 0 and 1, 0 and 2, 1 and 2
+            assert row == {"leader_p": pair["p"], "window_leader_p": pair["window_p"]}
 
 
 def test_without_a_leader_there_is_nothing_to_compare_with() -> None:
-    nothing = np.zeros((2, 2), np.int64)
-    assert to_leader(None, nothing, nothing) == [{"leader_p": None, "window_leader_p": None}] * 2
+    assert computed([LeaderP], sums_of(Tally(2), 2)) == [{"leader_p": None, "window_leader_p": None}] * 2
 
 
 @given(scored_streams(), cuts, st.integers(0, 30))

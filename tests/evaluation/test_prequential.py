@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation import Predictions, Prequential
-from streamlin.evaluation.intervals import Z_95
 from streamlin.evaluation.report import report_of
+from streamlin.evaluation.wilson import Z_95
 from streamlin.events import LabelIndex
 from tests import naive_agreement, naive_metrics
 from tests.evaluation.scored import REAL, assert_same_calibration, cuts, real_stream
@@ -49,7 +49,7 @@ class Run:
     """A measure and its labels; a label is a candidate from the event after its first one."""
 
     def __init__(self, config: EvaluationConfig = CONFIG) -> None:
-        self.measure, self.labels = Prequential(LEARNERS, config, CALIBRATED), LabelIndex()
+        self.prequential, self.labels = Prequential(LEARNERS, config, CALIBRATED), LabelIndex()
 
     def step(self, batch: list[Row]) -> Predictions:
         known = np.array([len(self.labels)] * len(batch))
@@ -60,21 +60,21 @@ class Run:
             shown[:, i, : known[i]] = np.array(own)[:, : known[i]]
         weights = np.array([weight for _, weight, *_ in batch])
         extra = {"field": [row[3] for row in batch], "other": [row[4] for row in batch]}
-        self.measure.events += len(batch)
-        self.measure.labelled += int((codes >= 0).sum())
-        return self.measure.measure(shown, codes, weights, self.labels, extra)
+        self.prequential.events += len(batch)
+        self.prequential.labelled += int((codes >= 0).sum())
+        return self.prequential.predict_and_count(shown, codes, weights, self.labels, extra)
 
     def report(self) -> dict[str, Any]:
-        return report_of(self.measure, self.labels)
+        return report_of(self.prequential, self.labels)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]:
-        arrays, rest = self.measure.state()
+        arrays, rest = self.prequential.state()
         return arrays, json.loads(json.dumps(rest)), self.labels.names
 
     @classmethod
     def restored(cls, state: tuple[dict[str, NDArray[Any]], dict[str, Any], list[str]]) -> "Run":
         run = cls()
-        run.measure.restore(state[0], state[1])
+        run.prequential.restore(state[0], state[1])
         run.labels = LabelIndex(state[2])
         return run
 
@@ -300,7 +300,7 @@ def test_the_lead_is_the_configured_one_however_bad() -> None:
     seen = run.step([*stream, ("b", 1.0, *stream[0][2:]), *stream])
     assert seen.lead.tolist() == [1] * 7
     assert run.report()["learners"]["first"]["correct"] > run.report()["learners"]["second"]["correct"]
-    assert run.measure.predict(np.zeros((2, 1, 2))).lead.tolist() == [1]
+    assert run.prequential.predict(np.zeros((2, 1, 2))).lead.tolist() == [1]
 
 
 def test_nothing_labelled_is_null_everywhere() -> None:
@@ -331,7 +331,7 @@ def test_predicting_counts_nothing_and_is_led_by_the_best_so_far() -> None:
     run.step([("a", 1.0, [[0.0] * 4] * 2, None, None), ("b", 1.0, [[0.0] * 4] * 2, None, None)])
     run.step([("b", 1.0, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], None, None)])
     before = run.report()
-    seen = run.measure.predict(np.array([[[0.0, 1.0]], [[2.0, 2.0]]]))
+    seen = run.prequential.predict(np.array([[[0.0, 1.0]], [[2.0, 2.0]]]))
     assert (seen.predicted.tolist(), seen.lead.tolist(), seen.confidences.tolist()) == ([[1], [0]], [1], [0.5])
     assert run.report() == before
 
@@ -361,7 +361,7 @@ def test_accuracy_alone_is_the_same_accuracy() -> None:
     stream: list[Row] = [("ab"[i % 3 % 2], 1.0, [[0.5, i % 2, 0, 0], [1.0, 0, 0, 0]], "x", "a") for i in range(20)]
     whole, lean = Run(), Run(CONFIG.model_copy(update={"metrics": "accuracy"}))
     np.testing.assert_equal(lean.step(stream), whole.step(stream))
-    report, short, alone = whole.report(), report_of(whole.measure, whole.labels, details=False), lean.report()
+    report, short, alone = whole.report(), report_of(whole.prequential, whole.labels, details=False), lean.report()
     long = {"pairs", "curve", "label_shares"}
     assert report.keys() - short.keys() == long
     assert report.keys() - alone.keys() == long | {"leader", "drift", "inputs"}
@@ -400,16 +400,16 @@ def test_weights_whose_sum_overflows_are_no_number_and_no_warning() -> None:
 
 def test_a_long_stream_needs_no_more_room() -> None:
     """After 40,000 events and after 600,000, a change of accuracy every 4,000: the same arrays, a report as long."""
-    measure, labels = Prequential(LEARNERS, EvaluationConfig(window=100)), LabelIndex(["a", "b"])
+    prequential, labels = Prequential(LEARNERS, EvaluationConfig(window=100)), LabelIndex(["a", "b"])
     random, sizes, reports = np.random.default_rng(0), [], []
     for number in range(150):
         codes = random.integers(0, 2, 4000, np.int32)
         scores = random.normal(size=(2, 4000, 2))
         scores[:, np.arange(4000), codes] += 3 * (number % 2)
-        measure.measure(scores, codes, np.ones(4000), labels, {})
+        prequential.predict_and_count(scores, codes, np.ones(4000), labels, {})
         if number in (9, 149):
-            sizes.append(sum(array.nbytes for array in measure.state()[0].values()))
-            reports.append(report_of(measure, labels))
+            sizes.append(sum(array.nbytes for array in prequential.state()[0].values()))
+            reports.append(report_of(prequential, labels))
     assert sizes[0] == sizes[1]
     assert reports[1]["drift"]["falls"] >= 2 * 74, "each learner at each fall"
     without_alarms = [report | {"drift": None} for report in reports]

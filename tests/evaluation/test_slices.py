@@ -19,12 +19,12 @@ values_of_thirty = st.lists(st.none() | st.sampled_from(["", "a", "b", "c", "ä"
 
 
 def counted(stream: Scored, values: Values, at: list[int], limit: int) -> Slices:
-    measure, begin = Slices(PREDICTORS, limit), 0
+    slices, begin = Slices(PREDICTORS, limit), 0
     for part in stream.parts([cut for cut in at if cut < stream.labels.size]):
         end = begin + part.labels.size
-        measure.update(values[begin:end], part.predicted, part.labels, part.weights)
+        slices.update(values[begin:end], part.predicted, part.labels, part.weights)
         begin = end
-    return measure
+    return slices
 
 
 def reported(stream: Scored, values: Values, limit: int) -> dict[str, dict[str, Any]]:
@@ -39,11 +39,11 @@ def reported(stream: Scored, values: Values, limit: int) -> dict[str, dict[str, 
 
 def test_four_events_by_hand() -> None:
     """Field values x, x, y, none; label 0; predicted 0, 1, 0, 0 of weights 3, 1, 1, 1: x 3/4, y 1/1."""
-    measure = Slices(1)
-    measure.update(
+    slices = Slices(1)
+    slices.update(
         ["x", "x", "y", None], np.array([[0, 1, 0, 0]], np.int32), np.zeros(4, np.int32), np.array([3.0, 1, 1, 1])
     )
-    assert measure.report(["nb"]) == {
+    assert slices.to_json(["nb"]) == {
         "x": {"events": 2, "nb": {"accuracy": 0.75}},
         "y": {"events": 1, "nb": {"accuracy": 1.0}},
     }
@@ -51,7 +51,7 @@ def test_four_events_by_hand() -> None:
 
 @given(scored_streams(), values_of_thirty, cuts, st.integers(1, 6))
 def test_equals_its_twin(stream: Scored, values: Values, at: list[int], limit: int) -> None:
-    assert counted(stream, values, at, limit).report(NAMES) == reported(stream, values, limit)
+    assert counted(stream, values, at, limit).to_json(NAMES) == reported(stream, values, limit)
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -59,24 +59,24 @@ def test_equals_its_twin(stream: Scored, values: Values, at: list[int], limit: i
 def test_equals_its_twin_on_real_labels(data: Path, name: str, limit: int) -> None:
     stream = real_stream(data, name)
     values: Values = [f"block {i // 250}" if i % 7 else None for i in range(stream.labels.size)]
-    assert counted(stream, values, [1, 8, 1008], limit).report(NAMES) == reported(stream, values, limit)
+    assert counted(stream, values, [1, 8, 1008], limit).to_json(NAMES) == reported(stream, values, limit)
 
 
 def test_values_behind_the_limit_count_together_and_so_does_one_called_so() -> None:
-    measure = Slices(1, limit=2)
+    slices = Slices(1, limit=2)
     hits = np.zeros((1, 5), np.int32)
     hits[0, 3] = 1
-    measure.update(["(other)", "a", "b", "c", "d"], hits, np.zeros(5, np.int32), np.ones(5))
-    measure.update(["a", "(other)"], hits[:, :2], np.zeros(2, np.int32), np.ones(2))
-    report = measure.report(["nb"])
+    slices.update(["(other)", "a", "b", "c", "d"], hits, np.zeros(5, np.int32), np.ones(5))
+    slices.update(["a", "(other)"], hits[:, :2], np.zeros(2, np.int32), np.ones(2))
+    report = slices.to_json(["nb"])
     assert {value: row["events"] for value, row in report.items()} == {"a": 2, "b": 1, "(other)": 4}
     assert report["(other)"]["nb"]["accuracy"] == 0.75
 
 
 def test_a_value_without_a_labelled_event_is_not_shown() -> None:
-    measure = Slices(1)
-    measure.update(["a", "b"], np.zeros((1, 2), np.int32), np.array([-1, 0], np.int32), np.ones(2))
-    assert list(measure.report(["nb"])) == ["b"]
+    slices = Slices(1)
+    slices.update(["a", "b"], np.zeros((1, 2), np.int32), np.array([-1, 0], np.int32), np.ones(2))
+    assert list(slices.to_json(["nb"])) == ["b"]
 
 
 @given(scored_streams(), values_of_thirty, cuts, st.integers(0, 30))

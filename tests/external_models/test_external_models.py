@@ -288,7 +288,7 @@ def test_a_retired_external_model_leads_no_more():
         predictions = model.step(batch, model.featurize(batch))[1]
         leads += predictions.lead.tolist()
         assert (predictions.predicted[predictions.lead, range(len(batch))] >= 0)[1:].all()
-    hits = model.prequential.accuracy.hit_weights
+    hits = model.prequential.tally.hit_weights
     assert leads[8:] == [0] * 4
     assert 1 in leads[:8] or hits[0] >= hits[1]
     (batch,) = batches(events[:1], 1)

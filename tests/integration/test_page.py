@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
+from streamlin import Pipeline
+from streamlin.monitoring.html_report import html_report
+from tests.evaluation.toy_metrics import WITH_TOYS, BalancedAccuracy
 from tests.integration.pages import started
 from tests.integration.processes import finish, kill, streamlin
 from tests.integration.streams import real_events, write_lines
@@ -49,7 +52,7 @@ def test_the_page_ends_with_the_reports_figures(browser: Browser, stream: Path, 
         assert row[3] == f"{100 * low:.2f} – {100 * high:.2f}"
     best = (visit.page.locator("#learners tr.best th").text_content() or "").strip()
     for span in ("", "window_", "fading_"):
-        visit.page.locator("#figures select").select_option(span)
+        visit.page.locator("#chosen-span select").select_option(span)
         head, *rows = visit.table("#learners")
         assert head[5:9] == ["kappa", "macro F1", "log loss", "ECE"]
         for row in rows:
@@ -202,6 +205,36 @@ def test_a_report_for_the_browser(browser: Browser, data: Path, tmp_path: Path) 
     visit.page.close()
 
 
+def test_a_new_metric_needs_no_change_of_the_page(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two metrics that are but registered have their columns, where and as they declare, over the chosen span."""
+    monkeypatch.setattr("streamlin.evaluation.metrics.METRICS", WITH_TOYS)
+    with Pipeline() as pipeline:
+        for i in range(300):
+            pipeline.learn_one(f"word {i % 7} {i % 5}", "abc"[i % 3 % 2])
+        report = pipeline.metrics
+    page = tmp_path / "report.html"
+    page.write_text(html_report(report, 1000, "made up"), encoding="utf-8")
+    visit = Visit(browser, page.as_uri())
+    visit.state("report of a run")
+    predictors = report["learners"] | report["baselines"]
+    for span in ("", "window_", "fading_"):
+        visit.page.locator("#chosen-span select").select_option(span)
+        head, *rows = visit.table("#learners")
+        assert (head[2], head[8]) == ("streak", "balanced")
+        for row in rows:
+            own = predictors[row[0]]
+            assert (row[2], row[8]) == (f"{own['longest_streak']}", percent(own[f"{span}balanced_accuracy"]))
+    assert visit.page.locator("#chosen-metrics").text_content() == "kappa, macro F1, balanced, log loss and ECE"
+    assert visit.page.locator("#learners thead th").nth(8).get_attribute("title") == BalancedAccuracy.meaning
+    assert not visit.complaints
+    for width in (1280, 390):
+        visit.page.set_viewport_size({"width": width, "height": 844})
+        assert visit.wide() <= width
+    visit.page.close()
+
+
 def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) -> None:
     """Of 800 texts, one a second, 750 get their label 50 texts later, 20 get it twice, 10 another one besides; 5 labels
     are of no text. What the page says of them is what the report says, and what waits is among the counts.
@@ -223,15 +256,15 @@ def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) ->
     late = json.loads(report.read_text())["delayed_labels"]
     assert visit.counts()["waiting for a label"] == f"{late['waiting']}" == "50"
     assert dict(visit.table("#delayed-labels tbody")) == {
-        "texts that wait for a label": "50",
+        "texts waiting for a label": "50",
         "texts whose label came later": "750",
         "delay in texts, median": f"{late['delay_events']['median']}",
         "delay in texts, 95 %": f"{late['delay_events']['p95']}",
         "delay in seconds, median": f"{late['delay_seconds']['median']:.3g}",
         "delay in seconds, 95 %": f"{late['delay_seconds']['p95']:.3g}",
-        "labels that wait for their text": "5",
-        "second labels, the same": "20",
-        "second labels, another one": "10",
+        "labels waiting for their text": "5",
+        "repeated labels": "20",
+        "contradicting labels": "10",
     }
     assert visit.wide() <= 1280
     visit.page.set_viewport_size({"width": 390, "height": 844})

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamlin.evaluation.accuracy import Accuracy
+from streamlin.evaluation.tally import Tally
 from streamlin.learners import AveragedPerceptron, LogisticRegression, NaiveBayes
 
 LAST = 2**24
@@ -44,7 +44,7 @@ def test_adagrads_squares_go_on():
 
 
 def test_accuracy_counts_on():
-    accuracy = Accuracy(1)
+    accuracy = Tally(1)
     accuracy.update(np.zeros((1, 3), np.int32), np.array([0, 1, 0], np.int32), np.array([LAST, 1.0, 1.0]), 1)
     assert accuracy.hit_weights.tolist() == [LAST + 1]
     assert accuracy.totals[0] == LAST + 2

@@ -137,7 +137,7 @@ def run(events, size=250):
 
 
 def accuracies(prequential: Prequential):
-    return dict(zip(prequential.learners, prequential.accuracy.running().tolist(), strict=False))
+    return dict(zip(prequential.learners, prequential.tally.running().tolist(), strict=False))
 
 
 @pytest.mark.parametrize(("name", "n", "vw"), [("sms-spam", 5574, 0.9794), ("trec-6", 5952, 0.801)])
@@ -168,5 +168,5 @@ def test_two_topics_that_swap():
         lines, _ = stream.lines(begin, begin + 1000)
         batch, _ = decoder.decode(single_records(lines.splitlines()))
         model.step(batch, model.featurize(batch))
-        window.append(model.prequential.accuracy.windowed()[len(model.names) - 1])
+        window.append(model.prequential.tally.windowed()[len(model.names) - 1])
     assert window[11] >= 0.95 * window[9]

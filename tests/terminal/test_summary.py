@@ -13,7 +13,11 @@ from streamlin.checkpoint.inspection import inspect
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.running.loop import Run
-from streamlin.terminal.summary import accuracy_table, counts_line, inspection, percent, remarks, summary
+from streamlin.terminal.cells import percent
+from streamlin.terminal.inspection_tables import inspection
+from streamlin.terminal.metrics_table import metrics_table
+from streamlin.terminal.remarks import remarks
+from streamlin.terminal.summary import counts_line, summary
 from tests.silent import Silent
 
 PERCENT = r"(?:\d{1,3}\.\d\d %|–)"
@@ -58,7 +62,7 @@ def lines_of(renderable: RenderableType, width: int = 80) -> list[str]:
 
 def test_a_learner_a_line(finished: tuple[dict[str, Any], Path]) -> None:
     report, _ = finished
-    head, *rows = [line for line in lines_of(accuracy_table(report, 1000)) if line]
+    head, *rows = [line for line in lines_of(metrics_table(report, 1000)) if line]
     assert head.split() == ["learner", "accuracy", "95", "%", "interval", "last", "1,000", "fading", "kappa"]
     names = [*report["learners"], *report["baselines"]]
     cells = [ROW.fullmatch(row) for row in rows]
@@ -74,9 +78,9 @@ def test_a_learner_a_line(finished: tuple[dict[str, Any], Path]) -> None:
 
 def test_without_a_label_there_are_dashes() -> None:
     row = {"accuracy": None, "interval": None, "window_accuracy": None, "fading_accuracy": None}
-    table = accuracy_table({"learners": {"a": row}, "baselines": {"majority": row}}, 10)
+    table = metrics_table({"learners": {"a": row}, "baselines": {"majority": row}}, 10)
     assert [line.split() for line in lines_of(table)[1:] if line] == [["a", *"––––"], ["majority", *"––––"]]
-    table = accuracy_table({"learners": {"a": row | {"kappa": None}}, "baselines": {}}, 10)
+    table = metrics_table({"learners": {"a": row | {"kappa": None}}, "baselines": {}}, 10)
     assert [line.split() for line in lines_of(table)[1:] if line] == [["a", *"–––––"]]
     assert (percent(None), percent(0.0), percent(0.98621), percent(1.0)) == ("–", "0.00 %", "98.62 %", "100.00 %")
 

@@ -1,37 +1,35 @@
-"""What the page shows of a report: in the page's order, short, and every text of others made fit to be looked at.
+"""A report as the page takes it: in the page's order, cut short, and with every foreign text safe to display.
 
-What a report lacks is left out, and the page shows nothing of it.
+What a report lacks is left out, and the page hides that part.
 """
 
 from collections.abc import Mapping
 from heapq import nlargest
-from typing import Any
+from typing import Any, Literal
 
 from streamlin.evaluation.confusion import ABSTAINED
+from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics import page_columns
+from streamlin.evaluation.spans import Span
 from streamlin.monitoring.dashboard.texts import LONG, shortened
 
 _LABELS = 12
-"""Labels of the confusion matrix, the commonest; the others are one."""
+"""Labels of the confusion matrix, the most frequent ones; the others are combined."""
 _PAIRS = 8
 _SHARES = 20
 _VALUES = 20
-"""Values of a field that are shown, those with the most events."""
+"""Values shown of a field, those with the most events."""
 _ALARMS = 50
-_FIGURES = (
-    *("accuracy", "interval", "window_accuracy", "fading_accuracy"),
-    *(f"{span}{figure}" for span in ("", "window_", "fading_") for figure in ("kappa", "macro_f1", "log_loss", "ece")),
-    *("abstained", "leader_p"),
-)
 _BY_LABEL = ("precision", "recall", "f1")
 _COUNTS = ("events", "labelled", "unlabelled", "dead_letters", "tombstones", "lost")
 _PARTS = 20
-"""Partitions whose lag is shown, those that are furthest behind."""
+"""Partitions whose lag is shown, those with the largest lag."""
 
 
 def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     """A report as the page takes it, JSON-able; the curve is under `curve`, its series in the order of `rows`.
 
-    window : labelled events of the windowed figures.
+    window : labelled events, as its columns are titled.
     """
     shown: dict[str, Any] = {
         "window": window,
@@ -40,11 +38,12 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         "events_per_second": report["events_per_second"],
         "n_labels": len(report["labels"]),
         "leader": report.get("leader"),
+        "columns": _columns(report, window),
         "rows": _rows(report),
         "slices": {shortened(field): _slices(values, report) for field, values in report["slices"].items()},
     }
     if "lag" in report:
-        shown["lag"] = sorted(([shortened(part), lag] for part, lag in report["lag"].items()), key=_less)[:_PARTS]
+        shown["lag"] = sorted(([shortened(part), lag] for part, lag in report["lag"].items()), key=_by_lag)[:_PARTS]
         shown["total_lag"] = sum(report["lag"].values())
     if "curve" in report:
         shown["curve"] = _curve(report)
@@ -62,12 +61,35 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     return shown
 
 
-def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _columns(report: Mapping[str, Any], window: int) -> list[dict[str, Any]]:
+    """The columns of the table of learners that the report has, from left to right."""
+    rows = [*report["learners"].values(), *report["baselines"].values()]
     return [
-        {"name": name, "learner": group == "learners"} | {key: row[key] for key in _FIGURES if key in row}
+        {
+            "key": metric.name if span == "chosen" else metric.key(span),
+            "title": metric.heading(span, window),
+            "hint": f"{metric.meaning} Smaller is better." if metric.smaller_is_better else metric.meaning,
+            "format": metric.format,
+            "chosen": span == "chosen",
+        }
+        for metric, span in page_columns()
+        if any(key in row for key in _keys(metric, span) for row in rows)
+    ]
+
+
+def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """For each learner and baseline the values of the columns; of a column whose span is chosen, over all spans."""
+    keys = [key for metric, span in page_columns() for key in _keys(metric, span)]
+    return [
+        {"name": name, "learner": group == "learners"} | {key: row[key] for key in keys if key in row}
         for group in ("learners", "baselines")
         for name, row in report[group].items()
     ]
+
+
+def _keys(metric: type[Metric], span: Span | Literal["chosen"]) -> list[str]:
+    """Of a column's values in the report."""
+    return [metric.key(one) for one in metric.spans] if span == "chosen" else [metric.key(span)]
 
 
 def _curve(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,9 +112,9 @@ def _slices(values: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, A
 
 
 def _confusion(report: Mapping[str, Any]) -> dict[str, Any]:
-    """For each learner a matrix, true label by predicted one, of the commonest labels; and what it mixes up most.
+    """For each learner a matrix of the most frequent labels, true by predicted, and the pairs it mixes up most.
 
-    Over all time, and as `window_learners` and `window_mixups` over the window.
+    Over all time, and over the window as `window_learners` and `window_mixups`.
     """
     rows = report["learners"]
     totals = {label: sum(cells.values()) for label, cells in next(iter(rows.values()))["confusion"].items()}
@@ -106,7 +128,7 @@ def _confusion(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shares(shares: Mapping[str, Mapping[str, float | None]]) -> list[list[Any]]:
-    """Label, its share of all labelled events and of the window's; the commonest first, the last line for the rest."""
+    """Label, its share of all labelled events and of the window; the most frequent first, the last row for the rest."""
     rows: list[list[Any]] = [
         [shortened(label), shares[label]["share"], shares[label]["window_share"]] for label in _by_share(shares)
     ]
@@ -117,7 +139,7 @@ def _shares(shares: Mapping[str, Mapping[str, float | None]]) -> list[list[Any]]
 
 
 def _by_label(report: Mapping[str, Any]) -> dict[str, dict[str, list[list[float | None]]]]:
-    """For each learner precision, recall and F1 of the labels whose shares are shown; over all time and the window."""
+    """For each learner precision, recall and F1 of the labels shown; over all time and over the window."""
     labels = _by_share(report["label_shares"])[:_SHARES]
     return {
         f"{span}learners": {
@@ -129,7 +151,7 @@ def _by_label(report: Mapping[str, Any]) -> dict[str, dict[str, list[list[float 
 
 
 def _by_share(shares: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """Labels, the commonest first."""
+    """Labels, the most frequent first."""
     return sorted(shares, key=lambda label: -(shares[label]["share"] or 0.0))
 
 
@@ -138,7 +160,7 @@ def _rounded(share: float | None) -> float | None:
 
 
 def _matrix(table: Mapping[str, Mapping[str, int]], places: Mapping[str, int]) -> list[list[int]]:
-    """Counts by place; the last row and column are for labels without a place, the column for abstentions too."""
+    """Counts by place; the last row and column count labels without a place, the column abstentions too."""
     rest = len(places)
     matrix = [[0] * (rest + 1) for _ in range(rest + 1)]
     for true, cells in table.items():
@@ -149,7 +171,7 @@ def _matrix(table: Mapping[str, Mapping[str, int]], places: Mapping[str, int]) -
 
 
 def _mixups(table: Mapping[str, Mapping[str, int]]) -> list[list[Any]]:
-    """True label, predicted one, events: of the pairs that were mixed up most often."""
+    """True label, predicted label, events: the pairs that were mixed up most often."""
     pairs = [
         (count, true, guess)
         for true, cells in table.items()
@@ -173,12 +195,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _less(item: list[Any]) -> int:
+def _by_lag(item: list[Any]) -> int:
+    """A sort key: the largest lag first."""
     return -int(item[1])
 
 
 def _numbers(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """The numbers among values, and in mappings among them, `delay_events median`."""
+    """The numbers among values, and those of nested mappings, as `delay_events median`."""
     found: dict[str, Any] = {}
     for key, value in values.items():
         if _is_number(value):

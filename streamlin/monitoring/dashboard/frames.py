@@ -1,4 +1,4 @@
-"""Snapshots as the messages that open pages get."""
+"""Snapshots as messages for open pages."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import msgspec
 
 
 class Frame:
-    """A snapshot in two forms: whole, for who comes new or missed the one before; and what is new in it.
+    """A snapshot in two forms: whole, for a page that is new or missed the frame before; and as an update.
 
-    Only the curve is long; of it the second form holds the points behind those that the frame before had, if those
-    are still the same ones.
+    Only the curve is long; the update holds the points after those that the frame before had, if these have not
+    changed.
     """
 
     def __init__(self, snapshot: dict[str, Any], before: "Frame | None") -> None:

@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 POINTS = 240
-_LEAST = 1.0
-"""Seconds between two points at first."""
+_FIRST_DISTANCE = 1.0
+"""Seconds between two points, at first."""
 
 
 class Point(NamedTuple):
-    """second : of the run. events_per_second : since the point before. lag : events that wait; None: not known."""
+    """second : of the run. events_per_second : since the previous point. lag : waiting events; None: not known."""
 
     second: float
     events_per_second: float
@@ -16,23 +16,23 @@ class Point(NamedTuple):
 
 
 class History:
-    """Points at a distance that doubles whenever there is no room for another one; two neighbours become their mean."""
+    """Points at a distance that doubles whenever there is no room for another; two neighbours become their mean."""
 
     def __init__(self, room: int = POINTS) -> None:
         self.points: list[Point] = []
-        self._room, self._distance = room, _LEAST
+        self._room, self._distance = room, _FIRST_DISTANCE
         self._second, self._events = 0.0, 0
 
-    def is_due(self, second: float) -> bool:
-        """Whether it is time for a point; cheap."""
+    def needs_point(self, second: float) -> bool:
+        """Whether the next point is due; cheap."""
         return second - self._second >= self._distance
 
     def begin(self, second: float, events: int) -> None:
-        """What there was before."""
+        """Start at a second, with the events so far."""
         self._second, self._events = second, events
 
     def add(self, second: float, events: int, lag: int | None) -> None:
-        """Add the point of a second, in which there were so many events in all."""
+        """Add the point of a second; `events` is the total so far."""
         rate = (events - self._events) / (second - self._second)
         self.points.append(Point(round(second, 2), round(rate, 1), lag))
         self._second, self._events = second, events

@@ -1,4 +1,4 @@
-"""The events that the lead got wrong last."""
+"""The latest mistakes of the leading learner."""
 
 from collections import deque
 from typing import Any, NamedTuple
@@ -13,11 +13,11 @@ from streamlin.monitoring.dashboard.texts import LONG, shortened
 
 KEPT = 20
 _FEW = 4
-"""Mistakes of a batch, below which they are read from it at once."""
+"""Fewer mistakes of a batch than this are read from it at once."""
 
 
 class _Wrong(NamedTuple):
-    """Rows that were predicted wrong, by number."""
+    """Rows that were predicted wrong."""
 
     learned: Learned
     rows: NDArray[np.int64]
@@ -32,9 +32,9 @@ class _Mistake(NamedTuple):
 
 
 class Mistakes:
-    """The last twenty labelled events of which the prediction that was given out was wrong.
+    """The last twenty labelled events whose given prediction was wrong.
 
-    hide_text : keep no text.
+    hide_text : keep no texts.
     """
 
     def __init__(self, hide_text: bool) -> None:
@@ -43,14 +43,14 @@ class Mistakes:
         self._unread: deque[_Wrong] = deque(maxlen=KEPT // _FEW)
 
     def learned(self, learned: Learned) -> None:
-        """Look through what was learned.
+        """Find the mistakes among the events that were just learned.
 
-        The mistakes of a batch are read from it when somebody looks: mostly those of later ones have replaced them by
-        then. Batches that wait for that have 20 together, so that there are few.
+        They are read from their batch only when a page needs them: by then later mistakes have replaced most of them.
+        Few batches are kept for that, since together they hold about 20 mistakes.
         """
         rows = np.empty(KEPT, np.int64)
         found = last_wrong(learned.predictions.predicted, learned.predictions.lead, learned.codes, rows)
-        if found == KEPT:  # let go at once of what nobody will ask for
+        if found == KEPT:  # older mistakes will not be shown
             self._unread.clear()
             self._last.clear()
         if found:
@@ -97,7 +97,7 @@ def last_wrong(
     codes: NDArray[np.int32],
     rows: NDArray[np.int64],
 ) -> int:
-    """Set the end of `rows` to the last rows that the lead got wrong, in order; returns how many there are.
+    """Set the end of `rows` to the last rows that the lead got wrong, in order; returns their number.
 
     predicted int32[L, n], lead int32[n] and codes int32[n], -1: no label; see `streamlin.model.Learned`.
     """
@@ -112,6 +112,6 @@ def last_wrong(
 
 
 def _pieces(batch: Batch, i: int) -> list[str]:
-    """The texts of an event, each no longer than what is shown of it: a long one is not to be kept."""
+    """The texts of an event, cut to the length that is shown, so that long ones are not kept in memory."""
     bounds = (i, i + 1) if batch.pieces is None else batch.pieces[i : i + 2]
     return [text[: LONG + 1] for text in batch.texts[bounds[0] : bounds[1]]]

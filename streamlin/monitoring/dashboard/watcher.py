@@ -53,7 +53,7 @@ class Dashboard(Watcher):
         if not self._begun:
             self._begun = True
             self._history.begin(run.seconds, run.model.prequential.events)
-        if self._history.is_due(run.seconds):
+        if self._history.needs_point(run.seconds):
             lag = run.lag()
             waiting = None if lag is None else sum(lag.values())
             self._history.add(run.seconds, run.model.prequential.events, waiting)

@@ -56,10 +56,10 @@ class Metrics(Watcher):
         self._taken.set()
 
     def _look(self, run: RunView, now: float) -> None:
-        measures = run.model.prequential
+        counts = run.model.prequential
         lag = run.lag()
         waiting = None if lag is None else sum(lag.values())
-        self.health.seen(now, measures.events + measures.dead_letters + measures.tombstones, waiting)
+        self.health.seen(now, counts.events + counts.dead_letters + counts.tombstones, waiting)
 
     def _age(self) -> list[Metric]:
         if self._checkpoint_time is None:

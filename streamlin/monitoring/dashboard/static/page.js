@@ -1,5 +1,5 @@
-// What the page does: takes snapshots of a run, from the server or from a report's own data, and shows them.
-// Every text goes in as text, never as markup.
+// Shows snapshots of a run, from the server or from the data of an HTML report.
+// Every text is inserted as text, never as markup.
 "use strict";
 
 const element = (id) => document.getElementById(id);
@@ -23,7 +23,7 @@ const times = (n) => (n === 1 ? "once" : `${count(n)} times`);
 const recent = () => `last ${count(shown.window)}`;
 const probability = (p) => (p === null || p === undefined ? "–" : p < 0.001 ? "< 0.001" : p.toPrecision(2));
 
-// Elements. What is there already is filled anew, so that focus, scrolling and a selection stay.
+// Elements. Existing ones are refilled, so that focus, scrolling and a selection stay.
 
 function make(tag, text, className) {
   const made = document.createElement(tag);
@@ -48,7 +48,7 @@ function children(parent, n, tag) {
   return [...parent.children];
 }
 
-// rows: lists of cells, the first of each a row's heading; a cell is a text, or a function that fills its element.
+// rows: lists of cells, the first of which is the row's heading; a cell is a text, or a function that fills its element.
 function fill(table, titles, rows, classes = []) {
   const head = children(table.tHead, 1, "tr")[0];
   children(head, titles.length, "th").forEach((cell, i) => {
@@ -81,7 +81,7 @@ function name(text) {
 // Charts.
 
 class Chart {
-  // range: of the y axis, from the least and the greatest value.
+  // range: the y axis's limits, from the least and the greatest value.
   constructor(place, format, range) {
     Object.assign(this, { place, format, range, key: "", plot: null, marks: [] });
     new ResizeObserver(() => this.plot && this.plot.setSize(this.size())).observe(place);
@@ -149,7 +149,7 @@ class Chart {
 }
 
 const fromZero = (_, least, most) => [0, most > 0 ? 1.1 * most : 1];
-// A share's curves fill the chart, but for a tenth; what hardly moves is not blown up.
+// The curves of shares fill the chart up to a margin of a tenth; small changes are not magnified.
 const around = (_, least, most) => {
   const margin = Math.max(0.1 * (most - least), 0.01);
   return [Math.max(0, least - margin), Math.min(1, most + margin)];
@@ -160,27 +160,27 @@ const charts = {
   lag: new Chart(element("lag-chart"), short, fromZero),
 };
 
-// What is shown. The last snapshot, the curve so far, and what the reader chose.
+// State: the last snapshot, the curve so far, and the reader's choices.
 
 let shown = null;
 let curve = null;
 let kind = null;
-let chosen = null; // the learner whose confusion is shown; until one is chosen, the best
+let chosen = null; // the learner whose confusion the reader chose; null: the best
 let whose = null;
-let when = ""; // "" since the start, "window_" of late: what stands before the names of figures
-let figures = "";
+let when = ""; // the prefix of keys: "" since the start, "window_" the last events
+let chosenSpan = ""; // likewise, of the columns of learners; "fading_" too
 const off = new Set();
 
-function take(snapshot) {
-  const news = snapshot.curve;
-  if (news && news.begin > 0) {
-    if (!curve || curve.labelled.length < news.begin) return false;
-    for (const key of Object.keys(news)) {
-      if (key === "labelled") curve.labelled = curve.labelled.slice(0, news.begin).concat(news.labelled);
-      else if (key !== "begin") curve[key] = curve[key].map((one, i) => one.slice(0, news.begin).concat(news[key][i]));
+function accept(snapshot) {
+  const points = snapshot.curve;
+  if (points && points.begin > 0) {
+    if (!curve || curve.labelled.length < points.begin) return false;
+    for (const key of Object.keys(points)) {
+      if (key === "labelled") curve.labelled = curve.labelled.slice(0, points.begin).concat(points.labelled);
+      else if (key !== "begin") curve[key] = curve[key].map((one, i) => one.slice(0, points.begin).concat(points[key][i]));
     }
   } else {
-    curve = news || null;
+    curve = points || null;
   }
   shown = snapshot;
   show();
@@ -237,35 +237,40 @@ function appearance(row, i) {
   return { colour: style(`--c${i % COLOURS}`), dash: i < COLOURS ? [] : [12, 3] };
 }
 
-const columnsOf = (span) => [
-  ["accuracy", "accuracy", percent],
-  ["window_accuracy", recent(), percent],
-  ["interval", "95 % interval", (pair) => (pair ? `${(100 * pair[0]).toFixed(2)} – ${(100 * pair[1]).toFixed(2)}` : "–")],
-  ["fading_accuracy", "fading", percent],
-  [`${span}kappa`, "kappa", ratio],
-  [`${span}macro_f1`, "macro F1", ratio],
-  [`${span}log_loss`, "log loss", ratio],
-  [`${span}ece`, "ECE", ratio],
-  ["leader_p", "p", probability],
-  ["abstained", "abstained", count],
-];
+// By the name of a metric's format.
+const FORMATS = {
+  percent, ratio, count, probability,
+  interval: (pair) => (pair ? `${(100 * pair[0]).toFixed(2)} – ${(100 * pair[1]).toFixed(2)}` : "–"),
+};
 
+// The metrics that are columns, as the snapshot describes them: key, title, hint, format, and whether the reader chooses
+// the span; then the key is that of the values since the start, and the span stands before it.
 function showAccuracy() {
   const { rows } = shown;
   element("accuracy").hidden = !rows.length;
-  const columns = columnsOf(figures).filter(([key]) => rows.some((row) => key in row));
-  const titles = columns.map(([, title]) => title);
-  element("figures").hidden = !rows.some((row) => "window_kappa" in row);
-  say(element("figures").querySelector("option[value=window_]"), recent());
+  const columns = shown.columns.map((one) => ({ ...one, key: one.chosen ? chosenSpan + one.key : one.key }))
+    .filter(({ key }) => rows.some((row) => key in row));
+  showChoice();
   const top = (rows.find((row) => row.name === shown.leader) || best() || {}).name;
-  fill(element("learners"), ["learner", ...titles], rows.map((row, i) => [
+  fill(element("learners"), ["learner", ...columns.map(({ title }) => title)], rows.map((row, i) => [
     (place) => showKey(place, row, i),
-    ...columns.map(([key, , format]) => (key in row ? format(row[key]) : "")),
+    ...columns.map(({ key, format }) => (key in row ? FORMATS[format](row[key]) : "")),
   ]));
+  columns.forEach(({ hint }, i) => {
+    element("learners").tHead.rows[0].cells[i + 1].title = hint;
+  });
   [...element("learners").tBodies[0].rows].forEach((row, i) => {
     row.className = rows[i].name === top ? "best" : "";
   });
   drawAccuracy();
+}
+
+function showChoice() {
+  const chosen = shown.columns.filter((one) => one.chosen);
+  element("chosen-span").hidden = !chosen.some(({ key }) => shown.rows.some((row) => `window_${key}` in row));
+  const titles = chosen.map(({ title }) => title);
+  say(element("chosen-metrics"), [titles.slice(0, -1).join(", "), titles[titles.length - 1]].filter(Boolean).join(" and "));
+  say(element("chosen-span").querySelector("option[value=window_]"), recent());
 }
 
 function showKey(place, row, i) {
@@ -302,7 +307,7 @@ function drawAccuracy() {
   charts.accuracy.draw(series, [curve.labelled, ...curve[kind]], (at) => {
     const visible = series.map((one, i) => [one, i]).filter(([one]) => !off.has(one.name));
     say(element("accuracy-reading"), at === null || at === undefined || !curve ? "" :
-      `behind event ${count(curve.labelled[at])}: ` +
+      `after event ${count(curve.labelled[at])}: ` +
       visible.map(([one, i]) => `${one.name} ${percent(curve[kind][i][at])}`).join(" · "));
   });
   const told = series.map((one, i) => {
@@ -343,9 +348,9 @@ function showDrift() {
   const { last_alarms: alarms } = drift;
   const rises = drift.alarms - drift.falls;
   const told = [];
-  if (drift.falls) told.push(`accuracy fell ${times(drift.falls)}, at dashed red lines in the curves above`);
-  if (rises) told.push(`${drift.falls ? "it" : "accuracy"} rose ${times(rises)}, at grey ones`);
-  say(element("alarms-count"), drift.alarms ? `Alarms: ${told.join("; ")}.` : "No alarm: no learner's accuracy has changed.");
+  if (drift.falls) told.push(`accuracy fell ${times(drift.falls)}, marked by dashed red lines in the curves above`);
+  if (rises) told.push(`${drift.falls ? "it" : "accuracy"} rose ${times(rises)}, marked by grey ones`);
+  say(element("alarms-count"), drift.alarms ? `Alarms: ${told.join("; ")}.` : "No alarm: no change of a learner's accuracy was found.");
   section.querySelector(".scroll").hidden = !alarms.length;
   fill(section.querySelector("table"), ["learner", "event", "before", "after", "position"], alarms.map((alarm) => [
     name(alarm.learner), count(alarm.labelled), percent(alarm.before),
@@ -364,12 +369,12 @@ function showPace() {
     const last = history.events_per_second.length - 1;
     charts.pace.draw(line("events/s", "--c0"), [history.second, history.events_per_second]);
     element("pace-chart").setAttribute("aria-label",
-      `Events a second over ${count(history.second[last])} seconds; ${count(history.events_per_second[last])} at last`);
+      `Events per second over ${count(history.second[last])} seconds; ${count(history.events_per_second[last])} at the end`);
     element("lag-chart").hidden = !lags;
     if (lags) {
       charts.lag.draw(line("lag", "--c1"), [history.second, history.lag]);
       element("lag-chart").setAttribute("aria-label",
-        `Events that wait, over ${count(history.second[last])} seconds; ${count(history.lag[last])} at last`);
+        `Waiting events over ${count(history.second[last])} seconds; ${count(history.lag[last])} at the end`);
     }
   } else {
     element("lag-chart").hidden = true;
@@ -379,24 +384,24 @@ function showPace() {
   }
 }
 
-// What the report calls them, and what they are; what only goes wrong is shown where there is any.
+// Keys of the report and their titles; from the eighth on only those that are not 0 are shown.
 const ALWAYS = 7;
 const DELAYED_LABELS = {
-  waiting: "texts that wait for a label",
+  waiting: "texts waiting for a label",
   joined: "texts whose label came later",
-  delay: "texts by which each label is held back",
+  delay: "texts by which each label is delayed",
   "delay_events median": "delay in texts, median",
   "delay_events p95": "delay in texts, 95 %",
   "delay_seconds median": "delay in seconds, median",
   "delay_seconds p95": "delay in seconds, 95 %",
-  labels_waiting: "labels that wait for their text",
+  labels_waiting: "labels waiting for their text",
   early: "labels that came before their text",
   fallen_out: "texts that waited too long",
-  without_id: "texts without id, which no label can find",
-  replaced: "texts of which another one came",
-  unknown: "labels of no text",
-  repeated: "second labels, the same",
-  contradicted: "second labels, another one",
+  without_id: "texts without an id, which no label can match",
+  replaced: "texts replaced by another one with the same id",
+  unknown: "labels of unknown texts",
+  repeated: "repeated labels",
+  contradicted: "contradicting labels",
 };
 
 function showDelayedLabels() {
@@ -417,7 +422,7 @@ function showMistakes() {
     place.dataset.key = key;
     const verdict = make("span", undefined, "verdict");
     const sure = mistake.confidence === null ? "" : `, ${(100 * mistake.confidence).toFixed(0)} % sure`;
-    verdict.append("said ", isolated(mistake.predicted === null ? "nothing" : mistake.predicted, "said"), `${sure}; is `,
+    verdict.append("predicted ", isolated(mistake.predicted === null ? "nothing" : mistake.predicted, "said"), `${sure}; is `,
       isolated(mistake.label, "true"), " · ", isolated(mistake.event));
     place.replaceChildren(...(mistake.text === null ? [] : [isolated(mistake.text || "(an empty text)")]), verdict);
   });
@@ -471,14 +476,14 @@ function showShares() {
     },
     ...[0, 1, 2].map((figure) => (figures[i] ? ratio(figures[i][figure]) : "")),
   ]), ["", "", "", "text"]);
-  say(element("by-label"), `Precision, recall and F1 are those of ${whose}, ${when ? recent() : "since the start"}.`);
+  say(element("by-label"), `Precision, recall and F1 of ${whose}, ${when ? recent() : "since the start"}.`);
 }
 
 function showInputs() {
   const inputs = Object.entries(shown.inputs || {});
   element("inputs").hidden = !inputs.length;
   const number = (x) => (x === null || x === undefined ? "–" : x.toFixed(1));
-  fill(element("inputs").querySelector("table"), ["view", "features a text", recent(), "never seen", recent()],
+  fill(element("inputs").querySelector("table"), ["view", "features per text", recent(), "never seen", recent()],
     inputs.map(([view, figures]) => [
       name(view), number(figures.features), number(figures.window_features),
       percent(figures.unseen), percent(figures.window_unseen),
@@ -541,20 +546,20 @@ function connect() {
   };
   const listen = () => {
     clearTimeout(silence);
-    silence = setTimeout(() => state("lost", "no news; the run is busy or has stopped"), 15000);
+    silence = setTimeout(() => state("lost", "no updates; the run is busy or has stopped"), 15000);
   };
   events.onmessage = (message) => {
     wait = 1000;
     listen();
-    if (!take(JSON.parse(message.data))) again();
+    if (!accept(JSON.parse(message.data))) again();
     else state(shown.done ? "done" : "live", shown.done ? "the run has ended" : "live");
   };
   events.onerror = again;
   listen();
 }
 
-element("figures").addEventListener("change", (event) => {
-  figures = event.target.value;
+element("chosen-span").addEventListener("change", (event) => {
+  chosenSpan = event.target.value;
   showAccuracy();
 });
 element("whose").addEventListener("change", (event) => {
@@ -574,7 +579,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 
 const own = element("data");
 if (own) {
-  take(JSON.parse(own.textContent));
+  accept(JSON.parse(own.textContent));
   state("done", "report of a run");
 } else {
   connect();

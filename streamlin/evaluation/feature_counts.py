@@ -1,6 +1,6 @@
-"""What comes in, whatever is predicted of it: how long texts are, and how much of them is new.
+"""Counts of features: how long texts are, and how much of them is new.
 
-A stream's texts change before its accuracy does, and without labels accuracy can't tell.
+A stream's texts change before its accuracy does, and without labels accuracy cannot be measured.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 
 
-class Inputs(Measure):
+class FeatureCounts(ArrayState):
     """For each of V views the features of events, labelled or not, over all time and over a window.
 
-    Each event counts the same, but those of weight 0, which are passed over.
-    A feature is unseen where no event before brought it a row: it was in no labelled one.
+    Each event counts the same, except that events of weight 0 are skipped. A feature is unseen if it has no row yet:
+    no labelled event before had it.
 
     totals : int64[V, 2], features and unseen ones. events : int64[1].
     recent : int32[window, V, 2], features and unseen ones of each of the last events, a ring.
@@ -33,7 +33,7 @@ class Inputs(Measure):
         self.recent = np.zeros((window, len(views), 2), np.int32)
 
     def update(self, examples: Mapping[str, Examples], weights: NDArray[np.float64]) -> None:
-        """Count a batch, given as each view sees it; weights float64[n]."""
+        """Count a batch, given as each view has it; weights float64[n]."""
         before = int(self.events[0])
         for number, view in enumerate(self.views):
             indptr, rows, _, rows_before = examples[view]
@@ -41,8 +41,8 @@ class Inputs(Measure):
             count_features(indptr, rows, rows_before, weights, before, totals, recent)
         self.events += np.count_nonzero(weights)
 
-    def report(self) -> dict[str, dict[str, Any]]:
-        """For each view an event's mean number of features and the share of unseen ones, over all time and window."""
+    def to_json(self) -> dict[str, dict[str, Any]]:
+        """For each view the mean number of features of an event and the share of unseen ones; both spans."""
         n = int(self.events[0])
         recent = self.recent[:n].sum(axis=0, dtype=np.int64).tolist()
         return {
@@ -69,7 +69,7 @@ def count_features(
     totals: NDArray[np.int64],
     recent: NDArray[np.int32],
 ) -> None:
-    """Count n events behind `events` others; totals int64[2] and recent int32[window, 2] are changed in place."""
+    """Count n events after `events` others; totals int64[2] and recent int32[window, 2] are changed in place."""
     for i in range(rows_before.size):
         if weights[i] == 0.0:
             continue

@@ -1,4 +1,4 @@
-"""Prequential accuracy of several predictors at once: over all time, over a window, and fading.
+"""Counts of hits of several predictors at once: over all time, over a window, and fading.
 
 Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window and the fading factor.
 """
@@ -6,14 +6,14 @@ Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.evaluation.curve import POINTS, cut_point, events_of, is_due, new_progress
-from streamlin.evaluation.measure import Measure
+from streamlin.evaluation.array_state import ArrayState
+from streamlin.evaluation.curve import POINTS, add_point, events_of, is_point_due, new_progress
 from streamlin.evaluation.window import Window, window_shares
 from streamlin.kernel import kernel
 
 
-class Accuracy(Measure):
-    """Weighted accuracy of M predictors; events without label or of weight 0 move nothing.
+class Tally(ArrayState):
+    """Weighted accuracy of M predictors; events without label or of weight 0 change nothing.
 
     For hit h (1 or 0) and weight w of an event::
 
@@ -28,7 +28,7 @@ class Accuracy(Measure):
     predictors : M, their number.
     window : labelled events, > 0.
     fading : between 0 and 1.
-    points : room of the curve, an even number; 0: there is none.
+    points : room for points of the curve, an even number; 0: no curve.
     """
 
     arrays = (
@@ -57,7 +57,7 @@ class Accuracy(Measure):
 
         predicted int32[M, n]: codes, -1 for an abstention. labels int32[n]: -1 where nothing is to be counted.
         Returns int32[n]: which of the first `leaders` predictors had the best running accuracy before each event, among
-        those that say something; ties go to the first.
+        those that do not abstain; ties go to the first.
         """
         lead = np.empty(labels.size, np.int32)
         tally(
@@ -97,9 +97,16 @@ class Accuracy(Measure):
         return Window(self.window_labels[:n], self.window_predicted[:n], self.window_weights[:n])
 
     def curve(self) -> tuple[list[int], NDArray[np.float64]]:
-        """Numbers of labelled events, and float64[points, 2, M]: running and windowed accuracy behind each of them."""
+        """Numbers of labelled events, and float64[points, 2, M]: running and windowed accuracy after each of them."""
         events = events_of(self.progress)
         return events, self.points[: len(events)]
+
+    def leader(self, n_learners: int) -> int | None:
+        """Which of the first `n_learners` predictors was right most often, weights aside; the first of several.
+
+        None where nothing was counted.
+        """
+        return int(self.correct[:n_learners].argmax()) if self.count[0] else None
 
     def faded(self) -> NDArray[np.float64]:
         """float64[M]; NaN while nothing was counted."""
@@ -162,9 +169,9 @@ def tally(
             fading_hits[m] = w * hit + fading * fading_hits[m]
             window_predicted[slot, m] = predicted[m, i]
         count[0] += 1
-        if is_due(progress, count[0]):
+        if is_point_due(progress, count[0]):
             filled = min(count[0], window_labels.size)
-            cut_point(
+            add_point(
                 hit_weights,
                 totals[0],
                 window_labels[:filled],

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from streamlin.evaluation.intervals import Z_95, wilson
+from streamlin.evaluation.wilson import Z_95, wilson
 from tests import naive_metrics
 
 

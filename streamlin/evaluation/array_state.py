@@ -1,4 +1,4 @@
-"""What all measures share: their state is in arrays, which a checkpoint keeps."""
+"""State that is kept in arrays, as a checkpoint stores it."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 
-class Measure:
-    """Something that is counted, batch by batch.
+class ArrayState:
+    """Base of everything that counts batch by batch.
 
-    arrays : the names of the attributes that hold all of it.
+    arrays : the names of the attributes that hold the whole state.
     """
 
     arrays: ClassVar[tuple[str, ...]]
@@ -19,6 +19,6 @@ class Measure:
         return {name: getattr(self, name) for name in self.arrays}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take copies of the arrays that `state` gave."""
+        """Copy the arrays that `state` returned."""
         for name in self.arrays:
             setattr(self, name, state[name].copy())

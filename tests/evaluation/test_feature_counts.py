@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamlin.evaluation.inputs import Inputs
+from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.features.rows import Examples
 from tests.evaluation.scored import cuts
 
@@ -22,8 +22,8 @@ def examples(features: list[list[int]], first: int = 0) -> Examples:
     return Examples(indptr, rows, np.ones(rows.size, np.float32), before)
 
 
-def counted(features: list[list[int]], at: list[int]) -> Inputs:
-    inputs = Inputs(["words", "letters"], WINDOW)
+def counted(features: list[list[int]], at: list[int]) -> FeatureCounts:
+    inputs = FeatureCounts(["words", "letters"], WINDOW)
     bounds = [0, *sorted(cut for cut in at if cut < len(features)), len(features)]
     for begin, end in pairwise(bounds):
         part = features[begin:end]
@@ -41,19 +41,19 @@ def shares(features: list[list[int]], before: list[int]) -> tuple[float | None, 
 
 def test_three_events_by_hand() -> None:
     """A feature without a row; one known and one that the event brings; none. A fourth of weight 0 is passed over."""
-    inputs = Inputs(["words"], 2)
+    inputs = FeatureCounts(["words"], 2)
     batch = Examples(
         np.array([0, 1, 3, 3, 4]), np.array([-1, 0, 1, 0], np.int32), np.ones(4, np.float32), np.array([0, 1, 2, 2])
     )
     inputs.update({"words": batch, "unused": batch}, np.array([1.0, 3.0, 0.5, 0.0]))
-    assert inputs.report() == {
+    assert inputs.to_json() == {
         "words": {"features": 1.0, "unseen": 2 / 3, "window_features": 1.0, "window_unseen": 1 / 2}
     }
 
 
 @given(events_of_features, cuts)
 def test_equals_its_twin(features: list[list[int]], at: list[int]) -> None:
-    report = counted(features, at).report()
+    report = counted(features, at).to_json()
     before = [i // 2 for i in range(len(features))]
     for view, factor in (("words", 1), ("letters", 2)):
         row, own = report[view], [event * factor for event in features]
@@ -63,7 +63,7 @@ def test_equals_its_twin(features: list[list[int]], at: list[int]) -> None:
 
 @given(events_of_features, cuts, st.integers(0, 30))
 def test_batches_and_a_restore_change_nothing(features: list[list[int]], at: list[int], cut: int) -> None:
-    whole, resumed = counted(features, []), Inputs(["words", "letters"], WINDOW)
+    whole, resumed = counted(features, []), FeatureCounts(["words", "letters"], WINDOW)
     cut = min(cut, len(features))
     resumed.restore(counted(features[:cut], at).state())
     part = features[cut:]

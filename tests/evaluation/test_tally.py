@@ -11,16 +11,16 @@ from numpy.testing import assert_allclose
 from river import metrics
 from river.utils import Rolling
 
-from streamlin.evaluation.accuracy import Accuracy
+from streamlin.evaluation.tally import Tally
 from tests.evaluation.scored import PREDICTORS, REAL, Scored, cuts, real_stream, scored_streams
 from tests.naive_metrics import NaiveAccuracy, leads
 
 WINDOW, FADING = 5, 0.9
 
 
-def measured(stream: Scored, at: list[int], window: int = WINDOW, leaders: int = 2) -> tuple[Accuracy, list[int]]:
+def measured(stream: Scored, at: list[int], window: int = WINDOW, leaders: int = 2) -> tuple[Tally, list[int]]:
     """The measure after a stream that came in batches, and every event's lead."""
-    accuracy = Accuracy(stream.predicted.shape[0], window, FADING)
+    accuracy = Tally(stream.predicted.shape[0], window, FADING)
     lead = [
         accuracy.update(part.predicted, part.labels, part.weights, leaders).tolist()
         for part in stream.parts([cut for cut in at if cut < stream.labels.size])
@@ -39,7 +39,7 @@ def counted(stream: Scored, window: int = WINDOW) -> list[NaiveAccuracy]:
     return twins
 
 
-def assert_equals_twins(accuracy: Accuracy, twins: list[NaiveAccuracy]) -> None:
+def assert_equals_twins(accuracy: Tally, twins: list[NaiveAccuracy]) -> None:
     def column(values: Any) -> list[float]:
         return [np.nan if value is None else value for value in values]
 
@@ -59,7 +59,7 @@ def test_three_events_by_hand() -> None:
     S        1, 0.5, 1.25          S <- w h + S/2
     N        1, 2.5, 2.25          N <- w + N/2;  S/N = 1, 1/5, 5/9
     """
-    accuracy, seen = Accuracy(1, window=2, fading=0.5), []
+    accuracy, seen = Tally(1, window=2, fading=0.5), []
     for guess, weight in [(0, 1.0), (1, 2.0), (0, 1.0)]:
         accuracy.update(np.array([[guess]], np.int32), np.zeros(1, np.int32), np.array([weight]), 1)
         seen.append([float(share[0]) for share in (accuracy.running(), accuracy.windowed(), accuracy.faded())])
@@ -127,7 +127,7 @@ def test_a_restored_one_goes_on_as_if_nothing_had_been(stream: Scored, at: int) 
     whole, _ = measured(stream, [])
     before, after = list(stream.parts([min(at, stream.labels.size)]))
     first, _ = measured(before, [])
-    second = Accuracy(PREDICTORS, WINDOW, FADING)
+    second = Tally(PREDICTORS, WINDOW, FADING)
     second.restore(first.state())
     first.update(after.predicted, after.labels, after.weights, 2)
     second.update(after.predicted, after.labels, after.weights, 2)
@@ -136,28 +136,28 @@ def test_a_restored_one_goes_on_as_if_nothing_had_been(stream: Scored, at: int) 
 
 
 def test_a_restored_one_shares_no_memory() -> None:
-    first, second = Accuracy(1), Accuracy(1)
+    first, second = Tally(1), Tally(1)
     second.restore(first.state())
     second.update(np.zeros((1, 3), np.int32), np.zeros(3, np.int32), np.ones(3), 1)
     assert first.count[0] == 0
 
 
 def test_nothing_labelled_is_no_accuracy() -> None:
-    accuracy = Accuracy(2)
+    accuracy = Tally(2)
     accuracy.update(np.zeros((2, 3), np.int32), np.full(3, -1, np.int32), np.ones(3), 2)
     for shares in (accuracy.running(), accuracy.windowed(), accuracy.faded()):
         assert np.isnan(shares).all()
 
 
 def test_an_abstention_is_a_miss_and_counted() -> None:
-    accuracy = Accuracy(1)
+    accuracy = Tally(1)
     accuracy.update(np.array([[-1, 0]], np.int32), np.zeros(2, np.int32), np.ones(2), 1)
     assert accuracy.running().tolist() == accuracy.windowed().tolist() == [0.5]
     assert accuracy.abstained.tolist() == [1]
 
 
 def test_another_ones_unknown_label_is_a_miss_but_no_abstention() -> None:
-    accuracy = Accuracy(1)
+    accuracy = Tally(1)
     accuracy.update(np.array([[-2, -2]], np.int32), np.array([0, -1], np.int32), np.ones(2), 1)
     assert accuracy.running().tolist() == [0.0]
     assert (accuracy.correct[0], accuracy.abstained[0], accuracy.count[0]) == (0, 0, 1)
@@ -165,14 +165,14 @@ def test_another_ones_unknown_label_is_a_miss_but_no_abstention() -> None:
 
 def test_the_lead_is_of_before_the_event_and_the_first_of_equals() -> None:
     """Both right, the second right, the first right (equal again), the third, no leader, always right."""
-    accuracy = Accuracy(3)
+    accuracy = Tally(3)
     predicted = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.int32)
     assert accuracy.update(predicted, np.zeros(4, np.int32), np.ones(4), 2).tolist() == [0, 0, 1, 0]
 
 
 def test_counts_stay_exact_past_what_a_float32_can_count() -> None:
     """2^24 + 2^20 labelled events, right every other time: float32 would have stopped at 2^24 / 2 hits of weight 2."""
-    accuracy, size, batches = Accuracy(1, window=10), 1 << 20, 17
+    accuracy, size, batches = Tally(1, window=10), 1 << 20, 17
     predicted = np.tile(np.array([0, 1], np.int32), size // 2).reshape(1, -1)
     for _ in range(batches):
         accuracy.update(predicted, np.zeros(size, np.int32), np.full(size, 2.0), 1)

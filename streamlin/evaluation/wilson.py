@@ -1,4 +1,4 @@
-"""How far an accuracy can be trusted."""
+"""The confidence interval of a share."""
 
 from math import sqrt
 
@@ -7,7 +7,7 @@ Z_95 = 1.959963984540054
 
 
 def wilson(correct: int, n: int, z: float = Z_95) -> tuple[float, float] | None:
-    """The interval that holds the true share, given `correct` of `n`; None for n = 0.
+    """The interval of the true share, given `correct` of `n`; None for n = 0.
 
     Wilson, JASA 22 (1927) 209-212::
 

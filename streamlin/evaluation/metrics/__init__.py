@@ -1,0 +1,49 @@
+"""The metrics of a report.
+
+A new metric is a file in this folder and its class in `METRICS`; reports, tables, the page and Prometheus show it as it
+declares.
+"""
+
+from typing import Literal, NamedTuple
+
+from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics.abstained import Abstained
+from streamlin.evaluation.metrics.accuracy import Accuracy, AccuracyInterval, Correct
+from streamlin.evaluation.metrics.f1 import MacroF1, WeightedF1
+from streamlin.evaluation.metrics.kappa import Kappa, KappaM, KappaTemporal
+from streamlin.evaluation.metrics.leader_p import LeaderP
+from streamlin.evaluation.metrics.losses import Brier, CalibrationError, LogLoss
+from streamlin.evaluation.spans import Span
+
+METRICS: tuple[tuple[type[Metric], ...], ...] = (
+    (Accuracy, AccuracyInterval, Correct),
+    (Abstained,),
+    (Kappa, KappaM, KappaTemporal, MacroF1, WeightedF1),
+    (LeaderP,),
+    (LogLoss, Brier, CalibrationError),
+)
+"""In the order of the report; those of a group stand together, span by span."""
+
+
+class Column(NamedTuple):
+    """A column of a table: a metric over a span; "chosen": the reader chooses it."""
+
+    metric: type[Metric]
+    span: Span | Literal["chosen"]
+
+
+def all_metrics() -> list[type[Metric]]:
+    """In the order of the report."""
+    return [metric for group in METRICS for metric in group]
+
+
+def terminal_columns() -> list[tuple[type[Metric], Span]]:
+    """The columns of the terminal's table, from left to right."""
+    ranked = [(rank, metric, span) for metric in all_metrics() for span, rank in metric.terminal.items()]
+    return [(metric, span) for _, metric, span in sorted(ranked, key=lambda entry: entry[0])]
+
+
+def page_columns() -> list[Column]:
+    """The columns of the page's table, from left to right."""
+    ranked = [(rank, Column(metric, span)) for metric in all_metrics() for span, rank in metric.page.items()]
+    return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]

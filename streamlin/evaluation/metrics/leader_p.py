@@ -1,0 +1,23 @@
+"""Whether the leader is better than a predictor, or was luckier: the p-value of McNemar's test.
+
+The formula and its sources: `streamlin.evaluation.mcnemar`.
+"""
+
+from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.pairs import p_value
+from streamlin.evaluation.spans import Sums
+
+
+class LeaderP(Metric):
+    """Against the learner that was right most often; None for that learner, and while nothing was counted."""
+
+    name = "leader_p"
+    title = "p"
+    meaning = "McNemar's test against the best learner: how likely so uneven counts are if neither is better."
+    format = "probability"
+    spans = ("running", "window")
+    page = {"running": 90}
+
+    def compute(self, sums: Sums) -> list[float | None]:
+        only, leader = sums.only, sums.leader
+        return [None if leader is None or leader == m else p_value(only, leader, m) for m in range(only.shape[0])]

@@ -1,0 +1,89 @@
+"""What a checkpoint holds, as tables."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from streamlin.config import learner_models
+from streamlin.terminal.cells import counted, empty_table, percent
+
+_NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
+
+
+def inspection(found: Mapping[str, Any]) -> RenderableType:
+    """All that `streamlin inspect` shows."""
+    rows = ", ".join(f"{count:,} rows in view {view}" for view, count in found["rows"].items())
+    head = (
+        f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
+        f"{counted(found['dead_letters'], 'dead letter')}"
+    )
+    return Group(
+        Text(" · ".join(filter(None, [head, rows, f"{found['bytes'] / 1e6:.1f} MB"]))),
+        "",
+        _learners(found["learners"]),
+        "",
+        _labels(found["labels"]),
+        *_positions(found["positions"]),
+        *_heaviest(found),
+    )
+
+
+def _learners(learners: Mapping[str, Any]) -> Table:
+    table = empty_table("learner", "parameters", "view", "accuracy", right=1)
+    for name, learner in learners.items():
+        parameters = ", ".join(
+            f"{key}={value}" for key, value in learner.items() if _is_shown(learner["kind"], key, value)
+        )
+        table.add_row(Text(name), parameters, Text(learner["features"]), percent(learner["accuracy"]))
+    return table
+
+
+def _is_shown(kind: str, key: str, value: Any) -> bool:
+    """Whether to show a learner's parameter: a number, or a value that is not the default."""
+    if key in ("kind", "features", "accuracy"):
+        return False
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    model = learner_models().get(kind)  # None: a learner of another package
+    return is_number or model is None or value != model.model_fields[key].default
+
+
+def _labels(labels: Mapping[str, float], most: int = 20) -> Table:
+    table = empty_table("label", "weight", right=1)
+    for name, weight in list(labels.items())[:most]:
+        table.add_row(Text(name[:60]), f"{weight:,.0f}")
+    if len(labels) > most:
+        table.caption = f"{len(labels) - most:,} more with --json"
+    return table
+
+
+def _positions(positions: Mapping[str, Any]) -> list[RenderableType]:
+    table = empty_table("source", "part", "offset", right=1)
+    for source, parts in positions.items():
+        for part, position in parts.items():
+            table.add_row(Text(source), Text(part), f"{position['offset']:,}")
+    return ["", table] if table.row_count else []
+
+
+def _heaviest(found: Mapping[str, Any]) -> list[RenderableType]:
+    """The heaviest features of each learner and label; by name where names are kept, else by bucket."""
+    named = any(found["names_kept"].values())
+    table = empty_table("learner", "label", f"heaviest features ({'name' if named else 'bucket'}:weight)")
+    for learner, labels in found["heaviest"].items():
+        names = found["names"][found["learners"][learner]["features"]]
+        for label, features in labels.items():
+            shown = [f"{_name(names.get(str(bucket), []), bucket)}:{weight:+.2f}" for bucket, weight in features]
+            table.add_row(Text(learner), Text(label[:40]), Text("  ".join(shown)))
+    hint = [] if named else ["", _NO_NAMES]
+    return ["", table, *hint] if table.row_count else []
+
+
+def _name(names: list[str], bucket: int) -> str:
+    """The n-grams of a bucket, or its number."""
+    if not names:
+        return str(bucket)
+    from streamlin.explanation.printable import printable_ngrams  # runs do not need it
+
+    return printable_ngrams(names)

@@ -1,0 +1,73 @@
+"""The lines below the table of metrics: what the numbers mean, and what went wrong."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamlin.config import BASELINES
+from streamlin.evaluation.mcnemar import SIGNIFICANT
+from streamlin.terminal.cells import percent, printable
+
+
+def remarks(report: Mapping[str, Any]) -> list[str]:
+    """Whether the leader's lead is more than luck, what failed, and which predictors abstained."""
+    return [
+        line for line in (*_retired(report), _lead(report), _fall(report), _silent(report), _delays(report)) if line
+    ]
+
+
+def _retired(report: Mapping[str, Any]) -> list[str]:
+    """The external models that failed."""
+    rows = [(name, row["retired"]) for name, row in report["learners"].items() if "retired" in row]
+    return [f"{name} is retired, it failed at {why['position']}: {printable(why['error'])}" for name, why in rows]
+
+
+def _silent(report: Mapping[str, Any]) -> str | None:
+    """The predictors that abstained more than once; none can predict the first label."""
+    learners = {name: row["abstained"] for name, row in report["learners"].items()}
+    if len(learners) > 1 and len(set(learners.values())) == 1:  # before the first label arrived
+        learners = {"each learner": next(iter(learners.values()))}
+    others = {name: row["abstained"] for name, row in report["baselines"].items() if name not in BASELINES}
+    said = [f"{name} {times:,} times" for name, times in (learners | others).items() if times > 1]
+    return f"no prediction, counted as wrong: {', '.join(said)}" if said else None
+
+
+def _delays(report: Mapping[str, Any]) -> str | None:
+    """How much later labels came than their texts; None where no label came later."""
+    delays = report.get("delayed_labels", {})
+    delay = delays.get("delay_events")
+    if delay is None:
+        return None
+    return (
+        f"{delays['joined']:,} labels came later, behind {delay['median']:,} other texts (median), "
+        f"{delay['p95']:,} (95 %)"
+    )
+
+
+def _lead(report: Mapping[str, Any]) -> str | None:
+    """McNemar's test of the leader against the other learners; None where there is no other learner."""
+    leader = report.get("leader")
+    if leader is None or len(report["learners"]) == 1:
+        return None
+    others = {name: row["leader_p"] for name, row in report["learners"].items() if name != leader}
+    undecided = [f"{name} ({_p(p)})" for name, p in others.items() if p >= SIGNIFICANT]
+    if undecided:
+        return f"{leader}: no difference shown to {', '.join(undecided)}"
+    whom = next(iter(others)) if len(others) == 1 else "all other learners"
+    return f"{leader} is ahead of {whom} ({_p(max(others.values()))})"
+
+
+def _fall(report: Mapping[str, Any]) -> str | None:
+    """How often accuracy fell, and when it last did."""
+    drift = report.get("drift")
+    if drift is None or not drift["falls"]:
+        return None
+    line = f"drift: accuracy fell {drift['falls']:,} " + ("time" if drift["falls"] == 1 else "times")
+    falls = [alarm for alarm in drift["last_alarms"] if alarm["after"] < alarm["before"]]
+    if not falls:
+        return line
+    last, shares = falls[-1], [percent(falls[-1][key]) for key in ("before", "after")]
+    return f"{line}, last at event {last['labelled']:,}: {last['learner']} {' to '.join(shares)}"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
