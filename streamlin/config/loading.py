@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from streamlin.config import DEFAULT_KINDS, LEARNER_KINDS, LEARNER_MODELS, KafkaConfig, RunConfig, ViewConfig
+from streamlin.config.findings import line_of
 from streamlin.config.presets import with_preset
 from streamlin.errors import ConfigError, nearest
 from streamlin.registry import schemes
@@ -197,34 +198,22 @@ def _set(tables: Tables, key: str, value: Any) -> None:
     names[name][parameter] = value
 
 
-def _explained(error: Mapping[str, Any], tables: Tables) -> str:
-    """One of pydantic's findings as a line: the key, what was found, what would be right."""
-    loc, found = list(error["loc"]), error["input"]
+def _explained(finding: Mapping[str, Any], tables: Tables) -> str:
+    """One of pydantic's findings as a line: the key, what was expected, what was found."""
+    loc, found, kind = list(finding["loc"]), finding["input"], finding["type"]
     key = _dotted(loc, tables)
     if key in SECRETS or (key in ("kafka", "serve") and not isinstance(found, Mapping)):
-        found = "…"  # there may be a secret in it
-    if error["type"] == "value_error":
-        text = str(error["ctx"]["error"])
-        return text if not key or isinstance(found, Mapping) else f"{key}: {text}, got {found!r}"
-    if error["type"] == "extra_forbidden":
-        return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1]))}"
-    if error["type"] == "union_tag_invalid":
-        return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], _kinds())}"
-    if error["type"] == "union_tag_not_found" and isinstance(found, Mapping):
+        finding = {**finding, "input": "…"}  # there may be a secret in it
+    if kind == "value_error" and (not key or isinstance(found, Mapping)):
+        return str(finding["ctx"]["error"])  # which names the key
+    if kind == "union_tag_invalid":
+        return f"learners: no learner '{finding['ctx']['tag']}'; {nearest(finding['ctx']['tag'], _kinds())}"
+    if kind == "union_tag_not_found" and isinstance(found, Mapping):
         return f"{key}: needs a kind; {nearest('', _kinds())}"
-    if error["type"] in ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found"):
-        return f"{key}: needs a table, got {_short(found)}"
-    if error["type"] == "missing":
-        return f"{key}: needs a value"
-    if error["type"] == "tuple_type":
-        return f"{key}: needs {'[[learners]] tables' if key == 'learners' else 'a list'}, got {_short(found)}"
-    message = error["msg"]
-    return f"{key}: {message[0].lower()}{message[1:]}, got {_short(found)}"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+    if kind == "tuple_type":
+        expected = f"needs {'[[learners]] tables' if key == 'learners' else 'a list'}"
+        return line_of(finding, key, "a table", expected=expected)
+    return line_of(finding, key, "a table", _keys(loc[:-1]) if kind == "extra_forbidden" else ())
 
 
 def _dotted(loc: Sequence[Any], tables: Tables) -> str:

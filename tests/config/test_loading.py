@@ -266,7 +266,7 @@ KINDS = ", ".join(LEARNER_KINDS)
         ("learners=[{name = 'x'}]", f"learners.x: needs a kind; there is {KINDS}"),
         ("learners=[{kind = 5}]", f"learners: no learner '5'; there is {KINDS}"),
         ("learners=[{kind = ['perceptron']}]", "learners: no learner '['perceptron']'; did you mean 'perceptron'?"),
-        ("learners=[{kind = 'river'}]", "learners.river.object: needs a value"),
+        ("learners=[{kind = 'river'}]", "learners.river.object: is missing"),
         (
             "learners=[{kind = 'river', object = 'bayes'}]",
             r"learners.river.object: string should match pattern '^[\w.]+:[\w.]+$', got 'bayes'",

@@ -213,7 +213,7 @@ def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> N
 def test_bad_external_models_never_start(stream: Path, tmp_path: Path) -> None:
     """Exit code 2, one line that says what was found."""
     cases = {
-        "{kind = 'river'}": "learners.river.object: needs a value",
+        "{kind = 'river'}": "learners.river.object: is missing",
         "{kind = 'river', object = 'my_models'}": "learners.river.object: string should match pattern",
         "{kind = 'river', object = 'my_models:bayes'}": "my_models can't be imported: ModuleNotFoundError",
         "{kind = 'river', object = 'river.tree:HoeffdingTreeRegressor'}": "HoeffdingTreeRegressor, which is none",

@@ -1,4 +1,4 @@
-"""The events that the lead got wrong last."""
+"""The latest events that were predicted wrong."""
 
 from collections import deque
 from typing import Any, NamedTuple
@@ -13,11 +13,11 @@ from streamlin.monitoring.dashboard.texts import LONG, shortened
 
 KEPT = 20
 _FEW = 4
-"""Mistakes of a batch, below which they are read from it at once."""
+"""A batch with fewer mistakes is not kept: they are read from it at once."""
 
 
 class _Wrong(NamedTuple):
-    """Rows that were predicted wrong, by number."""
+    """A batch and the numbers of its rows that were predicted wrong."""
 
     learned: Learned
     rows: NDArray[np.int64]
@@ -32,7 +32,7 @@ class _Mistake(NamedTuple):
 
 
 class Mistakes:
-    """The last twenty labelled events of which the prediction that was given out was wrong.
+    """The last twenty labelled events whose published prediction was wrong.
 
     hide_text : keep no text.
     """
@@ -43,14 +43,14 @@ class Mistakes:
         self._unread: deque[_Wrong] = deque(maxlen=KEPT // _FEW)
 
     def learned(self, learned: Learned) -> None:
-        """Look through what was learned.
+        """Find the mistakes of a batch.
 
-        The mistakes of a batch are read from it when somebody looks: mostly those of later ones have replaced them by
-        then. Batches that wait for that have 20 together, so that there are few.
+        They are read from the batch only when they are listed; by then mistakes of later batches have replaced most of
+        them. Few batches are kept for that, since each holds several of the twenty.
         """
         rows = np.empty(KEPT, np.int64)
         found = last_wrong(learned.predictions.predicted, learned.predictions.lead, learned.codes, rows)
-        if found == KEPT:  # let go at once of what nobody will ask for
+        if found == KEPT:  # this batch replaces all earlier mistakes
             self._unread.clear()
             self._last.clear()
         if found:
@@ -97,9 +97,9 @@ def last_wrong(
     codes: NDArray[np.int32],
     rows: NDArray[np.int64],
 ) -> int:
-    """Set the end of `rows` to the last rows that the lead got wrong, in order; returns how many there are.
+    """Set the end of `rows` to the last rows that the leading learner got wrong, in order; returns their number.
 
-    predicted int32[L, n], lead int32[n] and codes int32[n], -1: no label; see `streamlin.model.Learned`.
+    predicted int32[L, n], lead int32[n], codes int32[n] (-1: no label): see `streamlin.model.Learned`.
     """
     found = 0
     for i in range(codes.size - 1, -1, -1):
@@ -112,6 +112,6 @@ def last_wrong(
 
 
 def _pieces(batch: Batch, i: int) -> list[str]:
-    """The texts of an event, each no longer than what is shown of it: a long one is not to be kept."""
+    """The texts of an event, cut to the length that is shown, so that long ones are not kept in memory."""
     bounds = (i, i + 1) if batch.pieces is None else batch.pieces[i : i + 2]
     return [text[: LONG + 1] for text in batch.texts[bounds[0] : bounds[1]]]
