@@ -19,10 +19,10 @@ from benchmarks.processes import asked, log, write_synthetic
 from benchmarks.tables import spread, table
 from streamlin.config.loading import load_config
 from streamlin.model import Learned
-from streamlin.monitoring.dashboard.server import Server as PageServer
+from streamlin.monitoring.dashboard.server import serve_page
 from streamlin.monitoring.dashboard.watcher import Dashboard
 from streamlin.monitoring.listener import listen
-from streamlin.monitoring.prometheus.server import Server as MetricsServer
+from streamlin.monitoring.prometheus.server import serve_metrics
 from streamlin.monitoring.prometheus.watcher import Metrics
 from streamlin.running.loop import Run, Watcher
 from streamlin.terminal.progress import PlainProgress
@@ -93,7 +93,7 @@ class _Timed(Watcher):
 def _run(path: str, pages: int, scrapes: int) -> dict[str, float]:
     listener = listen("--dashboard", "0")
     watcher = Metrics() if scrapes else Dashboard()
-    server = MetricsServer(watcher, listener) if isinstance(watcher, Metrics) else PageServer(watcher, listener)
+    server = serve_metrics(watcher, listener) if isinstance(watcher, Metrics) else serve_page(watcher, listener)
     looking = subprocess.Popen([sys.executable, "-c", _LOOK, listener.url, str(pages), str(scrapes)])
     timed = _Timed(watcher)
     config = load_config(flags={"source.url": path, "features.words.ngrams": [1, 1]}, environment={})

@@ -8,13 +8,16 @@ import typer
 
 from streamlin.commands import options
 from streamlin.commands.garbage import tune_garbage_collector
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, missing
 from streamlin.terminal.printing import print_notice
 
 
 def serve(
     folder: options.Folder,
-    address: Annotated[str, typer.Argument(metavar="[HOST:]PORT", help="Where; on this machine by default.")],
+    address: Annotated[
+        str,
+        typer.Argument(metavar="[HOST:]PORT", help="Address to serve; without a host only this machine can connect."),
+    ],
     config: options.ConfigFile = None,
     learner: options.Learners = None,
     delayed_labels: options.DelayedLabels = False,
@@ -24,7 +27,7 @@ def serve(
     allow_pickle: options.AllowPickle = False,
     log_format: options.LogFormat = "text",
 ) -> None:
-    """Answer over HTTP: predict texts, learn labels, tell how it goes."""
+    """Serve predictions and learning over HTTP."""
     from streamlin.config.loading import load_config
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import PlainProgress, log_fields
@@ -36,7 +39,7 @@ def serve(
     try:
         from streamlin.service.service import Service, configuration
     except ModuleNotFoundError as error:
-        raise ConfigError(f"serve needs {error.name}, which is not installed: pip install 'streamlin[serve]'") from None
+        raise ConfigError(missing("serve", "serve", error)) from None
 
     stop, shown = threading.Event(), PlainProgress()
     with stop_on_signals(stop.set):

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from streamlin.config import DEFAULT_KINDS, KafkaConfig, RunConfig, ViewConfig, learner_models
 from streamlin.config.base import Strict
+from streamlin.config.findings import line_of
 from streamlin.config.presets import with_preset
 from streamlin.errors import ConfigError, nearest
 from streamlin.registry import schemes
@@ -206,34 +207,22 @@ def _set(tables: Tables, key: str, value: Any) -> None:
     names[name][parameter] = value
 
 
-def _explained(error: Mapping[str, Any], tables: Tables) -> str:
-    """One of pydantic's errors as a line: the key, what was expected, what was found."""
-    loc, found = list(error["loc"]), error["input"]
+def _explained(finding: Mapping[str, Any], tables: Tables) -> str:
+    """One of pydantic's findings as a line: the key, what was expected, what was found."""
+    loc, found, kind = list(finding["loc"]), finding["input"], finding["type"]
     key = _dotted(loc, tables)
     if key in SECRETS or (key in ("kafka", "serve") and not isinstance(found, Mapping)):
-        found = "…"  # it may hold a secret
-    if error["type"] == "value_error":
-        text = str(error["ctx"]["error"])
-        return text if not key or isinstance(found, Mapping) else f"{key}: {text}, got {found!r}"
-    if error["type"] == "extra_forbidden":
-        return f"{key}: unknown key; {nearest(str(loc[-1]), _keys(loc[:-1], tables))}"
-    if error["type"] == "union_tag_invalid":
-        return f"learners: no learner '{error['ctx']['tag']}'; {nearest(error['ctx']['tag'], _kinds())}"
-    if error["type"] == "union_tag_not_found" and isinstance(found, Mapping):
+        finding = {**finding, "input": "…"}  # there may be a secret in it
+    if kind == "value_error" and (not key or isinstance(found, Mapping)):
+        return str(finding["ctx"]["error"])  # which names the key
+    if kind == "union_tag_invalid":
+        return f"learners: no learner '{finding['ctx']['tag']}'; {nearest(finding['ctx']['tag'], _kinds())}"
+    if kind == "union_tag_not_found" and isinstance(found, Mapping):
         return f"{key}: kind is missing; {nearest('', _kinds())}"
-    if error["type"] in ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found"):
-        return f"{key}: expected a table, got {_short(found)}"
-    if error["type"] == "missing":
-        return f"{key}: a value is missing"
-    if error["type"] == "tuple_type":
-        return f"{key}: expected {'[[learners]] tables' if key == 'learners' else 'a list'}, got {_short(found)}"
-    message = error["msg"]
-    return f"{key}: {message[0].lower()}{message[1:]}, got {_short(found)}"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+    if kind == "tuple_type":
+        expected = f"expected {'[[learners]] tables' if key == 'learners' else 'a list'}"
+        return line_of(finding, key, "a table", expected=expected)
+    return line_of(finding, key, "a table", _keys(loc[:-1], tables) if kind == "extra_forbidden" else ())
 
 
 def _dotted(loc: Sequence[Any], tables: Tables) -> str:

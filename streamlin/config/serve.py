@@ -9,11 +9,12 @@ from streamlin.errors import ConfigError
 
 
 class ServeConfig(Strict):
-    """What a service asks of its clients, and puts up with.
+    """The token and the limits of a service.
 
-    token : what they have to show, from the environment only; else from token_file; both None: nothing.
+    token : the token that clients need, from the environment only, or else the first line of token_file; both None:
+        they need none.
     max_body_bytes, max_batch : bytes, and events, of one request.
-    max_in_flight : requests that are dealt with at a time.
+    max_in_flight : requests that are processed at a time.
     max_waiting : events that are accepted and not learned yet.
     """
 
@@ -31,13 +32,13 @@ class ServeConfig(Strict):
         return self
 
     def needed_token(self) -> str | None:
-        """What clients have to show; None: nothing.
+        """The token that clients need; None: they need none.
 
         Raises
         ------
-        ConfigError : its file can't be read, or no HTTP header can hold it.
+        ConfigError : the token's file can't be read, or an HTTP header can't hold the token.
         """
         token = self.token.get_secret_value() if self.token else read_secret("serve.token_file", self.token_file)
         if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
-            raise ConfigError("serve.token: needs visible ASCII characters, got others")
+            raise ConfigError("serve.token: needs visible ASCII characters without blanks, got others")
         return token

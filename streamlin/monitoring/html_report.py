@@ -1,4 +1,4 @@
-"""The report of a run as one file for a browser, with all that it needs in it: the dashboard's page, standing still."""
+"""The report of a run as one self-contained HTML file: the dashboard's page with the last figures."""
 
 import base64
 import hashlib
@@ -12,9 +12,10 @@ from streamlin.monitoring.dashboard.texts import LONG, shortened
 
 
 def html_report(report: Mapping[str, Any], window: int, source: str) -> str:
-    """The file's text. What is in it may come from strangers: the browser is told to run these scripts and no other.
+    """The text of the file. Labels in it are untrusted, so its policy lets browsers run only the page's own scripts.
 
-    window : labelled events of the windowed figures. source : what was read, as people may see it.
+    window : labelled events in the windowed metrics.
+    source : the address that was read, without secrets.
     """
     shown = contents(report, window) | {"done": True, "source": shortened(source, LONG)}
     if "curve" in shown:
@@ -34,7 +35,7 @@ def html_report(report: Mapping[str, Any], window: int, source: str) -> str:
 
 
 def _data(shown: Mapping[str, Any]) -> str:
-    """JSON that ends no element, whatever texts are in it."""
+    """JSON that cannot close its HTML element, whatever texts are in it."""
     return json.dumps(shown, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 

@@ -1,4 +1,4 @@
-"""Who is to watch a run, as the command line says."""
+"""The command line's options for watching a run."""
 
 from dataclasses import dataclass
 
@@ -14,6 +14,6 @@ class MonitoringOptions:
     metrics: str | None = None
 
     def check(self) -> None:
-        """Raise ConfigError where one option needs another."""
+        """Raise ConfigError if an option lacks the option that it belongs to."""
         if self.hide_text and self.dashboard is None:
-            raise ConfigError("--dashboard-hide-text needs --dashboard [HOST:]PORT: there is no page")
+            raise ConfigError("--dashboard-hide-text needs --dashboard [HOST:]PORT: without it no page is served")

@@ -1,1 +1,1 @@
-"""The service: predictions and learning over HTTP; what is accepted is on disk before it is answered."""
+"""The service: predictions and learning over HTTP; accepted events are on disk before the answer leaves."""

@@ -1,4 +1,4 @@
-"""Accepting events: on disk before anybody is answered, many requests with one write."""
+"""Accepting events: they are on disk before the answer leaves; many requests share one write."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from streamlin.service.source import JournalSource
 
 
 class _Waiting(NamedTuple):
-    """A request's lines, and what is told once they are on disk."""
+    """A request's lines, and the future that is done once they are on disk."""
 
     lines: Sequence[bytes]
     done: "asyncio.Future[None]"
 
 
 class Acceptance:
-    """Puts events into the journal, in the order in which they come; one thread writes for all who wait.
+    """Writes events to the journal in the order of their arrival; one thread writes for all requests that wait.
 
-    Used on one event loop.
+    For use on one event loop.
 
-    source : reads the journal, and has read all that was in it.
+    source : reads the journal, and has read all that it held before.
     """
 
     def __init__(self, config: RunConfig, journal: Journal, source: JournalSource, state: RunState) -> None:
@@ -40,11 +40,11 @@ class Acceptance:
         self._thread = ThreadPoolExecutor(1, "streamlin-journal")
 
     async def accept(self, bodies: Sequence[Body]) -> None:
-        """Return once they are durable.
+        """Return once the events are durable.
 
         Raises
         ------
-        Refused : too many events wait, they bring too many labels, or they can't be written. None is accepted then.
+        Refused : too many events wait, they have too many new labels, or the disk fails. None of them is accepted.
         """
         if not bodies:
             return
@@ -69,24 +69,24 @@ class Acceptance:
         self._thread.shutdown()
 
     def check_labels_by_id(self) -> None:
-        """Raise Refused where labels don't come by id."""
+        """Raise Refused if the configuration does not have delayed labels by id."""
         if not self._by_id:
-            raise Refused(409, "labels by id are off; start the service with --late-labels")
+            raise Refused(409, "labels by id are disabled; start the service with --late-labels")
 
     def _admit(self, labels: set[str]) -> None:
-        """Raise Refused where the labels that were accepted became too many, for which the run would end."""
+        """Raise Refused if the labels would become too many, which would end the run."""
         names = self._known.names
         self._labels.update(names[self._looked :])
         self._looked = len(names)
         new = labels - self._labels
         if new and len(self._labels) + len(new) > self._most_labels:
             raise Refused(
-                409, f"{min(new)!r:.60} would be one label more than pipeline.max_labels = {self._most_labels:,}"
+                409, f"label {min(new)!r:.60} exceeds pipeline.max_labels = {self._most_labels:,} different labels"
             )
         self._labels |= new
 
     async def _write(self) -> None:
-        """Write what waits, until nothing does."""
+        """Write until no request waits."""
         loop = asyncio.get_running_loop()
         while self._waiting:
             together, self._waiting = self._waiting, []

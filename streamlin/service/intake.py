@@ -1,4 +1,4 @@
-"""How much is taken in, of what kind, and how long that may last."""
+"""Limits of a request's body: its type, its size and the time it takes to arrive."""
 
 import asyncio
 from collections.abc import Collection
@@ -9,31 +9,37 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlin.service.problems import problem
 
 _READ_OVER = 16
-"""So many times what is allowed is read and thrown away: who still sends would not see the answer."""
+"""Up to this many times the allowed size is read and thrown away: a client that is still sending would not see the
+answer."""
 _END = {"Connection": "close"}
 
 
 class Intake:
-    """Hands requests on with their whole body, where there is to be one: JSON of a bounded size.
+    """Passes on requests with their whole body, which must be JSON of a bounded size.
 
-    app : answers them. paths : that take a body. most : bytes. patience : seconds for a body to come.
+    Browsers let a web page elsewhere send some types without asking the server first, but not `application/json`; so no
+    such page can make the service learn.
 
-    That the type must be said keeps pages in a browser from sending something here: for this one they would have to
-    ask before.
+    Parameters
+    ----------
+    app : answers requests whose body is right.
+    paths : those that take a body.
+    most : bytes of a body.
+    patience : seconds for a body to arrive.
     """
 
     def __init__(self, app: ASGIApp, paths: Collection[str], most: int, patience: float = 30.0) -> None:
         self._app, self._paths, self._most, self._patience = app, paths, most, patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["method"] != "POST" or scope["path"] not in self._paths:
             await self._app(scope, receive, send)
             return
         kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            said = kind or "none"
-            await problem(415, f"Content-Type: application/json is needed, not {said:.60}")(scope, receive, send)
+            found = f"'{kind:.60}'" if kind else "none"
+            await problem(415, f"Content-Type: expected application/json, got {found}")(scope, receive, send)
             return
         try:
             first = await receive()
@@ -41,11 +47,11 @@ class Intake:
                 async with asyncio.timeout(self._patience):
                     first = await self._whole(first, receive)
         except TimeoutError:
-            answer = problem(408, f"the body did not come within {self._patience:g} seconds", _END)
+            answer = problem(408, f"the body did not arrive within {self._patience:g} seconds", _END)
             await answer(scope, receive, send)
             return
         if first["type"] != "http.request":
-            return  # the client has gone
+            return  # the client has disconnected
         if len(first["body"]) > self._most:
             answer = problem(413, f"the body is over serve.max_body_bytes = {self._most:,}", _END)
             await answer(scope, receive, send)
@@ -53,7 +59,7 @@ class Intake:
         await self._app(scope, _Once(first, receive), send)
 
     async def _whole(self, message: Message, receive: Receive) -> Message:
-        """All parts as one; of too much only some."""
+        """The whole body in one message; only the beginning of one that is too large."""
         parts, size = [message["body"]], len(message["body"])
         while message.get("more_body") and size <= _READ_OVER * self._most:
             message = await receive()
@@ -66,7 +72,7 @@ class Intake:
 
 
 class _Once:
-    """Gives a message, and then what comes."""
+    """Returns a message once, then the messages that follow."""
 
     def __init__(self, message: Message, receive: Receive) -> None:
         self._message: Message | None = message

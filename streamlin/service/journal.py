@@ -1,4 +1,4 @@
-"""The write-ahead file of a service: what was accepted, until no checkpoint needs it any more."""
+"""The write-ahead log of a service: accepted events, kept until no checkpoint needs them."""
 
 import os
 import re
@@ -17,25 +17,25 @@ _APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
 class Journal:
-    """Lines that are durable once `append` returns, and only then there to be read.
+    """Lines that are durable once `append` returns; only then can they be read.
 
-    They stand in segments, `requests-<offset of its first byte>.jsonl`, one behind the other. One thread appends,
-    another one reads and forgets. A folder's checkpoint is held by one process, and its journal with it.
+    They are stored in consecutive segments, `requests-<offset of the first byte>.jsonl`. One thread appends, another
+    one reads and forgets. The process that holds the folder's checkpoint owns the journal too.
 
     Parameters
     ----------
-    folder : that of the checkpoint.
-    position : where the checkpoint goes on: `byte`, and `offset`, how many lines are before it; None: at the beginning.
-    segment_bytes : size from which on a new segment is begun.
+    folder : the folder of the checkpoint.
+    position : where the checkpoint continues: `byte`, and `offset`, the number of lines before it; None: at the start.
+    segment_bytes : a segment of at least this size is followed by a new one.
 
     Attributes
     ----------
-    begin, lines : how many lines there were before `position`, and are in all.
-    ended : whether nothing will be appended any more.
+    begin, lines : the number of lines before `position`, and in all.
+    ended : whether `end` was called: no more lines will be appended.
 
     Raises
     ------
-    ConnectorError : it can't be written, or its segments are not those that belong to the checkpoint.
+    ConnectorError : the journal can't be written, or its segments do not belong to the checkpoint.
     """
 
     def __init__(self, folder: Path, position: Position | None, segment_bytes: int = _SEGMENT_BYTES) -> None:
@@ -62,11 +62,11 @@ class Journal:
                 raise
 
     def append(self, data: bytes, lines: int) -> None:
-        """Make whole lines durable; then they can be read.
+        """Make whole lines durable, then readable.
 
         Raises
         ------
-        ConnectorError : the disk is full, or broken. Nothing can be appended then, and whoever reads is told.
+        ConnectorError : the disk is full or broken. Nothing can be appended after that, and the reader gets the error.
         """
         if self._failure is not None:
             raise self._failure
@@ -80,7 +80,7 @@ class Journal:
                 os.fdatasync(self._file)
         except ConnectorError as error:
             with self._news:
-                self._failure = error  # what of it is on disk nobody knows; a new start finds out
+                self._failure = error  # how much of it is on disk is unknown until the next start
                 self._news.notify_all()
             raise
         with self._news:
@@ -89,13 +89,13 @@ class Journal:
             self._news.notify_all()
 
     def end(self) -> None:
-        """Nothing will be appended any more."""
+        """Declare that no more lines will be appended."""
         with self._news:
             self.ended = True
             self._news.notify_all()
 
     def wait(self, byte: int, seconds: float) -> bool:
-        """Whether there is something from an offset on; waits until there is. Raises ConnectorError if none will be."""
+        """Wait for lines from an offset on; whether there are any. Raises ConnectorError if there never will be."""
         with self._news:
             self._news.wait_for(lambda: self._end > byte or self.ended or self._failure is not None, seconds)
             if self._end > byte:
@@ -105,7 +105,7 @@ class Journal:
             return False
 
     def read(self, byte: int) -> bytes:
-        """Whole lines from an offset on, at least one: there must be something. Raises ConnectorError."""
+        """Whole lines from an offset on, at least one, which must exist. Raises ConnectorError."""
         with self._news:
             base = next(base for base in reversed(self._bases) if base <= byte)
             end = min((base for base in self._bases if base > byte), default=self._end)
@@ -117,7 +117,7 @@ class Journal:
                 if whole:
                     return data[:whole]
                 if len(data) < min(size, end - byte):
-                    raise ConnectorError(f"{self._path(base)} has been cut off")
+                    raise ConnectorError(f"{self._path(base)} was truncated while the service was running")
                 size *= 4
 
     def forget(self, byte: int) -> None:
@@ -129,7 +129,7 @@ class Journal:
                 del self._bases[0]
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         os.close(self._file)
         if self._read is not None:
             os.close(self._read[1])
@@ -139,7 +139,7 @@ class Journal:
         return self._folder / f"requests-{base:016}.jsonl"
 
     def _reading(self, base: int) -> int:
-        """The segment to read from."""
+        """The descriptor of a segment, open for reading."""
         if self._read is not None and self._read[0] != base:
             os.close(self._read[1])
             self._read = None
@@ -155,7 +155,7 @@ class Journal:
             self._bases.append(self._end)
 
     def _cut_off_torn_line(self) -> int:
-        """Cut what a crash left of an unfinished line off the last segment, which nobody was answered for; its size."""
+        """Remove a line that a crash left unfinished, and that no client got an answer for; the last segment's size."""
         size = end = os.fstat(self._file).st_size
         while end:
             begin = max(0, end - _BLOCK)
@@ -168,14 +168,14 @@ class Journal:
         return end
 
     def _check(self, begin: int) -> None:
-        """Raise ConnectorError where the segments do not go from `begin` on without a gap."""
+        """Raise ConnectorError unless the segments follow each other without a gap, and cover `begin`."""
         for base, following in zip(self._bases, [*self._bases[1:], self._end], strict=True):
             path = self._path(base)
             if base + path.stat().st_size != following:
-                raise ConnectorError(f"{path} should end at offset {following} of the requests; it was changed")
+                raise ConnectorError(f"{path} was changed: it should end at offset {following} of the requests")
         if not self._bases[0] <= begin <= self._end:
             raise ConnectorError(
-                f"the checkpoint in {self._folder} goes on at offset {begin} of the requests, but its files hold "
+                f"the checkpoint in {self._folder} continues at offset {begin} of the requests, but its files hold "
                 f"{self._bases[0]} to {self._end}: they do not belong together"
             )
 
@@ -190,7 +190,7 @@ class Journal:
         try:
             yield
         except OSError as error:
-            raise ConnectorError(f"the requests in {self._folder} can't be kept: {error.strerror}") from None
+            raise ConnectorError(f"the requests in {self._folder} can't be stored: {error.strerror}") from None
 
 
 def _sync(folder: Path) -> None:

@@ -1,26 +1,28 @@
-"""How many requests are dealt with at a time."""
+"""The limit of requests that are processed at a time."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from streamlin.service.guard import OPEN
+from streamlin.service.authorization import OPEN
 from streamlin.service.problems import RETRY, problem
-from streamlin.service.traffic import Figures
+from streamlin.service.traffic import RequestMetrics
 
 
 class Overload:
-    """Refuses requests that are too many at a time; what is asked of the service's health is always told.
+    """Answers requests beyond the limit with 503, except for the service's health, which is always answered.
 
-    app : answers them. most : at a time. figures : are told how many there are.
+    app : answers the other requests. most : requests at a time. metrics : show how many there are.
     """
 
-    def __init__(self, app: ASGIApp, most: int, figures: Figures) -> None:
+    def __init__(self, app: ASGIApp, most: int, metrics: RequestMetrics) -> None:
         self._app, self._most, self._in_flight = app, most, 0
-        figures.in_flight.set_function(lambda: self._in_flight)
+        metrics.in_flight.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, all of which is there."""
+        """Handle one request, whose body has arrived."""
         if self._in_flight >= self._most and scope["path"] not in OPEN:
-            answer = problem(503, f"serve.max_in_flight = {self._most} requests are being dealt with", RETRY)
+            answer = problem(
+                503, f"the service is busy with serve.max_in_flight = {self._most} requests; try again", RETRY
+            )
             await answer(scope, receive, send)
             return
         self._in_flight += 1

@@ -1,4 +1,4 @@
-"""Predicting texts by what was learned so far, while learning goes on."""
+"""Predictions for texts, while another thread learns."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ from streamlin.events import Batch, single_records
 from streamlin.service.bodies import Text
 
 _AT_ONCE, _CHARACTERS = 4, 4096
-"""So few texts, of so few characters in all, are predicted between two requests."""
+"""Up to so many texts, and characters in all, are predicted on the event loop itself."""
 _TOGETHER = 100
-"""So many keep learning waiting at a time."""
+"""Texts that are predicted in one go; learning waits meanwhile."""
 _NO_RECORDS = single_records(())
 
 
 class Predictor:
-    """Predicts with a state that learns on another thread.
+    """Predicts with the state of a run, which learns on another thread.
 
-    A few texts are predicted at once if nobody holds the state; else, and many of them, on a thread that may wait.
+    A few texts are predicted at once if the state is free. Otherwise, and for many texts, a thread waits for it.
 
-    state : that of the run. config : its configuration.
+    state : the run's state. config : the run's configuration.
     """
 
     def __init__(self, state: RunState, config: RunConfig) -> None:
@@ -34,7 +34,7 @@ class Predictor:
         self._threads = ThreadPoolExecutor(2, "streamlin-predict")
 
     async def predict(self, texts: Sequence[Text]) -> list[dict[str, Any]]:
-        """A `Prediction` for each, JSON-able."""
+        """A prediction for each text, JSON-able, as OpenAPI's schema `Prediction` says."""
         if len(texts) <= _AT_ONCE and sum(len(one.text) for one in texts) <= _CHARACTERS:
             batch = self._batch(texts)
             features = self._model.featurize(batch)
@@ -61,7 +61,7 @@ class Predictor:
         return answers
 
     def _batch(self, texts: Sequence[Text]) -> Batch:
-        """As columns, each text cut into the fields that it would have in a stream."""
+        """The texts as a batch, each cut into the fields that it would have in a stream."""
         columns, pieces = [one.text for one in texts], None
         if self._n_fields > 1:
             cut = [text.split("\n", self._n_fields - 1) for text in columns]
@@ -82,7 +82,7 @@ class Predictor:
         )
 
     def _answers(self, batch: Batch, predictions: Predictions) -> list[dict[str, Any]]:
-        labels = [*self._model.labels.names, None]  # which only grow; None: an abstention, -1
+        labels = [*self._model.labels.names, None]  # the list only grows; None stands for code -1, an abstention
         lead, confidences = predictions.lead.tolist(), _rounded(predictions.confidences)
         learners = self._model.names
         columns = zip(*([labels[code] for code in row] for row in predictions.predicted.tolist()), strict=True)
@@ -97,5 +97,5 @@ class Predictor:
 
 
 def _rounded(confidences: Any) -> list[float | None]:
-    """To six decimals, as prediction lines have them; None for NaN."""
+    """Rounded to six decimals, as in prediction lines; None for NaN."""
     return [None if share != share else share for share in (np.floor(confidences * 1e6 + 0.5) / 1e6).tolist()]

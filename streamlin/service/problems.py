@@ -1,19 +1,12 @@
-"""What is answered where a request can't be met."""
+"""Answers to requests that cannot be fulfilled."""
 
 from collections.abc import Mapping
 
 import msgspec
-from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 RETRY = {"Retry-After": "1"}
-"""Seconds after which it may go better."""
-
-
-class Problem(BaseModel):
-    """What is wrong, in a line."""
-
-    error: str = Field(examples=["text: field required"])
+"""Seconds after which the client may try again."""
 
 
 class Refused(Exception):  # noqa: N818  # says what happens
@@ -25,10 +18,10 @@ class Refused(Exception):  # noqa: N818  # says what happens
 
     @property
     def answer(self) -> Response:
-        """The whole answer."""
+        """The answer to the client."""
         return problem(self.status, self.reason, self.headers)
 
 
 def problem(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
-    """A `Problem` as an answer."""
+    """The answer `{"error": reason}`."""
     return Response(msgspec.json.encode({"error": reason}), status, headers, "application/json")

@@ -1,4 +1,4 @@
-"""A service from beginning to end: the checkpoint, the run that learns, and the server that answers."""
+"""The service: the checkpoint, the run that learns, and the server that answers."""
 
 import threading
 from collections.abc import Callable
@@ -6,41 +6,56 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import uvloop
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
 from streamlin.checkpoint.file import CURRENT, PREVIOUS, load
 from streamlin.checkpoint.loading import config_of, refuse_pickled
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import checked
 from streamlin.formats.json import json_lines
+from streamlin.monitoring.guard import HostCheck
 from streamlin.monitoring.listener import Listener, listen
-from streamlin.monitoring.prometheus.answers import answers
+from streamlin.monitoring.prometheus.routes import routes
 from streamlin.monitoring.prometheus.watcher import Metrics
+from streamlin.monitoring.server import Server, ServerOptions
 from streamlin.running.loop import Run
 from streamlin.running.watching import RunView, Watcher
 from streamlin.service.accepting import Acceptance
 from streamlin.service.app import PATHS, POSTS, make_app
-from streamlin.service.guard import Guard
+from streamlin.service.authorization import TokenCheck
 from streamlin.service.intake import Intake
 from streamlin.service.journal import Journal
 from streamlin.service.overload import Overload
 from streamlin.service.predicting import Predictor
-from streamlin.service.server import Server
+from streamlin.service.problems import problem
 from streamlin.service.source import PART, JournalSource
-from streamlin.service.traffic import Figures, Traffic
+from streamlin.service.traffic import RequestMetrics, Traffic
 from streamlin.service.warming import warm_up
 
 _TOGETHER = 50
-"""Events learned together: what is predicted meanwhile waits for them, about a millisecond. Changes no result."""
+"""Events that are learned in one go, in about a millisecond; predictions wait meanwhile. Changes no result."""
+_SERVER = ServerOptions(
+    connections=4096,
+    end_seconds=10,
+    protocol=HttpToolsProtocol,
+    event_loop=uvloop.new_event_loop,
+    log_level="error",
+)
+_OTHER_HOST = problem(400, "the Host header is not that of the service")
 
 
 def configuration(folder: str, given: RunConfig, previous: bool = False, allow_pickle: bool = False) -> RunConfig:
-    """What a service of a folder goes by: the tables that are given, else those of the checkpoint, if there is one.
+    """The configuration of a service: the given tables, and otherwise those of the folder's checkpoint, if it has one.
 
-    allow_pickle : external models that only the checkpoint names may be unpickled.
+    previous : use the checkpoint before the last.
+    allow_pickle : unpickle external models that only the checkpoint names.
 
     Raises
     ------
-    ConfigError : they do not go together. CheckpointError : there is a checkpoint that can't be used.
+    ConfigError : the tables do not fit together. CheckpointError : the checkpoint can't be used.
     """
     kept: dict[str, Any] = {}
     if previous or any((Path(folder) / name).exists() for name in (CURRENT, PREVIOUS)):
@@ -59,20 +74,21 @@ def configuration(folder: str, given: RunConfig, previous: bool = False, allow_p
 
 
 class Service(Watcher):
-    """Learns what is accepted, on the thread that calls `run`, and answers on others.
+    """Learns accepted events on the thread that calls `run`, and answers requests on other threads.
 
-    Requests are let in once all is learned that was accepted before the start: what is predicted is never older than
-    what was predicted before.
+    The server starts once everything accepted before is learned, so that predictions never go back in time.
 
     Parameters
     ----------
-    config : as `configuration` makes it. address : `[HOST:]PORT`. notice : shows the user a line, on any thread.
-    stop : ends the service in good order when it is set, by any thread.
-    previous : go on from the checkpoint before the last.
+    config : made by `configuration`.
+    address : `[HOST:]PORT`.
+    notice : shows the user a line; called on any thread.
+    stop : when it is set, the service answers running requests, learns what it has accepted, saves, and ends.
+    previous : start from the checkpoint before the last.
 
     Raises
     ------
-    ConfigError, ConnectorError, CheckpointError : something can't be used.
+    ConfigError, ConnectorError, CheckpointError : the address, the journal or the checkpoint can't be used.
     """
 
     def __init__(
@@ -83,7 +99,7 @@ class Service(Watcher):
         stop: threading.Event,
         previous: bool = False,
     ) -> None:
-        self._config, self._stop, self._tell = config, stop, notice
+        self._config, self._stop, self._notice = config, stop, notice
         self._token = config.serve.needed_token()
         self._server: Server | None = None
         self._metrics = Metrics()
@@ -107,33 +123,32 @@ class Service(Watcher):
             raise
 
     def run(self) -> dict[str, Any]:
-        """Serve until `stop` is set; the report. Raises StreamlinError as a run does."""
+        """Serve until `stop` is set; returns the report. Raises StreamlinError as a run does."""
         try:
             return self._run.run()
         finally:
-            self._stop.set()
             if self._server is not None:
                 self._server.close()
 
     def update(self, run: RunView) -> None:
-        """Begin to serve when the time has come; on the thread that learns."""
-        if self._server is not None or self._journal.ended:
-            return
+        """Start the server when everything accepted before is learned, and stop it; on the thread that learns."""
         if self._stop.is_set():
-            self._journal.end()
-        elif self._source.taken == self._journal.lines:
+            if self._server is None:
+                self._journal.end()
+            else:
+                self._server.stop()  # which ends the journal
+        elif self._server is None and self._source.taken == self._journal.lines:
             self._metrics.update(run)
-            self._metrics.take(run)  # for who asks before anything is learned
+            self._metrics.refresh(run)  # for a scrape before anything is learned
             self._server = self._serve()
-            told = f"the service is at {self._listener.url}{_openness(self._listener, self._token)}"
-            self._tell(told)
+            self._notice(f"the service is at {self._listener.url}{_openness(self._listener, self._token)}")
 
     def notice(self, line: str) -> None:
         """Show the user a line."""
-        self._tell(line)
+        self._notice(line)
 
     def close(self) -> None:
-        """Let go of everything; once `run` has ended."""
+        """Release all resources, once `run` has returned."""
         self._open.close()
 
     def _serve(self) -> Server:
@@ -142,13 +157,15 @@ class Service(Watcher):
         self._open.callback(predictor.close)
         acceptance = Acceptance(config, self._journal, self._source, self._state)
         self._open.callback(acceptance.close)
-        figures = Figures()
-        app = make_app(config, predictor, acceptance, answers(self._metrics, *figures.collectors))
-        taken_in = Intake(Overload(app, config.serve.max_in_flight, figures), POSTS, config.serve.max_body_bytes)
-        measured = Traffic(Guard(taken_in, self._listener, self._token), PATHS, figures)
-        return Server(measured, self._listener, self._stop, self._journal.end)
+        metrics = RequestMetrics()
+        app: ASGIApp = make_app(config, predictor, acceptance, routes(self._metrics, *metrics.collectors))
+        app = Overload(app, config.serve.max_in_flight, metrics)
+        app = Intake(app, POSTS, config.serve.max_body_bytes)
+        app = HostCheck(TokenCheck(app, self._token), self._listener, _OTHER_HOST)
+        app = Traffic(app, PATHS, metrics)
+        return Server("streamlin-service", app, self._listener, _SERVER, ended=self._journal.end)
 
 
 def _openness(listener: Listener, token: str | None) -> str:
-    """What a person should know of who may ask."""
-    return "" if listener.is_local or token else "; everybody who reaches this machine can predict and teach"
+    """A warning for the user if the service is open to everybody."""
+    return "" if listener.is_local or token else "; everybody who can reach this machine can predict and teach"

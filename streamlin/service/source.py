@@ -10,13 +10,13 @@ from streamlin.formats.json import JsonFormat
 from streamlin.service.journal import Journal
 
 PART = "requests"
-"""What checkpoints call both the source and its one part."""
+"""The name of the source, and of its only part, in checkpoints."""
 _PAUSE = 0.1
 
 
 @dataclass
 class JournalRecords(Records):
-    """first : how many lines of the journal are before them."""
+    """first : the number of lines in the journal before these records."""
 
     first: int = 0
 
@@ -25,16 +25,16 @@ class JournalRecords(Records):
 
 
 class JournalSource:
-    """Reads on from where a checkpoint left off; see `streamlin.events.Source`.
+    """Reads the journal from a checkpoint's position on; see `streamlin.events.Source`.
 
     Parameters
     ----------
-    journal : what to read.
+    journal : the journal to read.
     position : where it was opened.
 
     Attributes
     ----------
-    taken : lines before what is handed over next.
+    taken : the number of lines that `poll` has returned, and that came before the position.
     """
 
     key = PART
@@ -45,7 +45,7 @@ class JournalSource:
         self._byte = self._kept = position["byte"] if position else 0
 
     def poll(self, limit: int) -> list[Records] | None:
-        """Up to `limit` records; None once the journal has ended and all is read."""
+        """Up to `limit` records; None once the journal has ended and everything is read."""
         if not self._journal.wait(self._byte, _PAUSE):
             return None if self._journal.ended else []
         data = self._journal.read(self._byte)
@@ -59,14 +59,14 @@ class JournalSource:
         return [records]
 
     def extent(self) -> Mapping[str, tuple[int, int]]:
-        """Lines at the beginning, and in all."""
+        """The number of lines before the position, and in all."""
         return {PART: (self._journal.begin, self._journal.lines)}
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """Forget what not even the checkpoint before this one needs."""
+        """Delete segments that not even the previous checkpoint needs."""
         self._journal.forget(self._kept)
         if PART in positions:
             self._kept = positions[PART]["byte"]
 
     def close(self) -> None:
-        """The journal is its owner's."""
+        """Does nothing: the journal belongs to the service."""

@@ -1,4 +1,4 @@
-"""What requests came, and how long they took, for Prometheus."""
+"""Counts and durations of requests, for Prometheus."""
 
 import time
 from collections.abc import Callable, Collection
@@ -11,11 +11,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 Kind = TypeVar("Kind")
 _GONE = 499
-"""What nginx calls it when the client did not wait for the answer."""
+"""The status that nginx logs when the client closes the connection before the answer."""
 
 
-class Figures:
-    """Counts and times of requests."""
+class RequestMetrics:
+    """Counts and durations of requests."""
 
     def __init__(self) -> None:
         self.count = Counter("streamlin_requests", "Requests.", ["path", "status"], registry=None)
@@ -26,16 +26,16 @@ class Figures:
             registry=None,
             buckets=_SECONDS,
         )
-        self.in_flight = Gauge("streamlin_requests_in_flight", "Requests that are being dealt with.", registry=None)
+        self.in_flight = Gauge("streamlin_requests_in_flight", "Requests that are being processed.", registry=None)
 
     @property
     def collectors(self) -> tuple[Collector, ...]:
-        """For prometheus-client."""
+        """The metrics, for prometheus-client."""
         return self.count, self.seconds, self.in_flight
 
 
-class _Found(dict[Any, Kind]):
-    """Keeps what `find` gave."""
+class _Cache(dict[Any, Kind]):
+    """Results of `find` by its argument."""
 
     def __init__(self, find: Callable[[Any], Kind]) -> None:
         self._find = find
@@ -48,17 +48,17 @@ class _Found(dict[Any, Kind]):
 class Traffic:
     """Measures every request.
 
-    app : answers them. paths : those there are; all others are counted as one.
+    app : answers the requests. paths : the known paths; all others are counted together.
     """
 
-    def __init__(self, app: ASGIApp, paths: Collection[str], figures: Figures) -> None:
+    def __init__(self, app: ASGIApp, paths: Collection[str], metrics: RequestMetrics) -> None:
         self._app, self._paths = app, paths
-        # To find what is counted under some labels takes longer than to count.
-        self._counts: _Found[Counter] = _Found(lambda key: figures.count.labels(*key))
-        self._seconds: _Found[Histogram] = _Found(lambda path: figures.seconds.labels(path))
+        # prometheus-client needs more time to look labels up than to count.
+        self._counts: _Cache[Counter] = _Cache(lambda key: metrics.count.labels(*key))
+        self._seconds: _Cache[Histogram] = _Cache(lambda path: metrics.seconds.labels(path))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         begin, status = time.perf_counter(), _GONE
 
         async def send_noted(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Loading what is compiled before the first request waits for it."""
+"""Loading compiled code before the first request would have to wait for it."""
 
 from streamlin.config import CheckpointConfig, DelayedLabelsConfig, RunConfig
 from streamlin.events import Event, single_records
@@ -9,7 +9,7 @@ _EVENTS = [Event("one text", "one label", "1"), Event("another text", "another l
 
 
 def warm_up(config: RunConfig) -> None:
-    """Learn and predict two events with a model that is thrown away."""
+    """Learn and predict two events with a throwaway model."""
     small = config.features.model_copy(update={"bits": 10})
     update = {"features": small, "delayed_labels": DelayedLabelsConfig(), "checkpoint": CheckpointConfig()}
     config = config.model_copy(update=update)

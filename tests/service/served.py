@@ -1,4 +1,4 @@
-"""A service in a process of its own, and asking it over HTTP."""
+"""A service in a process of its own, and an HTTP client for it."""
 
 import http.client
 import json
@@ -18,7 +18,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 class Answer(NamedTuple):
-    """What came back; `value` is its JSON."""
+    """An answer; `value` is its JSON."""
 
     status: int
     headers: Mapping[str, str]
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
 
 class Served:
-    """A service that is running, the folder of its checkpoint, and what it said until it was ready."""
+    """A running service. folder : of its checkpoint. told : what it printed until it was ready."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", url: str, folder: Path, told: str) -> None:
         self.process, self.url, self.folder, self.told = process, url, folder, told
@@ -56,7 +56,7 @@ class Served:
             return asked(connection, method, path, body, headers)
 
     def post(self, path: str, value: Any, headers: Mapping[str, str] | None = None) -> Answer:
-        """A value as JSON."""
+        """Send a value as JSON."""
         return self.ask("POST", path, json.dumps(value).encode(), JSON | dict(headers or {}))
 
     def learned(self, events: int) -> None:
@@ -65,7 +65,7 @@ class Served:
         assert self.figures()["streamlin_events_total"] == events
 
     def figures(self) -> dict[str, float]:
-        """Those of Prometheus, by name and the labels' values."""
+        """The metrics, by name and the labels' values."""
         answer = self.ask("GET", "/metrics")
         assert answer.status == 200
         return {
@@ -75,7 +75,7 @@ class Served:
         }
 
     def ended(self) -> Done:
-        """SIGTERM, and what it said; it must have been in good order."""
+        """Send SIGTERM; the output. The exit code must be 0."""
         self.process.terminate()
         done = finish(self.process)
         assert done.code == 0, done
@@ -83,7 +83,7 @@ class Served:
 
     @property
     def lines(self) -> list[Any]:
-        """Everything that is in the journal."""
+        """All lines of the journal."""
         return [json.loads(line) for path in journal_of(self.folder) for line in path.read_bytes().splitlines()]
 
 
@@ -107,7 +107,7 @@ def journal_of(folder: Path) -> list[Path]:
 
 @contextmanager
 def served(folder: Path, *arguments: object, address: object = 0, **how: Any) -> Iterator[Served]:
-    """A service at a free port; it is ended with SIGTERM, and must end well, unless it has ended before."""
+    """A service at a free port; unless it has ended by itself, SIGTERM must end it with exit code 0."""
     process = start("serve", folder, address, *arguments, **how)
     told, url = told_by(process)
     running = Served(process, url, folder, told)

@@ -1,4 +1,4 @@
-"""Accepting events: many writers, one file; and when nobody reads it."""
+"""Accepting events: many writers, one file, and a reader that may be slow."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -23,7 +23,7 @@ LIMITS = {"serve.max_waiting": 10, "serve.max_batch": 5}
 
 @asynccontextmanager
 async def acceptance(folder: Path, **flags: Any) -> AsyncIterator[tuple[Acceptance, JournalSource]]:
-    """One with a journal that is read only if somebody does."""
+    """An acceptance whose journal the test reads."""
     config = load_config(flags=LIMITS | flags, environment={})
     journal = Journal(folder, None)
     source = JournalSource(journal, None, json_lines(config))
@@ -50,8 +50,8 @@ def running(test: Callable[[Path], Coroutine[Any, Any, None]]) -> Callable[[Path
 
 
 @running
-async def test_too_many_wait(tmp_path: Path) -> None:
-    """They are told to come again, and nothing of theirs is kept; who has learned makes room."""
+async def test_events_beyond_max_waiting_are_refused(tmp_path: Path) -> None:
+    """Nothing of a refused request is kept; reading makes room."""
     async with acceptance(tmp_path) as (accepting, source):
         await accepting.accept(bodies(5))
         await accepting.accept(bodies(5))
@@ -66,8 +66,8 @@ async def test_too_many_wait(tmp_path: Path) -> None:
 
 
 @running
-async def test_who_comes_together_is_written_together(tmp_path: Path) -> None:
-    """In the order in which they came; who would be one too many is refused at once."""
+async def test_concurrent_requests_are_written_in_order(tmp_path: Path) -> None:
+    """In the order of their arrival; requests beyond max_waiting are refused at once."""
     async with acceptance(tmp_path, **{"serve.max_waiting": 100}) as (accepting, source):
         answers = await asyncio.gather(
             *(accepting.accept(bodies(4, f"{number} ")) for number in range(30)), return_exceptions=True
@@ -80,8 +80,8 @@ async def test_who_comes_together_is_written_together(tmp_path: Path) -> None:
 
 
 @running
-async def test_one_who_does_not_wait_for_the_answer(tmp_path: Path) -> None:
-    """His events are kept all the same, and the others are answered."""
+async def test_a_client_that_disconnects_does_not_disturb_others(tmp_path: Path) -> None:
+    """Its events are kept, and the other requests are answered."""
     async with acceptance(tmp_path) as (accepting, source):
         gone = asyncio.create_task(accepting.accept(bodies(2)))
         stays = asyncio.create_task(accepting.accept(bodies(2)))
@@ -92,6 +92,6 @@ async def test_one_who_does_not_wait_for_the_answer(tmp_path: Path) -> None:
         assert len(records) == 4
 
 
-def test_waiting_must_hold_a_batch() -> None:
+def test_max_waiting_must_be_at_least_max_batch() -> None:
     with pytest.raises(Exception, match=r"serve\.max_waiting: at least serve\.max_batch = 1000, got 999"):
         RunConfig(serve={"max_waiting": 999})  # type: ignore[arg-type]  # as a file has it

@@ -1,4 +1,4 @@
-"""Bodies that come in pieces, slowly, or not at all."""
+"""Bodies that arrive in pieces, slowly, or not at all."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ APP = Starlette(routes=[Route("/", _size, methods=["POST"])])
 
 
 def status_and_body(parts: Sequence[Message]) -> tuple[int, bytes] | None:
-    """The answer to a body that comes in these parts and then no further; None: there was none."""
+    """The answer to a body of which only these parts arrive; None: no answer."""
     scope: Scope = {
         "type": "http",
         "method": "POST",
@@ -46,23 +46,23 @@ def part(body: bytes, more: bool = True) -> Message:
     return {"type": "http.request", "body": body, "more_body": more}
 
 
-def test_pieces() -> None:
+def test_pieces_are_joined() -> None:
     assert status_and_body([part(b"", False)]) == (200, b"0")
     assert status_and_body([part(b"12345"), part(b"6789"), part(b"", False)]) == (200, b"9")
     assert status_and_body([part(b"12345"), part(b"67890", False)]) == (200, b"10")
 
 
-def test_too_much() -> None:
+def test_too_large_bodies_get_413() -> None:
     refused = (413, b'{"error":"the body is over serve.max_body_bytes = 10"}')
     assert status_and_body([part(b"12345678901", False)]) == refused
     assert status_and_body([part(b"12345"), part(b"67890"), part(b"1"), part(b"2" * 50), part(b"", False)]) == refused
-    assert status_and_body([part(b"1" * 100), part(b"2" * 100)]) == refused  # who sends without end is told before
+    assert status_and_body([part(b"1" * 100), part(b"2" * 100)]) == refused  # before the end of an endless body
 
 
-def test_too_slow() -> None:
-    assert status_and_body([part(b"12345")]) == (408, b'{"error":"the body did not come within 0.05 seconds"}')
+def test_too_slow_bodies_get_408() -> None:
+    assert status_and_body([part(b"12345")]) == (408, b'{"error":"the body did not arrive within 0.05 seconds"}')
 
 
-def test_gone() -> None:
+def test_disconnected_clients_get_no_answer() -> None:
     assert status_and_body([part(b"12345"), {"type": "http.disconnect"}]) is None
     assert status_and_body([{"type": "http.disconnect"}]) is None

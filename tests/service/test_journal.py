@@ -1,4 +1,4 @@
-"""The write-ahead file: what is in it after whatever happened."""
+"""The write-ahead log: its contents after anything that may happen."""
 
 import os
 import threading
@@ -21,7 +21,7 @@ FORMAT = json_lines(RunConfig())
 
 
 def read_all(journal: Journal, position: Position | None, limit: int = 7) -> tuple[list[bytes], list[Position]]:
-    """The records there are, and the position behind each poll."""
+    """All records, and the position after each poll."""
     source = JournalSource(journal, position, FORMAT)
     lines, positions = list[bytes](), list[Position]()
     journal.end()
@@ -34,8 +34,8 @@ def read_all(journal: Journal, position: Position | None, limit: int = 7) -> tup
 
 
 @pytest.mark.parametrize("segment_bytes", [1, 40, 1 << 20])
-def test_any_position_leads_on(tmp_path: Path, segment_bytes: int) -> None:
-    """However it is cut into segments and portions."""
+def test_reading_continues_from_any_position(tmp_path: Path, segment_bytes: int) -> None:
+    """With segments and portions of any size."""
     journal = Journal(tmp_path, None, segment_bytes)
     for begin in range(0, 100, 3):
         journal.append(b"".join(LINES[begin : begin + 3]), len(LINES[begin : begin + 3]))
@@ -50,8 +50,8 @@ def test_any_position_leads_on(tmp_path: Path, segment_bytes: int) -> None:
         opened.close()
 
 
-def test_what_no_checkpoint_needs_is_forgotten(tmp_path: Path) -> None:
-    """What lies before the checkpoint before the last goes, a whole segment at a time."""
+def test_segments_that_no_checkpoint_needs_are_deleted(tmp_path: Path) -> None:
+    """Those that end before the previous checkpoint."""
     journal = Journal(tmp_path, None, 1)
     source = JournalSource(journal, None, FORMAT)
     for number in range(0, 10, 2):
@@ -65,8 +65,8 @@ def test_what_no_checkpoint_needs_is_forgotten(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_a_checkpoint_without_its_requests_goes_on(tmp_path: Path) -> None:
-    """A checkpoint that was copied alone: all before it is learned, and what comes is numbered on."""
+def test_a_checkpoint_without_its_journal_continues(tmp_path: Path) -> None:
+    """A checkpoint that was copied alone: everything before it is learned, and offsets continue."""
     position = {"offset": 3, "byte": 45}
     journal = Journal(tmp_path, position)
     journal.append(LINES[0], 1)
@@ -76,8 +76,8 @@ def test_a_checkpoint_without_its_requests_goes_on(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 60), st.integers(1, 3))
-def test_cut_off_anywhere(tmp_path_factory: pytest.TempPathFactory, size: int, segments: int) -> None:
-    """What is left of a line that was being written is gone; all before it is there, and what follows is whole."""
+def test_a_truncated_journal_is_repaired(tmp_path_factory: pytest.TempPathFactory, size: int, segments: int) -> None:
+    """An unfinished line is dropped; all lines before it are kept, and the next one is whole."""
     folder = tmp_path_factory.mktemp("journal")
     journal = Journal(folder, None, 60 if segments > 1 else 1 << 20)
     for line in LINES[:4] * segments:
@@ -94,7 +94,7 @@ def test_cut_off_anywhere(tmp_path_factory: pytest.TempPathFactory, size: int, s
     assert len(lines) - 1 >= 4 * (segments - 1)
 
 
-def test_a_torn_line_of_megabytes(tmp_path: Path) -> None:
+def test_an_unfinished_line_of_megabytes_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "requests-0000000000000000.jsonl"
     path.write_bytes(LINES[0] + b"x" * 1_000_000)
     Journal(tmp_path, None).close()
@@ -104,8 +104,7 @@ def test_a_torn_line_of_megabytes(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_a_long_line(tmp_path: Path) -> None:
-    """One that is longer than what is read at a time."""
+def test_a_line_longer_than_a_block_is_read(tmp_path: Path) -> None:
     line = b'{"text": "%s"}\n' % (b"x" * 1_000_000)
     journal = Journal(tmp_path, None)
     journal.append(LINES[0] + line + LINES[1], 3)
@@ -113,7 +112,7 @@ def test_a_long_line(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_files_that_do_not_fit(tmp_path: Path) -> None:
+def test_segments_with_gaps_are_refused(tmp_path: Path) -> None:
     journal = Journal(tmp_path, None, 1)
     for line in LINES[:3]:
         journal.append(line, 1)
@@ -123,33 +122,33 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         Journal(tmp_path, {"offset": 4, "byte": 43})
     whole = second.read_bytes()
     second.write_bytes(whole[:-1])
-    with pytest.raises(ConnectorError, match=f"{second.name} should end at offset 28 of the requests; it was changed"):
+    with pytest.raises(ConnectorError, match=f"{second.name} was changed: it should end at offset 28 of the requests"):
         Journal(tmp_path, None)
     second.write_bytes(whole)
     first.unlink()
-    with pytest.raises(ConnectorError, match="goes on at offset 0 of the requests, but its files hold 14 to 42"):
+    with pytest.raises(ConnectorError, match="continues at offset 0 of the requests, but its files hold 14 to 42"):
         Journal(tmp_path, None)
     Journal(tmp_path, {"offset": 1, "byte": 14}).close()
     second.unlink()
     third.unlink()
     tmp_path.rmdir()
-    with pytest.raises(ConnectorError, match="can't be kept: No such file or directory"):
+    with pytest.raises(ConnectorError, match="can't be stored: No such file or directory"):
         Journal(tmp_path, None)
 
 
-def test_cut_off_while_it_is_open(tmp_path: Path) -> None:
+def test_truncation_of_an_open_journal_is_an_error(tmp_path: Path) -> None:
     journal = Journal(tmp_path, None)
     journal.append(b"".join(LINES), len(LINES))
     source = JournalSource(journal, None, FORMAT)
     assert source.poll(1)
     os.truncate(next(tmp_path.iterdir()), 20)
-    with pytest.raises(ConnectorError, match="has been cut off"):
+    with pytest.raises(ConnectorError, match="was truncated while the service was running"):
         source.poll(10)
     journal.close()
 
 
-def test_nothing_is_read_before_it_is_durable_and_news_wake(tmp_path: Path) -> None:
-    """A reader that waits gets what is appended; with nothing to be had it says so after a while."""
+def test_appended_lines_wake_a_waiting_reader(tmp_path: Path) -> None:
+    """A poll without new lines returns empty after a while."""
     journal = Journal(tmp_path, None)
     source = JournalSource(journal, None, FORMAT)
     assert source.poll(10) == []
@@ -170,7 +169,7 @@ def test_nothing_is_read_before_it_is_durable_and_news_wake(tmp_path: Path) -> N
     journal.close()
 
 
-def test_records_know_where_they_are(tmp_path: Path) -> None:
+def test_records_have_names_and_positions(tmp_path: Path) -> None:
     journal = Journal(tmp_path, None)
     journal.append(b"".join(LINES[:3]), 3)
     (records,) = JournalSource(journal, None, FORMAT).poll(10) or ()

@@ -1,4 +1,4 @@
-"""A service that is killed again and again while several clients teach it."""
+"""A service that is killed repeatedly while several clients send events."""
 
 import http.client
 import json
@@ -17,13 +17,13 @@ KILLS = int(os.environ.get("SOAK_KILLS", "5"))
 CLIENTS = 3
 SMALL = ("--late-labels", *("--set", "checkpoint.every_events=25"), *("--set", "features.bits=14"))
 NO_ALARMS = ("--set", "evaluation.drift=none")
-"""They name the place in the source, and the two have other names."""
+"""Alarms name the place in the source, which differs between a service and a run."""
 
 
 class Client(threading.Thread):
-    """Sends events, one after the other, each once, until nobody answers any more.
+    """Sends events one after the other, each once, until the service stops answering.
 
-    sent : their ids in order. answered : of those that were answered. labels : as those two, of labels by id.
+    sent : the ids in order. answered : the ids of events that the service has accepted.
     """
 
     def __init__(self, service: Served, name: str, chance: random.Random) -> None:
@@ -41,7 +41,7 @@ class Client(threading.Thread):
                 return
 
     def _once(self, connection: http.client.HTTPConnection) -> None:
-        """An event with its label, a few of them, or a text and then its label."""
+        """Send one or a few events with their labels, or texts and then their labels."""
         count = self._chance.choice([1, 1, 1, 3])
         names = [f"{self._name}-{len(self.sent) + i}" for i in range(count)]
         words = [f"{self._chance.choice('abcde')} {self._chance.choice('abcde')}" for _ in names]
@@ -64,9 +64,9 @@ class Client(threading.Thread):
         assert answer.status in (200, 202), answer
 
 
-def test_nothing_answered_is_lost_and_nothing_is_learned_twice(tmp_path: Path) -> None:
-    """Everything that was answered is there, once, in the order in which its client sent it; and what was learned is
-    what a run over all that was accepted learns, bit for bit."""
+def test_kills_lose_nothing_accepted_and_repeat_nothing(tmp_path: Path) -> None:
+    """Every accepted event is stored once, in the order in which its client sent it, and the final state is that of a
+    run over all of them, bit for bit."""
     chance, clients = random.Random(7), list[Client]()
     for round_ in range(KILLS):
         with served(tmp_path / "served", *SMALL, *NO_ALARMS) as service:
@@ -99,8 +99,8 @@ def test_nothing_answered_is_lost_and_nothing_is_learned_twice(tmp_path: Path) -
     assert measured(report)["dead_letters"] == 0
 
 
-def test_ended_while_clients_write(tmp_path: Path) -> None:
-    """SIGTERM: who was answered finds it learned, the others are cut off before they were accepted, or answered."""
+def test_sigterm_under_load_learns_everything_accepted(tmp_path: Path) -> None:
+    """Clients without an answer were disconnected."""
     with served(tmp_path / "served", *SMALL) as service:
         clients = [Client(service, f"{number}", random.Random(number)) for number in range(CLIENTS)]
         for client in clients:

@@ -1,4 +1,4 @@
-"""A run over a journal that is made of small files, and that breaks off again and again."""
+"""A run over a journal of small segments, interrupted repeatedly."""
 
 import random
 from contextlib import ExitStack
@@ -25,7 +25,7 @@ class _BrokenError(Exception):
 
 
 class _Breaking(Watcher):
-    """Ends a run after so many batches, as if the process had been killed there."""
+    """Ends a run after so many batches, as a kill would."""
 
     def __init__(self, batches: int) -> None:
         self._left = batches
@@ -49,7 +49,7 @@ def _config(state: Path) -> RunConfig:
 
 
 def _live(state: Path, lines: list[bytes], batches: int | None) -> None:
-    """Accept lines, and learn until so many batches are learned, or all."""
+    """Accept lines, and learn so many batches, or all."""
     config = _config(state)
     with ExitStack() as opened:
         kept = RunState(config)
@@ -70,8 +70,8 @@ def _live(state: Path, lines: list[bytes], batches: int | None) -> None:
             kept.wait()
 
 
-def test_whenever_it_breaks_off_nothing_is_lost_or_learned_twice(tmp_path: Path) -> None:
-    """And files that no checkpoint needs are deleted."""
+def test_interruptions_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
+    """Segments that no checkpoint needs are deleted."""
     stream = write_lines(tmp_path / "stream.jsonl", EVENTS)
     lines = stream.read_bytes().splitlines(keepends=True)
     chance, state = random.Random(3), tmp_path / "state"
@@ -88,8 +88,8 @@ def test_whenever_it_breaks_off_nothing_is_lost_or_learned_twice(tmp_path: Path)
     assert_same_state(state, tmp_path / "run", places=False)
 
 
-def test_the_checkpoint_before_the_last_has_its_requests(tmp_path: Path) -> None:
-    """Going back to it, everything behind it is there."""
+def test_the_previous_checkpoint_still_has_its_segments(tmp_path: Path) -> None:
+    """A run from the previous checkpoint learns all events after it again."""
     lines = write_lines(tmp_path / "stream.jsonl", EVENTS).read_bytes().splitlines(keepends=True)
     state = tmp_path / "state"
     _live(state, lines, None)

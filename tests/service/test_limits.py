@@ -1,4 +1,4 @@
-"""Much at a time, large texts, too many labels, tokens; what a service puts up with, and how it says no."""
+"""Limits of a service: requests at a time, waiting events, labels, large texts; and its token."""
 
 import json
 from collections import Counter
@@ -13,8 +13,8 @@ from tests.service.served import JSON, served
 TOKEN = "s3cret-of-the-test"
 
 
-def test_a_text_of_a_megabyte(tmp_path: Path) -> None:
-    """It is learned and predicted like any other; others are answered meanwhile."""
+def test_a_text_of_a_megabyte_is_learned(tmp_path: Path) -> None:
+    """It is learned and predicted like any other, and others are answered meanwhile."""
     text = "".join(f"word{number % 5000} " for number in range(120_000))
     assert len(text) > 1_000_000
     with served(tmp_path / "state", "--learner", "naive_bayes") as service:
@@ -27,8 +27,8 @@ def test_a_text_of_a_megabyte(tmp_path: Path) -> None:
     assert service.lines[0] == {"text": text, "label": "long"}
 
 
-def test_concurrent_writers(tmp_path: Path) -> None:
-    """Each is answered; all events are there once, whole, and each writer's in its order."""
+def test_events_of_concurrent_writers_are_kept_in_order(tmp_path: Path) -> None:
+    """Every request is answered; every event is stored once, and each writer's in its order."""
 
     def write(writer: int) -> list[int]:
         events = [{"text": f"{writer} {number}", "label": f"{number % 3}", "id": f"{writer}"} for number in range(40)]
@@ -44,8 +44,8 @@ def test_concurrent_writers(tmp_path: Path) -> None:
     assert json.loads(streamlin("inspect", service.folder, "--json").out)["events"] == 160
 
 
-def test_too_many_requests_at_a_time(tmp_path: Path) -> None:
-    """Some are told to come again; health is always told."""
+def test_too_many_requests_at_a_time_get_503(tmp_path: Path) -> None:
+    """Health is always answered."""
     limits = ("--set", "serve.max_in_flight=1")
     many = json.dumps([{"text": f"{i} " * 50} for i in range(1000)]).encode()
     with served(tmp_path / "state", "--learner", "perceptron", *limits) as service, ThreadPoolExecutor(8) as threads:
@@ -59,15 +59,15 @@ def test_too_many_requests_at_a_time(tmp_path: Path) -> None:
             for answer in answers:
                 if answer.status == 503:
                     assert answer.headers["retry-after"] == "1"
-                    assert answer.error == "serve.max_in_flight = 1 requests are being dealt with"
+                    assert answer.error == "the service is busy with serve.max_in_flight = 1 requests; try again"
         assert set(found) == {200, 503}
         figures = service.figures()
         assert figures["streamlin_requests_total /predict 503"] == found[503]
         assert figures["streamlin_request_seconds_count /predict"] == found.total()
 
 
-def test_too_many_events_that_wait(tmp_path: Path) -> None:
-    """Who comes while there is much to be learned is told to come again; what was accepted is learned."""
+def test_too_many_waiting_events_get_503(tmp_path: Path) -> None:
+    """Events that were accepted are learned."""
     limits = ("--set", "serve.max_waiting=1", "--set", "serve.max_batch=1")
     body = json.dumps({"text": " ".join(map(str, range(100_000))), "label": "long"}).encode()
     with served(tmp_path / "state", "--learner", "naive_bayes", *limits) as service, ThreadPoolExecutor(4) as threads:
@@ -83,14 +83,14 @@ def test_too_many_events_that_wait(tmp_path: Path) -> None:
     assert len(service.lines) == found[202]
 
 
-def test_too_many_labels(tmp_path: Path) -> None:
-    """They are refused at the door: in the stream they would end the run, now and at every start."""
+def test_too_many_labels_get_409(tmp_path: Path) -> None:
+    """In the journal they would end the run, now and at every start."""
     limit = ("--set", "pipeline.max_labels=3", "--learner", "perceptron")
     with served(tmp_path / "state", *limit) as service:
         assert service.post("/learn", [{"text": "x", "label": label} for label in "abb"]).status == 202
         answer = service.post("/learn", [{"text": "x", "label": label} for label in "cd"])
         assert answer.status == 409
-        assert answer.error == "'c' would be one label more than pipeline.max_labels = 3"
+        assert answer.error == "label 'c' exceeds pipeline.max_labels = 3 different labels"
         assert service.post("/learn", {"text": "x", "label": "c"}).status == 202
         assert service.post("/learn", {"text": "x", "label": "a"}).status == 202
     with served(tmp_path / "state", *limit) as service:
@@ -103,7 +103,7 @@ def test_too_many_labels(tmp_path: Path) -> None:
         service.learned(7)
 
 
-def test_labels_by_id_where_they_are_off(tmp_path: Path) -> None:
+def test_labels_by_id_get_409_where_disabled(tmp_path: Path) -> None:
     with served(tmp_path / "state", "--learner", "perceptron") as service:
         for path, value in (
             ("/learn", {"id": "1", "label": "a"}),
@@ -115,8 +115,8 @@ def test_labels_by_id_where_they_are_off(tmp_path: Path) -> None:
     assert service.lines == []
 
 
-def test_a_token(tmp_path: Path) -> None:
-    """Without it only health is told; it is in no answer and no line."""
+def test_a_token_is_needed_for_all_but_health(tmp_path: Path) -> None:
+    """It appears in no answer and no line."""
     state = tmp_path / "state"
     with served(state, "--learner", "perceptron", env={"STREAMLIN_SERVE__TOKEN": TOKEN}) as service:
         wrong = ("", "Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", TOKEN, f"Basic {TOKEN}")
@@ -138,7 +138,7 @@ def test_a_token(tmp_path: Path) -> None:
     assert TOKEN not in done.err
 
 
-def test_a_token_from_a_file_and_what_is_none(tmp_path: Path) -> None:
+def test_tokens_come_from_a_file_or_the_environment(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"{TOKEN}\n")
     with served(tmp_path / "state", "--learner", "perceptron", "--set", f"serve.token_file={secret}") as service:
@@ -146,17 +146,17 @@ def test_a_token_from_a_file_and_what_is_none(tmp_path: Path) -> None:
         assert service.post("/predict", {"text": "a"}, {"Authorization": f"Bearer {TOKEN}"}).status == 200
     for token in ("two words", "zwölf"):
         error = refused("serve", tmp_path / "other", 0, env={"STREAMLIN_SERVE__TOKEN": token})
-        assert error == "serve.token: needs visible ASCII characters, got others"
+        assert error == "serve.token: needs visible ASCII characters without blanks, got others"
     error = refused("serve", tmp_path / "other", 0, "--set", f"serve.token={TOKEN}")
     assert "STREAMLIN_SERVE__TOKEN in the environment" in error
     assert TOKEN not in error
 
 
 @pytest.mark.parametrize("token", [None, TOKEN])
-def test_everybody_can_ask(tmp_path: Path, token: str | None) -> None:
-    """It is told when a service is open to all; who comes by any name is let in then."""
+def test_a_notice_tells_if_a_service_is_open_to_everybody(tmp_path: Path, token: str | None) -> None:
+    """There any host name is allowed."""
     env = {} if token is None else {"STREAMLIN_SERVE__TOKEN": token}
     with served(tmp_path / "state", "--learner", "perceptron", env=env, address="0.0.0.0:0") as service:
         answer = service.ask("GET", "/healthz", None, {"Host": "some.name"})
         assert answer.status == 200
-    assert ("everybody who reaches this machine" in service.told) == (token is None)
+    assert ("everybody who can reach this machine" in service.told) == (token is None)

@@ -1,4 +1,4 @@
-"""The service does what its OpenAPI says, whatever is asked of it."""
+"""The service does what its OpenAPI document says."""
 
 import subprocess
 import sys
@@ -12,18 +12,15 @@ from tests.service.served import Served, served
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One with further fields, whose labels are as many as are thought of."""
+    """One with further fields, and room for any number of labels."""
     limits = ("--set", "serve.max_batch=10", "--set", "pipeline.max_labels=100000", "--learner", "perceptron")
     fields = ("--set", 'fields.categories=["product"]', "--set", 'evaluation.slice_by=["meta.split"]')
     with served(tmp_path_factory.mktemp("openapi") / "state", "--late-labels", *limits, *fields) as running:
         yield running
 
 
-def test_schemathesis(service: Served, tmp_path: Path) -> None:
-    """What the description allows is taken, all else is refused in a way that it describes; never a 500.
-
-    Whatever was taken could be read, and was learned.
-    """
+def test_every_answer_is_as_the_document_says(service: Served, tmp_path: Path) -> None:
+    """Valid requests are accepted, others are refused as described, never with 500. Accepted events are learned."""
     command = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{service.url}openapi.json", "--no-color"]
     options = ["--checks", "all", "--max-examples", "150", "--seed", "1", "--generation-database", "none"]
     done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, timeout=200, check=False)
@@ -35,8 +32,8 @@ def test_schemathesis(service: Served, tmp_path: Path) -> None:
     assert service.figures()["streamlin_dead_letters_total"] == 0
 
 
-def test_the_examples_are_good(service: Served) -> None:
-    """Those of the description can be sent as they are."""
+def test_the_examples_can_be_sent(service: Served) -> None:
+    """Those of the document, as they are."""
     paths = service.ask("GET", "/openapi.json").value["paths"]
     for path, status in (("/predict", 200), ("/learn", 202)):
         examples = paths[path]["post"]["requestBody"]["content"]["application/json"]["examples"]

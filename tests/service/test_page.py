@@ -1,4 +1,4 @@
-"""The page about the service, word by word, at a port that is free."""
+"""The documentation of the service, run word by word at a free port."""
 
 import socket
 
@@ -11,8 +11,8 @@ from tests.docs.session import follow, session
 PORT = "8765"
 
 
-def test_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start, learn, predict, stop: what the page shows is what happens."""
+def test_the_documented_session_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start, learn, predict, stop."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     with session(monkeypatch) as own:

@@ -1,4 +1,4 @@
-"""What a service answers, and what it has learned by that."""
+"""A service's answers, and what it has learned afterwards."""
 
 import json
 import os
@@ -14,8 +14,8 @@ SMALL = ("--set", "evaluation.window=100", "--set", "features.bits=16")
 TEXTS = ["Win a prize now", "Lunch at noon?", ""]
 
 
-def test_learns_as_a_run_does(data: Path, tmp_path: Path) -> None:
-    """What was posted, one by one and in lists, gives what a run over it gives, bit for bit; and so do predictions."""
+def test_a_service_learns_as_a_run_does(data: Path, tmp_path: Path) -> None:
+    """Events posted singly and in lists give the state of a run over them, bit for bit, and its predictions."""
     events = real_events(data / "sms-spam.jsonl.gz", 300)
     with served(tmp_path / "served", *SMALL) as service:
         for event in events[:50]:
@@ -39,8 +39,8 @@ def test_learns_as_a_run_does(data: Path, tmp_path: Path) -> None:
     assert single == [{key: one[key] for key in keys} for one in told]
 
 
-def test_labels_that_come_later(tmp_path: Path) -> None:
-    """A text that was predicted waits for its label, which comes by its id; numbers are ids as their texts are."""
+def test_delayed_labels_are_joined_with_their_texts(tmp_path: Path) -> None:
+    """A predicted text waits for its label, which refers to it by id; numbers are ids too."""
     with served(tmp_path / "served", "--late-labels") as service:
         assert service.post("/predict?await_label=true", {"text": "a prize", "id": 42}).value["id"] == "42"
         texts = [{"text": "lunch at noon", "id": "43"}, {"text": "another prize", "id": "44"}]
@@ -58,7 +58,7 @@ def test_labels_that_come_later(tmp_path: Path) -> None:
     assert_same_state(tmp_path / "served", tmp_path / "run", places=False)
 
 
-def test_nothing_is_known_at_first(tmp_path: Path) -> None:
+def test_predictions_are_null_before_any_label(tmp_path: Path) -> None:
     with served(tmp_path / "served", "--learner", "perceptron") as service:
         answer = service.post("/predict", {"text": "a"})
         assert answer.value == {"predicted": None, "confidence": None, "learners": {"perceptron": None}}
@@ -66,8 +66,8 @@ def test_nothing_is_known_at_first(tmp_path: Path) -> None:
         assert service.post("/learn", []).value == {"accepted": 0}
 
 
-def test_fields_are_called_as_in_the_stream(tmp_path: Path) -> None:
-    """The journal has the input's own names; a text of several fields has a line for each, categories are fields."""
+def test_fields_have_the_names_of_the_stream(tmp_path: Path) -> None:
+    """The journal uses the input's names; a text of several fields has a line for each; categories are fields."""
     config = tmp_path / "own.toml"
     config.write_text(
         '[fields]\ntext = ["subject", "mail.body"]\nlabel = "class"\nid = "mail.number"\ncategories = ["product"]\n'
@@ -81,7 +81,7 @@ def test_fields_are_called_as_in_the_stream(tmp_path: Path) -> None:
         service.learned(2)
         told = service.post("/predict", asked).value
         error = service.post("/predict", {"text": "", "fields": {"produkt": "x"}}).error
-        assert error == "fields: unknown key 'produkt'; did you mean 'product'?"
+        assert error == "fields.produkt: unknown key; did you mean 'product'?"
         schema = service.ask("GET", "/openapi.json").value["components"]["schemas"]["Fields"]
         assert list(schema["properties"]) == ["product", "split"]
     assert service.lines[0] == {
@@ -98,8 +98,8 @@ def test_fields_are_called_as_in_the_stream(tmp_path: Path) -> None:
     assert told == {key: line[key] for key in told}
 
 
-def test_goes_on_where_it_was(tmp_path: Path) -> None:
-    """It takes the checkpoint's configuration, and what it had accepted; also where a run made the checkpoint."""
+def test_a_service_continues_from_its_checkpoint(tmp_path: Path) -> None:
+    """With the checkpoint's configuration and all accepted events; also if a run wrote the checkpoint."""
     stream = write_lines(
         tmp_path / "in.jsonl", [{"text": "a prize", "label": "spam"}, {"text": "noon", "label": "ham"}]
     )
@@ -119,8 +119,8 @@ def test_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "made with a different configuration: learners: perceptron in the checkpoint, naive_bayes now" in error
 
 
-def test_the_checkpoint_before_the_last(tmp_path: Path) -> None:
-    """What was learned behind it is learned again, from the journal."""
+def test_the_previous_checkpoint_can_be_used(tmp_path: Path) -> None:
+    """Events learned after it are learned again, from the journal."""
     state = tmp_path / "state"
     for text in ("one", "two", "three"):
         with served(state, "--learner", "perceptron") as service:
@@ -129,8 +129,7 @@ def test_the_checkpoint_before_the_last(tmp_path: Path) -> None:
         assert service.figures()["streamlin_events_total"] == 3
 
 
-def test_what_was_answered_is_learned_when_it_ends(tmp_path: Path) -> None:
-    """SIGTERM: all that is in the journal is learned and saved."""
+def test_sigterm_learns_and_saves_all_accepted_events(tmp_path: Path) -> None:
     with served(tmp_path / "served", "--learner", "perceptron") as service:
         for number in range(20):
             events = [{"text": f"{number} {i}", "label": str(i % 5)} for i in range(100)]
@@ -141,12 +140,12 @@ def test_what_was_answered_is_learned_when_it_ends(tmp_path: Path) -> None:
     assert found["events"] == len(service.lines) == 2000
 
 
-def test_only_one_of_a_folder(tmp_path: Path) -> None:
+def test_only_one_service_can_use_a_folder(tmp_path: Path) -> None:
     with served(tmp_path / "state", "--learner", "perceptron"):
         assert "is in use by another streamlin process" in refused("serve", tmp_path / "state", 0, code=4)
 
 
-def test_a_port_in_use(tmp_path: Path) -> None:
+def test_a_port_in_use_is_refused(tmp_path: Path) -> None:
     with served(tmp_path / "state", "--learner", "perceptron") as service:
         error = refused("serve", tmp_path / "other", service.port)
         assert error == f"serve {service.port}: port {service.port} is in use; give another one"
@@ -154,8 +153,8 @@ def test_a_port_in_use(tmp_path: Path) -> None:
     assert refused("serve", tmp_path / "other", "nowhere").startswith("serve nowhere: needs [HOST:]PORT")
 
 
-@pytest.mark.parametrize("package", ["fastapi", "uvloop", "prometheus_client"])
-def test_a_missing_package(tmp_path: Path, package: str) -> None:
+@pytest.mark.parametrize("package", ["starlette", "uvicorn", "httptools", "uvloop", "prometheus_client"])
+def test_a_missing_package_is_named(tmp_path: Path, package: str) -> None:
     (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('No module named {package}', name='{package}')")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     assert refused("serve", tmp_path / "state", 0, env={"PYTHONPATH": path}) == (
@@ -163,7 +162,7 @@ def test_a_missing_package(tmp_path: Path, package: str) -> None:
     )
 
 
-def test_requests_that_do_not_belong_to_the_checkpoint(tmp_path: Path) -> None:
+def test_a_foreign_journal_is_refused(tmp_path: Path) -> None:
     with served(tmp_path / "state", "--learner", "perceptron") as service:
         service.post("/learn", {"text": "a", "label": "b"})
     (path,) = journal_of(service.folder)
@@ -171,24 +170,24 @@ def test_requests_that_do_not_belong_to_the_checkpoint(tmp_path: Path) -> None:
     assert "they do not belong together" in refused("serve", tmp_path / "state", 0, code=3)
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
-    """Nothing is lost that was answered: where it can't be kept, the answer says so, and the service ends."""
+def test_a_full_disk_ends_the_service_without_loss(tmp_path: Path) -> None:
+    """The answer to an event that can't be stored says so, and the service ends."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))"
     with served(tmp_path / "state", "--learner", "perceptron", before=limit) as service:
         accepted = 0
         while (answer := service.post("/learn", {"text": "x" * 50_000, "label": "a"})).status == 202:
             accepted += 1
         assert answer.status == 503
-        assert answer.error.endswith("can't be kept: File too large")
+        assert answer.error.endswith("can't be stored: File too large")
         done = finish(service.process)
     assert done.code == 3
-    assert "can't be kept: File too large" in done.err
+    assert "can't be stored: File too large" in done.err
     with served(tmp_path / "state", "--learner", "perceptron") as service:
         assert service.figures()["streamlin_events_total"] == accepted
 
 
-def test_a_torn_line_is_none(tmp_path: Path) -> None:
-    """Killed in the middle of writing: what nobody was answered for is gone, and the next line is whole."""
+def test_an_unfinished_line_is_dropped(tmp_path: Path) -> None:
+    """Killed while writing: a line without an answer is dropped, and the next line is whole."""
     with served(tmp_path / "state", "--learner", "perceptron") as service:
         service.post("/learn", {"text": "one", "label": "a"})
         kill(service.process)

@@ -6,10 +6,15 @@ import msgspec
 
 
 class Frame:
-    """A snapshot in two forms: whole, for a page that is new or missed the frame before; and as an update.
+    """A snapshot in two forms: whole, for a page that does not have the previous frame; and only the news.
 
-    Only the curve is long; the update holds the points after those that the frame before had, if these have not
-    changed.
+    Only the curve is long, so the news hold the rest of the snapshot, and those points of the curve that follow the
+    previous frame's. If the earlier points have changed, the news hold the whole curve.
+
+    Parameters
+    ----------
+    snapshot : the contents of the page; `done` says whether it is the last one.
+    before : the previous frame, or None.
     """
 
     def __init__(self, snapshot: dict[str, Any], before: "Frame | None") -> None:
@@ -21,7 +26,7 @@ class Frame:
         self.news = self.whole if before is None else self._message(before.points_in(self._curve))
 
     def points_in(self, curve: dict[str, Any] | None) -> int:
-        """How many points this frame has, if a later curve begins with the same ones; else 0."""
+        """How many points this frame has, if a later curve begins with the same points; otherwise 0."""
         if self._curve is None or curve is None:
             return 0
         had = self._curve["labelled"]

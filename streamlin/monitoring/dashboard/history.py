@@ -1,14 +1,14 @@
-"""The course of speed and lag, in a bounded number of points."""
+"""Speed and lag over time, in a bounded number of points."""
 
 from typing import NamedTuple
 
 POINTS = 240
-_FIRST_DISTANCE = 1.0
-"""Seconds between two points, at first."""
+_LEAST = 1.0
+"""Seconds between the first points."""
 
 
 class Point(NamedTuple):
-    """second : of the run. events_per_second : since the previous point. lag : waiting events; None: not known."""
+    """second : of the run. events_per_second : since the previous point. lag : events that wait; None: unknown."""
 
     second: float
     events_per_second: float
@@ -16,23 +16,23 @@ class Point(NamedTuple):
 
 
 class History:
-    """Points at a distance that doubles whenever there is no room for another; two neighbours become their mean."""
+    """Points at equal distances. When `room` is full, each two neighbours are merged and the distance doubles."""
 
     def __init__(self, room: int = POINTS) -> None:
         self.points: list[Point] = []
-        self._room, self._distance = room, _FIRST_DISTANCE
+        self._room, self._distance = room, _LEAST
         self._second, self._events = 0.0, 0
 
-    def needs_point(self, second: float) -> bool:
-        """Whether the next point is due; cheap."""
+    def is_due(self, second: float) -> bool:
+        """Whether it is time for a new point; cheap."""
         return second - self._second >= self._distance
 
     def begin(self, second: float, events: int) -> None:
-        """Start at a second, with the events so far."""
+        """Start at a second of the run, after so many events."""
         self._second, self._events = second, events
 
     def add(self, second: float, events: int, lag: int | None) -> None:
-        """Add the point of a second; `events` is the total so far."""
+        """Add a point; `events` counts all events of the run up to then."""
         rate = (events - self._events) / (second - self._second)
         self.points.append(Point(round(second, 2), round(rate, 1), lag))
         self._second, self._events = second, events

@@ -1,4 +1,4 @@
-"""The latest mistakes of the leading learner."""
+"""The latest events that were predicted wrong."""
 
 from collections import deque
 from typing import Any, NamedTuple
@@ -13,11 +13,11 @@ from streamlin.monitoring.dashboard.texts import LONG, shortened
 
 KEPT = 20
 _FEW = 4
-"""Fewer mistakes of a batch than this are read from it at once."""
+"""A batch with fewer mistakes is not kept: they are read from it at once."""
 
 
 class _Wrong(NamedTuple):
-    """Rows that were predicted wrong."""
+    """A batch and the numbers of its rows that were predicted wrong."""
 
     learned: Learned
     rows: NDArray[np.int64]
@@ -32,7 +32,7 @@ class _Mistake(NamedTuple):
 
 
 class Mistakes:
-    """The last twenty labelled events whose given prediction was wrong.
+    """The last twenty labelled events whose published prediction was wrong.
 
     hide_text : keep no texts.
     """
@@ -43,14 +43,14 @@ class Mistakes:
         self._unread: deque[_Wrong] = deque(maxlen=KEPT // _FEW)
 
     def learned(self, learned: Learned) -> None:
-        """Find the mistakes among the events that were just learned.
+        """Find the mistakes of a batch.
 
-        They are read from their batch only when a page needs them: by then later mistakes have replaced most of them.
-        Few batches are kept for that, since together they hold about 20 mistakes.
+        They are read from the batch only when they are listed; by then mistakes of later batches have replaced most of
+        them. Few batches are kept for that, since each holds several of the twenty.
         """
         rows = np.empty(KEPT, np.int64)
         found = last_wrong(learned.predictions.predicted, learned.predictions.lead, learned.codes, rows)
-        if found == KEPT:  # older mistakes will not be shown
+        if found == KEPT:  # this batch replaces all earlier mistakes
             self._unread.clear()
             self._last.clear()
         if found:
@@ -97,9 +97,9 @@ def last_wrong(
     codes: NDArray[np.int32],
     rows: NDArray[np.int64],
 ) -> int:
-    """Set the end of `rows` to the last rows that the lead got wrong, in order; returns their number.
+    """Set the end of `rows` to the last rows that the leading learner got wrong, in order; returns their number.
 
-    predicted int32[L, n], lead int32[n] and codes int32[n], -1: no label; see `streamlin.model.Learned`.
+    predicted int32[L, n], lead int32[n], codes int32[n] (-1: no label): see `streamlin.model.Learned`.
     """
     found = 0
     for i in range(codes.size - 1, -1, -1):

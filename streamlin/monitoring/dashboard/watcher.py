@@ -1,4 +1,4 @@
-"""What of a run is handed to the page, by the thread that learns and at little cost to it."""
+"""Hands snapshots of a run to the page: taken by the thread that learns, at little cost to it."""
 
 import threading
 import time
@@ -16,27 +16,31 @@ from streamlin.streams.addresses import redacted
 from streamlin.terminal.printing import without_quotes
 
 _PERIOD, _LONGEST, _SHARE = 1.0, 5.0, 0.015
-"""Seconds between two snapshots, at least and at most, and the share of its time that learning shall spend on them:
-with many labels a report is long, and snapshots are rarer."""
+"""Seconds between two snapshots, at least and at most, and the share of its time that the thread spends on them: with
+many labels a report is long, and snapshots are rarer."""
 _INTEREST = 5.0
-"""Seconds after which nobody looks any more."""
+"""Seconds for which a request for snapshots holds."""
 _NOTICES = 20
 
 
 class Dashboard(Watcher):
-    """Takes a snapshot of the run about once a second, while somebody looks.
+    """Takes a snapshot of the run about once a second while a page is open.
 
-    The server's thread says `ask`, and calls `latest` for what is shown; all else happens on the thread that learns. A
-    snapshot is never changed once it is there.
+    The server's thread calls `request`, and `latest()` for the contents of the page; everything else runs on the thread
+    that learns. A snapshot never changes.
 
     Parameters
     ----------
     hide_text : keep no text of events.
+
+    Attributes
+    ----------
+    latest : makes the contents of the last snapshot; None before the first.
     """
 
     def __init__(self, hide_text: bool = False) -> None:
         self.latest: Callable[[], dict[str, Any]] | None = None
-        self._asked = -_INTEREST
+        self._requested = -_INTEREST
         self._next = 0.0
         self._history = History()
         self._begun = False
@@ -44,37 +48,37 @@ class Dashboard(Watcher):
         self._notices: deque[str] = deque(maxlen=_NOTICES)
         self._lock = threading.Lock()
 
-    def ask(self) -> None:
-        """Somebody looks; from any thread."""
-        self._asked = time.monotonic()
+    def request(self) -> None:
+        """Ask for snapshots during the next seconds; from any thread."""
+        self._requested = time.monotonic()
 
     def update(self, run: RunView) -> None:
-        """Note the pace once a second; take a snapshot where one is due and wanted."""
+        """Add to the history about once a second; take a snapshot if one is due and requested."""
         if not self._begun:
             self._begun = True
             self._history.begin(run.seconds, run.model.prequential.events)
-        if self._history.needs_point(run.seconds):
+        if self._history.is_due(run.seconds):
             lag = run.lag()
             waiting = None if lag is None else sum(lag.values())
             self._history.add(run.seconds, run.model.prequential.events, waiting)
         now = time.monotonic()
-        if now >= self._next and now - self._asked < _INTEREST:
+        if now >= self._next and now - self._requested < _INTEREST:
             begin = time.thread_time()
             self.latest = self._snapshot(run, run.report(), False)
             cost = time.thread_time() - begin
             self._next = now + min(max(_PERIOD, cost / _SHARE), _LONGEST)
 
     def learned(self, learned: Learned) -> None:
-        """Keep what was predicted wrong."""
+        """Keep the mistakes."""
         self._mistakes.learned(learned)
 
     def notice(self, line: str) -> None:
-        """Keep a line; from any thread."""
+        """Keep a notice; from any thread."""
         with self._lock:
             self._notices.append(shortened(without_quotes(line) if self._hide_text else line, LONG))
 
     def finish(self, run: RunView, report: dict[str, Any]) -> None:
-        """The last snapshot; `report` is the run's."""
+        """Take the last snapshot; `report` is the run's."""
         self.latest = self._snapshot(run, report, True)
 
     def _snapshot(self, run: RunView, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:

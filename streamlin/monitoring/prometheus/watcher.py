@@ -1,4 +1,4 @@
-"""What of a run is handed to Prometheus, by the thread that learns, when it asks."""
+"""Hands a run's metrics to Prometheus: collected by the thread that learns, when a scrape asks for them."""
 
 import threading
 import time
@@ -11,55 +11,55 @@ from streamlin.monitoring.prometheus.families import families, gauge
 from streamlin.running.watching import RunView, Watcher
 
 _PATIENCE = 1.0
-"""Seconds that a scrape waits for the thread that learns; then it gets what there was."""
-_LOOK = 1.0
+"""Seconds that a scrape waits for the thread that learns; after that it gets the previous metrics."""
+_PERIOD = 1.0
 """Seconds between two looks at the lag."""
 
 
 class Metrics(Watcher):
-    """Takes the run's figures once for each scrape, and keeps an eye on its health.
+    """Collects the run's metrics once for each scrape, and records its health.
 
-    A collector of prometheus-client: `collect` is called by the server's threads.
+    A collector of prometheus-client: the server's threads call `collect`.
     """
 
     def __init__(self) -> None:
         self.health = Health()
-        self._wanted, self._taken = threading.Event(), threading.Event()
+        self._requested, self._fresh = threading.Event(), threading.Event()
         self._families: list[Metric] = []
         self._checkpoint_time: float | None = None
         self._next = 0.0
 
     def update(self, run: RunView) -> None:
-        """Take the figures if they are wanted."""
+        """Collect the metrics if a scrape waits for them; on the thread that learns."""
         now = time.monotonic()
         if now >= self._next:
-            self._next = now + _LOOK
-            self._look(run, now)
-        if self._wanted.is_set():
-            self.take(run)
+            self._next = now + _PERIOD
+            self._record_health(run, now)
+        if self._requested.is_set():
+            self.refresh(run)
 
     def finish(self, run: RunView, report: dict[str, Any]) -> None:
-        """The last figures."""
-        self.take(run)
+        """Collect the last metrics."""
+        self.refresh(run)
 
     def collect(self) -> list[Metric]:
-        """The figures, as fresh as can be."""
-        self._taken.clear()
-        self._wanted.set()
-        self._taken.wait(_PATIENCE)
+        """The metrics, as fresh as the thread that learns can give them."""
+        self._fresh.clear()
+        self._requested.set()
+        self._fresh.wait(_PATIENCE)
         return [*self._families, *self._age(), *self._readiness()]
 
-    def take(self, run: RunView) -> None:
-        """Take the figures; on the thread that learns."""
-        self._wanted.clear()
+    def refresh(self, run: RunView) -> None:
+        """Collect the metrics; on the thread that learns."""
+        self._requested.clear()
         self._families, self._checkpoint_time = families(run), run.state.written
-        self._taken.set()
+        self._fresh.set()
 
-    def _look(self, run: RunView, now: float) -> None:
+    def _record_health(self, run: RunView, now: float) -> None:
         counts = run.model.prequential
         lag = run.lag()
         waiting = None if lag is None else sum(lag.values())
-        self.health.seen(now, counts.events + counts.dead_letters + counts.tombstones, waiting)
+        self.health.record(now, counts.events + counts.dead_letters + counts.tombstones, waiting)
 
     def _age(self) -> list[Metric]:
         if self._checkpoint_time is None:
@@ -68,8 +68,8 @@ class Metrics(Watcher):
         return [gauge("checkpoint_age_seconds", "Time since the last checkpoint was written.", [((), age)])]
 
     def _readiness(self) -> list[Metric]:
-        healthy = self.health.trouble(time.monotonic()) is None
+        healthy = self.health.problem(time.monotonic()) is None
         return [
             gauge("ready", "Whether the checkpoint is loaded and reading has begun.", [((), self.health.ready)]),
-            gauge("healthy", "Whether the run goes on, or has nothing to do.", [((), healthy)]),
+            gauge("healthy", "Whether the run makes progress, or has nothing to do.", [((), healthy)]),
         ]

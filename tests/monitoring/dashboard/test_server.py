@@ -1,4 +1,4 @@
-"""The page's server, asked as browsers, and as others who wish it ill, would."""
+"""The page's server, as browsers and attackers would use it."""
 
 import http.client
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from streamlin.monitoring.dashboard.server import Server
+from streamlin.monitoring.dashboard.server import serve_page
 from streamlin.monitoring.dashboard.static import FILES
 from streamlin.monitoring.dashboard.watcher import Dashboard
 from streamlin.monitoring.listener import listen
@@ -27,10 +27,10 @@ class Site:
         self.port = listener.port
         self._connections: list[http.client.HTTPConnection] = []
         self._answers: list[http.client.HTTPResponse] = []
-        self.server = Server(self.dashboard, listener)
+        self.server = serve_page(self.dashboard, listener)
 
     def ask(self, path: str, method: str = "GET", host: str | None = None) -> http.client.HTTPResponse:
-        """An answer whose body is not read yet."""
+        """An answer whose body is still to be read."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         self._connections.append(connection)
         connection.request(method, path, headers={} if host is None else {"Host": host})
@@ -38,7 +38,7 @@ class Site:
         return answer
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close all connections and the server."""
         for open_one in (*self._answers, *self._connections):
             open_one.close()
         self.server.close()
@@ -52,12 +52,12 @@ def site() -> Iterator[Site]:
 
 
 def shown(data: dict[str, Any]) -> Callable[[], dict[str, Any]]:
-    """A snapshot that shows just that."""
+    """A snapshot of these contents."""
     return lambda: data
 
 
 def next_data(answer: http.client.HTTPResponse) -> dict[str, Any]:
-    """The next snapshot of a stream of events."""
+    """The next snapshot in a stream of events."""
     while True:
         line = answer.readline()
         assert line, "the stream has ended"
@@ -66,8 +66,8 @@ def next_data(answer: http.client.HTTPResponse) -> dict[str, Any]:
             return data
 
 
-def test_every_file_and_its_size(site: Site) -> None:
-    """All of the page together is below 300 kB."""
+def test_every_file_is_served_with_its_type(site: Site) -> None:
+    """The whole page is smaller than 300 kB."""
     total = 0
     for path in ("/", *(f"/{name}" for name in FILES)):
         answer = site.ask(path)
@@ -78,8 +78,8 @@ def test_every_file_and_its_size(site: Site) -> None:
     assert total < 300_000
 
 
-def test_nothing_of_the_page_comes_from_elsewhere(site: Site) -> None:
-    """No address of another machine in what is loaded; and the browser is told to load none."""
+def test_the_page_loads_nothing_from_elsewhere(site: Site) -> None:
+    """The files name no other machine, and the policy forbids loading from one."""
     for path in ("/", "/page.js", "/page.css", "/uPlot.css"):
         assert b"//" not in site.ask(path).read().replace(b"// ", b"").replace(b"https://github.com", b"")
     policy = site.ask("/").headers["Content-Security-Policy"]
@@ -92,28 +92,28 @@ STRAY = ["/nothing", "/../cli.py", "/%2e%2e/cli.py", "/static/", "/events/", "//
 
 
 @pytest.mark.parametrize("path", STRAY)
-def test_an_unknown_path(site: Site, path: str) -> None:
+def test_unknown_paths_get_404(site: Site, path: str) -> None:
     answer = site.ask(path)
     assert answer.status == 404
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-def test_only_get_and_head(site: Site, method: str) -> None:
+def test_methods_other_than_get_and_head_get_405(site: Site, method: str) -> None:
     for path in ("/", "/events"):
         answer = site.ask(path, method)
         assert answer.status == 405
         assert answer.headers["Allow"] == "GET, HEAD"
 
 
-def test_head_has_no_body_and_ends(site: Site) -> None:
+def test_head_gets_no_body_and_ends(site: Site) -> None:
     for path in ("/", "/events"):
         answer = site.ask(path, "HEAD")
         assert answer.status == 200
         assert answer.read() == b""
 
 
-def test_a_name_that_is_not_this_machines(site: Site) -> None:
+def test_another_host_name_gets_400(site: Site) -> None:
     for path in ("/", "/events", "/nothing"):
         answer = site.ask(path, host="evil.example")
         assert answer.status == 400
@@ -121,14 +121,14 @@ def test_a_name_that_is_not_this_machines(site: Site) -> None:
     assert site.ask("/", host=f"localhost:{site.port}").status == 200
 
 
-def test_noise_instead_of_http(site: Site) -> None:
+def test_noise_instead_of_http_gets_400(site: Site) -> None:
     with socket.create_connection(("127.0.0.1", site.port), PATIENCE) as noise:
         noise.sendall(b"\x16\x03\x01\x00\xff" * 100 + b"\r\n\r\n")
         assert noise.recv(1000).startswith(b"HTTP/1.1 400")
     assert site.ask("/").status == 200
 
 
-def test_a_new_page_gets_all_and_then_what_is_new(site: Site) -> None:
+def test_a_new_page_gets_everything_then_only_news(site: Site) -> None:
     site.dashboard.latest = shown(snapshot([1, 2]))
     first, second = site.ask("/events"), site.ask("/events")
     assert first.headers["Content-Type"].startswith("text/event-stream")
@@ -156,8 +156,8 @@ def test_the_last_snapshot_ends_the_stream(site: Site) -> None:
         site.ask("/")
 
 
-def test_slow_and_vanished_clients_hold_up_nobody(site: Site) -> None:
-    """One reads nothing of 21 MB of snapshots, one goes away in their midst; a third gets the latest one."""
+def test_slow_and_vanished_clients_delay_no_others(site: Site) -> None:
+    """Of 21 MB of snapshots one client reads nothing, one disconnects in between; a third gets each snapshot."""
     large = snapshot([1]) | {"filling": "x" * 3_000_000}
     site.dashboard.latest = shown(large)
     slow = socket.create_connection(("127.0.0.1", site.port), PATIENCE)
@@ -178,7 +178,7 @@ def test_slow_and_vanished_clients_hold_up_nobody(site: Site) -> None:
     slow.close()
 
 
-def test_so_many_pages_and_no_more(site: Site) -> None:
+def test_more_than_100_pages_get_503(site: Site) -> None:
     site.dashboard.latest = shown(snapshot([1]))
     pages = [site.ask("/events") for _ in range(100)]
     for page in pages:
