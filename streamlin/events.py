@@ -164,6 +164,13 @@ class Batch:
             self.kept[events],
         )
 
+    def keys(self) -> list[str]:
+        """The id of each event; its position, `part:offset`, if it has no id."""
+        ids: list[Any] = self.ids
+        if None not in ids:
+            return ids
+        return [self.records.name(self.kept[i]) if key is None else key for i, key in enumerate(ids)]
+
     def whole_texts(self) -> list[str]:
         """The text of each event, with its pieces joined by line feeds."""
         if self.pieces is None:

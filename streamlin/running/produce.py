@@ -55,11 +55,10 @@ def produce(
 def _send(portion: Portion, encode: Format | None, sink: object) -> int:
     """Send a portion; returns the number of messages."""
     records, batch = portion.records, portion.batch
-    names = [records.name(i) if key is None else key for i, key in zip(batch.kept, batch.ids, strict=True)]
     if encode is not None:
-        lines, keys = [encode.encode(event) for event in batch.events()], names
+        lines, keys = [encode.encode(event) for event in batch.events()], batch.keys()
     else:
-        own = dict(zip(batch.kept.tolist(), names, strict=True))
+        own = dict(zip(batch.kept.tolist(), batch.keys(), strict=True))
         numbers = [i for i in range(portion.begin, portion.count) if i not in records.tombstones]
         lines, keys = [records[i] for i in numbers], [own.get(i) or records.name(i) for i in numbers]
     if not lines:

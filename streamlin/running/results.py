@@ -110,7 +110,7 @@ class Results(Iterator[Prediction]):
         names = [*self._run.model.labels.names, None]  # code -1 is the last one, None
         given_out = predictions.predicted[predictions.lead, range(len(batch))]
         return {
-            "id": [batch.records.name(int(batch.kept[i])) if key is None else key for i, key in enumerate(batch.ids)],
+            "id": batch.keys(),
             "predicted": [names[code] for code in given_out.tolist()],
             "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
             **{

@@ -90,12 +90,11 @@ _SHARE_SIZE = 8
 
 def _keys(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
     """The ids, or the positions of events without id, as one JSON list and PADDING; and bool[n], which are ids."""
-    names, has_id = batch.ids, np.ones(len(batch), np.bool_)
-    if None in names:
-        has_id = np.array([key is not None for key in names], np.bool_)
-        names = [batch.records.name(batch.kept[i]) if key is None else key for i, key in enumerate(names)]
+    has_id = np.ones(len(batch), np.bool_)
+    if None in batch.ids:
+        has_id = np.array([id_ is not None for id_ in batch.ids], np.bool_)
     keys = bytearray()
-    _ENCODER.encode_into(names, keys)
+    _ENCODER.encode_into(batch.keys(), keys)
     keys += bytes(PADDING)
     return keys, has_id
 

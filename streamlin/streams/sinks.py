@@ -111,9 +111,7 @@ class Sinks:
         begin = 0
         if (sent := self._written.get(batch.records.key)) is not None:
             begin = int(np.searchsorted(batch.records.offsets[batch.kept], sent))
-        keys: list[Any] = batch.ids
-        if None in keys:
-            keys = [batch.records.name(batch.kept[i]) if key is None else key for i, key in enumerate(keys)]
+        keys = batch.keys()
         if begin < len(keys):
             output.sink.write_messages(lines.text, lines.bounds[begin:], keys[begin:])
 

@@ -159,7 +159,7 @@ def test_without_classes_a_new_label_starts_a_new_model():
     predicted, notices = run(model, events, size=2)
     assert predicted["sklearn"][:6] == [None, None, None, "y", "y", "z"]
     assert [line.partition(": ")[2][:16] for line in notices] == [f"label '{label}' is new" for label in "zwu"]
-    assert "for the first time; classes = [...]" in notices[0]
+    assert "for the first time; list all labels as classes = [...]" in notices[0]
     assert "for the 4th time" in notices[2]
 
 

@@ -32,11 +32,11 @@ class LettingGo:
 
     stop: threading.Event | None = None
     known: tuple[int, ...] = ()
-    told: tuple[tuple[int, int], ...] = ()
+    committed: tuple[tuple[int, int], ...] = ()
 
     def __init__(self, address: str, context: SourceContext) -> None:
         self._context, self._given = context, 0
-        LettingGo.known = LettingGo.told = ()
+        LettingGo.known = LettingGo.committed = ()
 
     def poll(self, limit: int) -> list[Records] | None:
         if self._given:
@@ -55,7 +55,7 @@ class LettingGo:
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
         if positions:
-            LettingGo.told += ((positions["part"]["offset"], number),)
+            LettingGo.committed += ((positions["part"]["offset"], number),)
 
     def close(self) -> None:
         pass
@@ -107,5 +107,5 @@ def test_the_checkpoint_holds_all_that_the_source_gave(
     with closing(Run(config, Silent(), stop=stop)) as pipeline:
         events = pipeline.run()["events"]
     assert LettingGo.known == (1, 2, events)
-    assert LettingGo.told[:3] == ((1, 2), (2, 3), (events, 4))  # checkpoint 1 is that of the start
+    assert LettingGo.committed[:3] == ((1, 2), (2, 3), (events, 4))  # checkpoint 1 is that of the start
     assert events == ROUNDS or (stopped and threads == 2)
