@@ -12,8 +12,8 @@ from tests import naive_features
 
 
 def hashed(data: bytes, behind: bytes = bytes(PADDING), before: bytes = b"") -> int:
-    octets = np.frombuffer(bytearray(before + data + behind), np.uint8)
-    return int(murmur3_32(octets, len(before), len(before) + len(data)))
+    buffer = np.frombuffer(bytearray(before + data + behind), np.uint8)
+    return int(murmur3_32(buffer, len(before), len(before) + len(data)))
 
 
 @pytest.mark.parametrize(

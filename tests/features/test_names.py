@@ -39,9 +39,9 @@ def listed(names):
     state = names.state()
     if not state:
         return {}
-    octets, bounds = state["octets"].tobytes(), [0, *state["ends"].tolist()]
+    data, bounds = state["octets"].tobytes(), [0, *state["ends"].tolist()]
     pairs = zip(state["hashes"].tolist(), pairwise(bounds), strict=True)
-    return {hashed: octets[begin:end].decode("utf-8", "surrogatepass") for hashed, (begin, end) in pairs}
+    return {hashed: data[begin:end].decode("utf-8", "surrogatepass") for hashed, (begin, end) in pairs}
 
 
 def of_texts(*texts):

@@ -72,17 +72,17 @@ def test_records_do_not_depend_on_where_a_stream_is_cut(data, sizes):
 @given(mostly_csv)
 def test_uncompiled_kernels_give_the_same_result(data):
     """Uncompiled, indices are checked by numpy."""
-    octets = np.frombuffer(data, np.uint8)
+    buffer = np.frombuffer(data, np.uint8)
     results = []
     for kernel in (cut_records, cut_records.py_func):
         starts, ends = np.zeros((2, data.count(b"\n")), np.int64)
-        n, consumed = kernel(octets, COMMA, starts, ends)
+        n, consumed = kernel(buffer, COMMA, starts, ends)
         results.append((n, consumed, starts.tolist(), ends.tolist()))
     assert results[0] == results[1]
     cells = []
     for kernel in (cut_cells, cut_cells.py_func):
         counts, begins, stops, doubled = (np.zeros(shape, np.int64) for shape in (1, (1, 3), (1, 3), (1, 3)))
-        kernel(octets, np.array([0]), np.array([len(data)]), COMMA, counts, begins, stops, doubled)
+        kernel(buffer, np.array([0]), np.array([len(data)]), COMMA, counts, begins, stops, doubled)
         cells.append([column.tolist() for column in (counts, begins, stops, doubled)])
     assert cells[0] == cells[1]
 
@@ -93,8 +93,8 @@ def rows_of(records: list[bytes], width: int) -> list[list[str] | int]:
     shape = len(records), width
     counts = np.zeros(len(records), np.int64)
     begins, stops, doubled = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
-    octets = np.frombuffer(lines.data, np.uint8)
-    cut_cells(octets, lines.starts, lines.ends, COMMA, counts, begins, stops, doubled)
+    buffer = np.frombuffer(lines.data, np.uint8)
+    cut_cells(buffer, lines.starts, lines.ends, COMMA, counts, begins, stops, doubled)
     rows: list[list[str] | int] = []
     for i, count in enumerate(counts):
         cells = [lines.data[begins[i, j] : stops[i, j]].decode() for j in range(max(count, 0))]
