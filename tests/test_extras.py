@@ -1,4 +1,4 @@
-"""river and scikit-learn are wanted by those alone who import what needs them."""
+"""Each extra is needed only by the modules that use it."""
 
 import subprocess
 import sys
@@ -27,3 +27,27 @@ def test_streamlin_itself_imports_neither():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+SERVES = """
+import sys, urllib.request
+sys.modules |= dict.fromkeys({absent!r})
+from streamlin.monitoring.listener import listen
+from streamlin.monitoring.{package}.server import {serve}
+from streamlin.monitoring.{package}.watcher import {watcher}
+listener = listen("test", "0")
+server = {serve}({watcher}(), listener)
+print(urllib.request.urlopen(listener.url + {path!r}).status)
+server.close()
+"""
+ALONE = [
+    ("dashboard", "serve_page", "Dashboard", "page.js", ("prometheus_client", "httptools", "uvloop")),
+    ("prometheus", "serve_metrics", "Metrics", "healthz", ("httptools", "uvloop")),
+]
+
+
+@pytest.mark.parametrize(("package", "serve", "watcher", "path", "absent"), ALONE)
+def test_page_and_metrics_need_only_their_own_extra(package, serve, watcher, path, absent):
+    code = SERVES.format(package=package, serve=serve, watcher=watcher, path=path, absent=absent)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "200\n"

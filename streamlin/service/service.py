@@ -44,7 +44,7 @@ _SERVER = ServerOptions(
     event_loop=uvloop.new_event_loop,
     log_level="error",
 )
-_OTHER_HOST = problem(400, "the Host header is not that of the service")
+_OTHER_HOST = problem(400, "the Host header does not name this machine")
 
 
 def configuration(folder: str, given: RunConfig, previous: bool = False, allow_pickle: bool = False) -> RunConfig:

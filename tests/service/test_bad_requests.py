@@ -145,7 +145,7 @@ def test_another_host_name_gets_400(service: Served) -> None:
     """A foreign name that was made to resolve to this machine (DNS rebinding)."""
     answer = service.ask("POST", "/predict", b"{}", JSON | {"Host": "evil.example"})
     assert answer.status == 400
-    assert answer.error == "the Host header is not that of the service"
+    assert answer.error == "the Host header does not name this machine"
 
 
 @pytest.mark.parametrize(

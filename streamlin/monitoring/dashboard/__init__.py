@@ -1,1 +1,1 @@
-"""A page that shows a run while it goes on: what it shows, and the server that hands it out."""
+"""The page that shows a run while it lasts: its contents, and the server for it."""

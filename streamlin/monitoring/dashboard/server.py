@@ -26,7 +26,7 @@ _HEADERS = NO_SNIFFING | {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-_OTHER_HOST = PlainTextResponse("the Host header is not that of the page\n", 400)
+_OTHER_HOST = PlainTextResponse("the Host header does not name this machine\n", 400)
 
 
 def serve_page(dashboard: Dashboard, listener: Listener) -> Server:

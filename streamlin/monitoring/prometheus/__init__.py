@@ -1,1 +1,1 @@
-"""A run as Prometheus sees it: figures, health, and the port where they are had."""
+"""Metrics and health of a run for Prometheus, and the server for them."""

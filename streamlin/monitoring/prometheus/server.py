@@ -11,7 +11,7 @@ from streamlin.monitoring.prometheus.routes import PATHS, routes
 from streamlin.monitoring.prometheus.watcher import Metrics
 from streamlin.monitoring.server import Server
 
-_OTHER_HOST = PlainTextResponse("the Host header is not that of the metrics\n", 400)
+_OTHER_HOST = PlainTextResponse("the Host header does not name this machine\n", 400)
 
 
 def serve_metrics(metrics: Metrics, listener: Listener) -> Server:
