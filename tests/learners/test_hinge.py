@@ -27,7 +27,7 @@ def test_three_events_by_hand():
     assert_allclose(learner.scores_many([{"a": 1}]), [[score, -score]], rtol=1e-6)
 
 
-def test_without_loss_nothing_is_learned():
+def test_an_event_without_loss_teaches_nothing():
     """After one step of eta 1 the margin of (1; 1) is 4."""
     learner = Hinge(eta=1.0).learn_one({}, "x").learn_one({"a": 1}, "y")
     weights, bias = learner.weights.copy(), learner.bias.copy()
@@ -38,17 +38,17 @@ def test_without_loss_nothing_is_learned():
 
 @pytest.mark.parametrize("value", [0.0, -1.0, nan, inf])
 @pytest.mark.parametrize("key", ["eta", "epsilon"])
-def test_refuses_an_eta_or_epsilon_that_is_not_positive(key, value):
+def test_eta_and_epsilon_must_be_positive_and_finite(key, value):
     with pytest.raises(ConfigError, match=f"hinge.{key} {POSITIVE}, got {value}"):
         Hinge(**{key: value})
 
 
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n):
     check_against_twin(Hinge(), NaiveHinge(), real_examples(data / name, n), bits=20)
 
 
 @given(streams(), st.booleans())
-def test_any_stream_as_the_twin(stream, normalize):
+def test_any_stream_gives_the_scores_of_the_twin(stream, normalize):
     parameters = {"eta": 0.3, "normalize": normalize}
     check_against_twin(Hinge(**parameters), NaiveHinge(**parameters), stream)

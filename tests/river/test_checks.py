@@ -16,12 +16,12 @@ def cases():
 
 
 @pytest.mark.parametrize(("model", "check"), list(cases()))
-def test_river_finds_nothing(model, check):
+def test_rivers_own_checks_pass(model, check):
     check(model.clone())
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_no_check_is_left_out(model):
+def test_no_check_of_river_is_skipped(model):
     assert model._unit_test_skips() == set()
     names = [check.__name__ for check in checks.yield_checks(model)]
     assert {"check_learn_many_matches_learn_one", "check_predict_proba_many_matches_predict_proba_one"} < set(names)

@@ -20,7 +20,7 @@ def expected(model):
 
 
 @parametrize_with_checks([getattr(sklearn, name)() for name in sklearn.__all__], expected_failed_checks=expected)
-def test_scikit_learn_finds_nothing(estimator, check):
+def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
 

@@ -37,7 +37,7 @@ def random(n=80, width=7):
 
 
 @EVERY
-def test_behind_a_vectorizer_it_learns_what_it_learns_of_the_texts(name, data):
+def test_a_vectorizer_and_texts_give_equal_results(name, data):
     """The vectorizer sorts each row's columns, so that sums are rounded in another order."""
     texts, labels = stream(data)
     columns = make_pipeline(hashing(), getattr(sklearn, name)()).fit(texts, labels)
@@ -46,7 +46,7 @@ def test_behind_a_vectorizer_it_learns_what_it_learns_of_the_texts(name, data):
 
 
 @EVERY
-def test_it_is_the_learner(name):
+def test_a_wrapper_predicts_as_its_learner(name):
     """A mapping of each row's columns, whose names are hashed to other buckets; which they are matters to none."""
     X, y = random()
     model, learner = getattr(sklearn, name)().partial_fit(X, y), getattr(learners, name)(features=View(bits=20))
@@ -57,7 +57,7 @@ def test_it_is_the_learner(name):
 
 @EVERY
 @pytest.mark.parametrize("form", [csr_matrix, csr_array, csc_matrix, coo_array, pd.DataFrame, np.ndarray.tolist])
-def test_all_forms_of_a_matrix_are_one(name, form):
+def test_all_forms_of_a_matrix_give_equal_results(name, form):
     X, y = random()
     found, expected = getattr(sklearn, name)().fit(form(X), y), getattr(sklearn, name)().fit(X, y)
     assert_array_equal(found.decision_function(form(X)), expected.decision_function(X))
@@ -67,7 +67,7 @@ def test_all_forms_of_a_matrix_are_one(name, form):
 
 @EVERY
 @pytest.mark.parametrize("size", [1, 7])
-def test_portions_change_nothing(name, size):
+def test_portions_of_partial_fit_change_nothing(name, size):
     X, y = random()
     parts, whole = getattr(sklearn, name)(), getattr(sklearn, name)().partial_fit(X, y)
     for begin in range(0, len(X), size):
@@ -75,7 +75,7 @@ def test_portions_change_nothing(name, size):
     assert_array_equal(parts.decision_function(X), whole.decision_function(X))
 
 
-def test_values_are_not_changed():
+def test_the_users_matrix_is_not_changed():
     """Repeats and zeros are put in order in a copy."""
     X = csr_matrix((np.array([1.0, 0.0, 2.0, 3.0]), np.array([1, 0, 1, 2]), np.array([0, 3, 4])), shape=(2, 3))
     model = sklearn.NaiveBayes().fit(X, ["a", "b"])
@@ -85,7 +85,7 @@ def test_values_are_not_changed():
     assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
-def test_a_single_column_and_very_many():
+def test_one_column_and_very_many_are_accepted():
     for width in (1, 2, 3, 1 << 22):
         X = csr_matrix((np.ones(4), np.array([0, width - 1] * 2), np.arange(5)), shape=(4, width))
         model = sklearn.Perceptron().fit(X, ["a", "b"] * 2)
@@ -95,14 +95,14 @@ def test_a_single_column_and_very_many():
 
 @EVERY
 @pytest.mark.parametrize("vectorizer", [HashingVectorizer(alternate_sign=False), CountVectorizer(), TfidfVectorizer()])
-def test_pipelines_are_validated(name, vectorizer, data):
+def test_pipelines_work_in_cross_validation(name, vectorizer, data):
     texts, labels = stream(data, 600)
     scores = cross_val_score(make_pipeline(vectorizer, getattr(sklearn, name)()), texts, labels, cv=2)
     majority = max(map(labels.count, labels)) / len(labels)
     assert scores.mean() > majority + 0.1
 
 
-def test_what_is_no_matrix_for_it_is_a_value_error():
+def test_invalid_matrices_raise_value_error():
     X, y = random()
     with pytest.raises(ValueError, match=r"Negative values in data passed to NaiveBayes"):
         sklearn.NaiveBayes().fit(-X, y)
