@@ -1,4 +1,4 @@
-"""Honest and exactly once, on real streams: DESIGN.md, sections 1 and 4."""
+"""Test-then-train without peeking, and states that continue identically, on real streams (DESIGN.md, 1 and 4)."""
 
 import json
 from dataclasses import replace
@@ -32,12 +32,12 @@ def config_of(extra=(), **tables):
 
 @cache
 def stream(path, n, extra):
-    """A real stream with labels hidden, texts emptied and all sorts of weights."""
+    """A real stream with some labels hidden, some texts emptied and various weights."""
     return thinned(read_events(path, n, extra))
 
 
 def labelled(*pairs):
-    """Events of texts with their labels."""
+    """Events with these texts and labels."""
     return [Event(text, label) for text, label in pairs]
 
 
@@ -53,7 +53,7 @@ def run(model, events, size, begin=0, end=None):
 
 
 def kept(model):
-    """What a checkpoint would keep of a model: copies, and the rest as JSON."""
+    """The state that a checkpoint would hold: copies of arrays, and the rest as JSON."""
     arrays, rest = model.state()
     return {name: array.copy() for name, array in arrays.items()}, json.dumps(rest)
 
@@ -66,7 +66,7 @@ def restored(config, state):
 
 
 def assert_same_state(ours, theirs):
-    """Every array of two states and all the rest, bit for bit."""
+    """Two states are equal in every array and in the rest, bit for bit."""
     assert ours[0].keys() == theirs[0].keys()
     for name, array in ours[0].items():
         assert_array_equal(array, theirs[0][name], err_msg=name, strict=True)
@@ -144,7 +144,7 @@ def test_a_restored_model_continues_identically(data, name, n, extra):
 
 @EVERY_STREAM
 def test_weight_0_only_changes_the_number_of_events(data, name, n, extra):
-    """The stream without its events of weight 0 leaves the same rows, labels, weights and measures."""
+    """The stream without its events of weight 0 gives the same rows, labels, weights and metrics."""
     events, config = stream(data / name, n, extra), config_of()
     counting = [event for event in events if event.weight > 0]
     with_zeros, without = Model(config), Model(config)
@@ -171,7 +171,7 @@ def test_an_event_of_weight_0_is_predicted():
 
 
 def test_new_labels_of_weight_0_are_not_candidates():
-    """A label that only an event of weight 0 carries is unknown to all that follow."""
+    """A label that only an event of weight 0 has is unknown to all later events."""
     model = Model(config_of())
     events = labelled(("a b", "x"), ("a b", "y"), ("a b", "x"), ("c", "x"))
     predicted, *_ = run(model, [replace(events[0], weight=0.0), *events[1:]], 10)
@@ -181,7 +181,7 @@ def test_new_labels_of_weight_0_are_not_candidates():
 
 
 def test_each_learner_reads_its_own_view(data):
-    """With words and with characters a learner does what it does in a model of its own."""
+    """With words and with characters a learner gives the results of a model of its own."""
     events = stream(data / "sms-spam.jsonl.gz", 3000, ())[:400]
     views = {"bits": 16, "words": {"ngrams": [1, 1]}, "letters": {"tokens": "char_wb", "ngrams": [2, 3]}}
     learners = [
@@ -207,7 +207,7 @@ def test_each_learner_reads_its_own_view(data):
 
 
 def test_predicting_changes_nothing_and_uses_the_learned_state(data):
-    """What is predicted, labels hidden or not, is what the next step would predict of its first event."""
+    """Predictions, with or without labels, equal those of the next step for its first event."""
     events = stream(data / "trec-6.jsonl.gz", 2000, ("split", "fine"))[:500]
     config = config_of()
     model = Model(config)
@@ -234,7 +234,7 @@ def test_a_fresh_model_abstains():
 
 @EVERY_STREAM
 def test_feature_names_do_not_depend_on_batches_or_change_predictions(data, name, n, extra):
-    """With two views, and fewer names than there are n-grams of the second; they go on from a checkpoint, too."""
+    """With two views and fewer names than n-grams of the second; also after a restored state."""
     events = stream(data / name, n, extra)[:600]
     views = {"bits": 16, "words": {"min_count": 2}, "letters": {"tokens": "char_wb", "ngrams": [1, 4]}}
     learners = [{"kind": "naive_bayes"}, {"kind": "perceptron", "features": "letters"}]
@@ -256,7 +256,7 @@ def test_feature_names_do_not_depend_on_batches_or_change_predictions(data, name
 
 
 def test_the_number_of_names_is_not_in_the_fingerprint():
-    """They are not in the fingerprint: names may be kept from any moment on. A view may be called so, as before."""
+    """Names may be kept from any moment on. A view may also be called `names`."""
     assert "names" not in RunConfig(features={"names": 10}).fingerprint()["features"]
     views = RunConfig(features={"names": {"ngrams": [1, 3]}}).fingerprint()["features"]
     assert views["names"]["ngrams"] == [1, 3]

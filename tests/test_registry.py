@@ -1,4 +1,4 @@
-"""URL scheme to connector, by entry point."""
+"""Connectors by URL scheme, from entry points."""
 
 import pytest
 

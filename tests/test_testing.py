@@ -1,4 +1,4 @@
-"""The contracts that streamlin ships hold for its own parts, and find what is broken."""
+"""The checks in streamlin.testing pass for its own parts and fail for broken ones."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_a_sink_that_never_truncates_fails_the_check(tmp_path):
 
 
 class Peeking(Perceptron):
-    """Gives the label of an event away in its scores."""
+    """Uses the label of an event in its scores."""
 
     def score_then_learn(self, examples, targets, scores):
         super().score_then_learn(examples, targets, scores)
@@ -63,7 +63,7 @@ class Batched(Perceptron):
 
 
 class Overreading(Perceptron):
-    """Takes what stands behind an event's entries for more of them."""
+    """Reads beyond the entries of an event."""
 
     def score_then_learn(self, examples, targets, scores):
         super().score_then_learn(examples, targets, scores)
@@ -79,7 +79,7 @@ def test_a_learner_that_breaks_the_contract_fails_the_check(learner: type[Learne
 
 
 def test_the_public_names_are_pinned():
-    """Sorted, and each can be had."""
+    """They are sorted, and each can be imported."""
     assert sorted(streamlin.__all__) == streamlin.__all__
     assert all(getattr(streamlin, name) is not None for name in streamlin.__all__)
     assert set(streamlin.__all__) == {

@@ -43,13 +43,13 @@ def test_the_weight_multiplies_step_and_precision_growth():
 
 
 def rival_of(scores, y):
-    """The best scored label but y."""
+    """The best scored label other than y."""
     return max((k for k in range(scores.size) if k != y), key=lambda k: scores[k])
 
 
 @given(streams(labelled=True), streams(labelled=True).filter(bool), st.sampled_from([0.1, 10.0]))
 def test_a_step_reduces_the_loss_by_the_documented_factor(stream, others, r):
-    """The margin's variance v says how far: an example whose features are sure is hardly moved."""
+    """By the variance v of the margin: an example with certain features is hardly changed."""
     run = Run(Arow(r))
     run.step([Example({}, "a"), Example({}, "b"), *stream])
     x, label, _ = others[0]
@@ -69,7 +69,7 @@ def test_a_step_reduces_the_loss_by_the_documented_factor(stream, others, r):
 
 @given(streams(), st.sampled_from([0.1, 10.0]))
 def test_precision_sums_the_squares_of_learned_values(stream, r):
-    """It grows by w x^2 / r where there was a loss, and the weights move only then."""
+    """A precision grows by w x^2 / r if there was a loss, and weights change only then."""
     run, sums, bias_sum = Run(Arow(r)), {}, 0.0
     for x, label, weight in stream:
         scores = run.step([Example(x, label, weight)])[0]
@@ -85,7 +85,7 @@ def test_precision_sums_the_squares_of_learned_values(stream, r):
 
 
 def test_an_event_without_loss_teaches_nothing():
-    """r next to nothing: the first step reaches margin 1, and a little more makes sure of it."""
+    """With a tiny r and weight 1.5 the first step goes beyond margin 1."""
     learner = Arow(r=1e-9).learn_one({}, "x").learn_one({"a": 1}, "y", 1.5)
     before = {name: getattr(learner, name).copy() for name in learner.tables}
     learner.learn_one({"a": 1}, "y")

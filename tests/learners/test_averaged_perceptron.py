@@ -59,7 +59,7 @@ def test_scores_use_the_mean_of_weights_over_learned_events(stream):
 
 
 def test_a_half_life_of_one_event_doubles_each_next_weight():
-    """The bias of y over the four events that were learned is 1, 1, 0, 0, as above, and weighs 1, 2, 4, 8."""
+    """The bias of y after the four learned events is 1, 1, 0, 0, as above, with weights 1, 2, 4, 8."""
     learner = AveragedPerceptron(half_life=1)
     learner.learn_many([{}] * 5, ["x", "y", "y", "x", "x"])
     assert learner.clock == 15
@@ -73,7 +73,7 @@ def test_a_half_life_must_be_positive_and_finite(half_life):
 
 
 def test_scaling_down_changes_no_score(data):
-    """A half-life of 5 events: increments outgrow 2^64 every 320 events; the twin's go on to 2^200."""
+    """With a half-life of 5 events increments exceed 2^64 every 320 events; those of the twin grow to 2^200."""
     examples = real_examples(data / "sms-spam.jsonl.gz", 1000)
     run, twin = Run(AveragedPerceptron(half_life=5), 20), NaiveAveragedPerceptron(half_life=5)
     for example in examples:

@@ -58,7 +58,7 @@ def test_codes_of_single_labels_equal_those_in_bulk():
 
 
 def test_restored_tables_grow_from_their_own_size():
-    """They replace larger ones, whose room is no longer there."""
+    """They replace larger tables."""
     learner = Perceptron()
     learner.grow(1000, 9)
     learner.restore({"weights": np.ones((3, 2), np.float32), "bias": np.ones(2, np.float32)})

@@ -1,4 +1,4 @@
-"""What counts must not stop where a float32 does: 2^24 + 1 is no float32."""
+"""Counters must not stop growing where float32 would: it cannot represent 2^24 + 1."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from streamlin.evaluation.accuracy import Accuracy
 from streamlin.learners import AveragedPerceptron, LogisticRegression, NaiveBayes
 
 LAST = 2**24
-"""The count at which adding 1 to a float32 begins to leave it as it was."""
+"""The count from which adding 1 to a float32 does not change it."""
 
 
 def test_a_float32_counter_would_stop_growing():
@@ -35,7 +35,7 @@ def test_the_averaged_perceptron_counts_beyond_float32():
 
 
 def test_adagrad_sums_squares_beyond_float32():
-    """Labels x and y at even odds, weight 2: errors are 1, and so is each square that the bias gets."""
+    """With equal probabilities of x and y and weight 2, errors are 1, and so are the squares added for the bias."""
     learner = LogisticRegression().learn_one("", "x").learn_one("", "y", 0.0)
     learner.grow(0, 2)
     learner.bias_squares[:2] = LAST

@@ -1,4 +1,4 @@
-"""What holds for all learners alike."""
+"""Properties of all learners."""
 
 from math import inf, nan
 
@@ -20,21 +20,21 @@ LABELS = ["spam", "ham", "spam", "ham", "ham", "spam"]
 
 
 def taught(kind, texts=TEXTS, labels=LABELS):
-    """A learner that has seen some texts."""
+    """A learner that has learned some texts."""
     learner = kind()
     learner.learn_many(texts, labels)
     return learner
 
 
 def unnormalised(learner):
-    """The learner, taking values as they are."""
+    """The learner with normalisation off."""
     if hasattr(learner, "normalize"):
         learner.normalize = False
     return learner
 
 
 def tables(learner):
-    """Copies of all that it has learned."""
+    """Copies of all learned arrays and labels."""
     return {name: getattr(learner, name).copy() for name in learner.tables} | {"labels": learner.labels.names.copy()}
 
 
@@ -102,7 +102,7 @@ def test_new_labels_and_features_do_not_change_the_events_scores(kind):
 
 @EVERY
 def test_prior_or_bias_decides_an_empty_text(kind):
-    """Three texts of label b, then one of a: all have learned that b is the more likely."""
+    """One text of label a, five of b: all learners know that b is more likely."""
     learner = taught(kind, ["u", "v", "w", "x", "y", "z"], ["a", "b", "b", "b", "b", "b"])
     assert learner.predict_one("") == "b"
     assert learner.predict_proba_one("") == learner.predict_proba_one({})
@@ -141,7 +141,7 @@ def test_a_text_equals_the_mapping_of_its_features(kind):
 
 @EVERY
 def test_scores_are_linear_in_values(kind):
-    """The score of value 2 is as far from that of value 0 as twice that of value 1; normalised it is that of 1."""
+    """score(2) - score(0) = 2 (score(1) - score(0))."""
     learner = unnormalised(taught(kind))
     none, one, two = learner.scores_many([{}, {"win": 1}, {"win": 2}])
     assert_allclose(two - none, 2 * (one - none), rtol=1e-12)
@@ -170,7 +170,7 @@ def test_learning_in_bulk_equals_one_by_one(kind, data):
 
 @EVERY
 def test_effective_weights_are_the_features_contributions_to_scores(kind, data):
-    """score(x) - score(nothing) = sum_j x_j W_j, whatever room the tables have to spare."""
+    """score(x) - score(nothing) = sum_j x_j W_j, also in tables with spare room."""
     examples = real_examples(data / "trec-6.jsonl.gz", 300)
     learner = unnormalised(kind())
     run = Run(learner, 20)
@@ -189,7 +189,7 @@ def test_effective_weights_are_the_features_contributions_to_scores(kind, data):
 
 @EVERY
 def test_a_restored_state_continues_identically(kind, data):
-    """The tables that `state` gives, copied into another learner, go on as if nothing had been."""
+    """Another learner with copies of the tables of `state` learns on with the same results."""
     examples = real_examples(data / "trec-6.jsonl.gz", 300)
     run, other = Run(kind(), 20), Run(kind(), 20)
     run.step(examples[:200])

@@ -15,7 +15,7 @@ from tests.sample_streams import real_examples, streams
 
 
 def test_three_events_by_hand():
-    """eta = 0.5, epsilon next to nothing; feature a and the bias:
+    """eta = 0.5, a tiny epsilon; feature a and the bias:
 
     (1; 1) is x: no rival, nothing is learned.
     (2; 1) is y, of length 1 (1; 1): both score 0, loss 1, gradients 1: W_x = (-0.5; -0.5), W_y = -W_x, squares 1.

@@ -1,4 +1,4 @@
-"""What linear learners share."""
+"""Kernels shared by linear learners."""
 
 import numpy as np
 import pytest

@@ -16,7 +16,7 @@ from tests.sample_streams import Example, real_examples, streams
 
 
 def test_three_events_by_hand():
-    """eta = 0.5, epsilon next to nothing; features a, b and the bias, in this order:
+    """eta = 0.5, a tiny epsilon; features a, b and the bias, in this order:
 
     (1, 0; 1) is x: no rival, nothing is learned.
     (3, 4; 1) is y, of length 1 (0.6, 0.8; 1): x and the new y score 0, p = 1/2 each, errors x 1/2, y -1/2.
@@ -48,7 +48,7 @@ def test_the_weight_multiplies_the_gradient():
 
 
 def test_squares_by_feature_three_events_by_hand():
-    """eta = 1, epsilon next to nothing; features a, b and the bias, in this order:
+    """eta = 1, a tiny epsilon; features a, b and the bias, in this order:
 
     (1, 0; 1) is x: no rival, nothing is learned.
     (3, 4; 1) is y, of length 1 (0.6, 0.8; 1): errors x 1/2, y -1/2, their squares sum up to 1/2.
@@ -67,7 +67,7 @@ def test_squares_by_feature_three_events_by_hand():
 
 @given(streams(), st.sampled_from([0.3, 1.0]))
 def test_squares_by_feature_keep_each_features_weights_summing_to_zero(stream, eta):
-    """The errors do, and a feature's labels share a step."""
+    """The errors sum to zero, and all labels of a feature share a step."""
     run = Run(LogisticRegression(eta, squares="feature"))
     run.step(stream)
     assert_allclose(run.state()["weights"].sum(axis=1, dtype=np.float64), 0, atol=1e-4)
@@ -76,7 +76,7 @@ def test_squares_by_feature_keep_each_features_weights_summing_to_zero(stream, e
 
 @given(streams(), st.sampled_from([0.3, 1.0]))
 def test_two_labels_by_feature_equal_by_weight_with_scaled_eta(stream, eta):
-    """Their errors are e and -e: e^2 + e^2 is twice the square of each."""
+    """The errors are e and -e, so their sum of squares is twice each square."""
     two = [Example(x, label and min(label, "b"), weight) for x, label, weight in stream]
     by_feature = Run(LogisticRegression(eta * sqrt(2), 2e-10, squares="feature"))
     by_weight = Run(LogisticRegression(eta, 1e-10))

@@ -29,13 +29,13 @@ def test_two_events_by_hand():
 
 
 def test_an_unseen_feature_adds_nothing():
-    """No label's features hold it, so it takes part with no probability: the rest decides as if alone."""
+    """No label has counts of it, so only the other features decide."""
     learner = NaiveBayes().learn_one({"a": 1}, "x").learn_one({"b": 2}, "y")
     assert learner.predict_proba_one({"a": 1, "unseen": 5}) == learner.predict_proba_one({"a": 1})
 
 
 def test_the_prior_decides_before_any_feature():
-    """Two texts without words are x, one is y: P(x) = 3/5, and a word is new to both."""
+    """Two texts without words are x, one is y: P(x) = 3/5; the word is new to both."""
     learner = NaiveBayes()
     assert learner.learn_many(["", "", ""], ["x", "x", "y"]) == [None, "x", "x"]
     assert_allclose(list(learner.predict_proba_one("word").values()), [3 / 5, 2 / 5])
@@ -57,7 +57,7 @@ def test_a_negative_value_is_refused_and_not_learned():
 
 @given(streams(), st.sampled_from([0.3, 1.0]))
 def test_probabilities_follow_from_the_counts(stream, alpha):
-    """prod_j theta_kj^x_j P(k), normalised, with counts kept in the plainest way."""
+    """prod_j theta_kj^x_j P(k), normalised, with plain dicts of counts."""
     run = Run(NaiveBayes(alpha))
     run.step([*stream, Example({0: 1.0}, "a")])
     events, counts = Counter(), defaultdict(Counter)
@@ -145,7 +145,7 @@ def test_a_half_life_equals_shrinking_counts(stream, smoothing, half_life):
 
 @pytest.mark.parametrize("smoothing", ["uniform", "prior"])
 def test_scaling_down_changes_no_score(data, smoothing):
-    """A half-life of 5 events: increments outgrow 2^64 every 320 events; the twin's go on to 2^150."""
+    """With a half-life of 5 events increments exceed 2^64 every 320 events; those of the twin grow to 2^150."""
     examples = real_examples(data / "sms-spam.jsonl.gz", 1000)
     run, twin = Run(NaiveBayes(1.0, smoothing, half_life=5), 20), NaiveNaiveBayes(1.0, smoothing, half_life=5)
     for example in examples:
@@ -155,7 +155,7 @@ def test_scaling_down_changes_no_score(data, smoothing):
 
 
 def swapped(examples, at):
-    """The examples, their two labels changed for one another from one of them on."""
+    """The examples, with their two labels swapped from one of them on."""
     a, b = sorted({example.label for example in examples} - {None})
     other = {a: b, b: a, None: None}
     return [*examples[:at], *(example._replace(label=other[example.label]) for example in examples[at:])]
@@ -163,7 +163,7 @@ def swapped(examples, at):
 
 @pytest.mark.parametrize("smoothing", ["uniform", "prior"])
 def test_a_swap_of_labels_resets_once_a_stationary_stream_never(data, smoothing):
-    """With a reset what follows is learned soon; without, it is not."""
+    """With a reset the learner adapts quickly; without, it does not."""
     examples = [e for e in real_examples(data / "sms-spam.jsonl.gz", 4000) if e.label is not None and e.weight]
     assert NaiveBayes(smoothing=smoothing, reset=0.5).growth == 0
     steady, forgetful, faithful = (Run(NaiveBayes(1.0, smoothing, reset=reset), 20) for reset in (0.5, 0.5, None))
@@ -201,7 +201,7 @@ def test_an_unknown_smoothing_is_refused():
 @pytest.mark.parametrize("weight", [1e-300, 1e-12, 1.0, 1e12, 1e300])
 @pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-9, 3.0, 1e300])
 def test_no_product_overflows(smoothing, weight, alpha):
-    """Long texts, counts and alphas of any size: scores are finite, and sums of logs."""
+    """For long texts and any counts and alphas scores are finite and equal sums of logs."""
     words, run = dict.fromkeys(range(1000), 1.0), Run(NaiveBayes(alpha, smoothing), 10)
     run.step([Example(words, "x", weight), Example({0: 1.0, 1000: 2.0}, "y", weight)])
     scores = run.step([Example(x, None) for x in (words | {1000: 0.5}, words, {0: 3.0}, {})])
@@ -222,7 +222,7 @@ EVERY_VARIANT = pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VAR
 
 @EVERY_VARIANT
 def test_batches_and_hidden_labels_leave_other_predictions_unchanged(data, parameters):
-    """Batches of 1, 7 and all; and whether an event has a label says nothing of its own scores."""
+    """Batches of 1, 7 and all events; whether an event has a label does not change its own scores."""
     examples = swapped(real_examples(data / "sms-spam.jsonl.gz", 1200), 600)
     whole = Run(NaiveBayes(**parameters), 20)
     scores = whole.step(examples)

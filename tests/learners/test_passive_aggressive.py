@@ -33,7 +33,7 @@ def test_three_events_by_hand():
 
 
 def test_a_step_is_at_most_c_times_the_weight():
-    """Loss 1 and ||x||^2 = 2 ask for 1/4; C = 0.1 allows 0.1, and the event's weight 3 makes 0.3 of it."""
+    """Loss 1 and ||x||^2 = 2 give a step of 1/4; C = 0.1 bounds it by 0.1, and the weight 3 makes it 0.3."""
     learner = PassiveAggressive(C=0.1).learn_one({"a": 1}, "x").learn_one({"a": 1}, "y", 3.0)
     assert_allclose(learner.scores_many([{}]), [[-0.3, 0.3]], rtol=1e-6)
 
@@ -51,13 +51,13 @@ def test_c_must_be_positive(C):
 
 
 def rival_of(scores, y):
-    """The best scored label but y."""
+    """The best scored label other than y."""
     return max((k for k in range(scores.size) if k != y), key=lambda k: scores[k])
 
 
 @given(streams(labelled=True), streams(labelled=True).filter(bool))
 def test_an_unclipped_step_of_weight_one_reaches_margin_one(stream, others):
-    """With C = inf no loss is left on the example just seen, against the rival it was learned from."""
+    """With C = inf the example just learned has no loss against its rival any more."""
     run = Run(PassiveAggressive(C=inf))
     run.step([Example({}, "a"), Example({}, "b"), *stream])
     x, label, _ = others[0]

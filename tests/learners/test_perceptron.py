@@ -32,7 +32,7 @@ def test_the_weight_multiplies_the_step():
 
 
 def test_a_new_label_is_learned_as_a_mistake():
-    """W_x = (-1; -1) scores -2, below the 0 of the new label z; the prediction was y all the same, and wrong."""
+    """W_x = (-1; -1) scores -2, below the 0 of the new label z; the prediction was still y, a mistake."""
     learner = Perceptron().learn_one({"a": 1}, "x").learn_one({"a": 1}, "y").learn_one({"a": -3}, "z")
     assert_array_equal(learner.scores_many([{}]), [[-2, 1, 1]])
 

@@ -38,7 +38,7 @@ OTHERS = """
 
 
 def configured(*sets):
-    """The configuration of a careful learner with some keys."""
+    """The configuration of a plugin, with further keys."""
     return load_config(sets=["learners=[{kind = 'careful', patience = 3}]", *sets], environment={})
 
 
@@ -61,7 +61,7 @@ def test_the_entry_point_names_the_kind(install):
 
 
 def test_a_plugin_learns_like_a_built_in_learner(install, data):
-    """A perceptron by another name does what a perceptron does, beside others and from a state."""
+    """A subclass of the perceptron gives the perceptron's results, also from a restored state."""
     install(POINTS, MODULE)
     config = load_config(
         sets=["learners=[{kind = 'careful', patience = 0}, {kind = 'perceptron'}]", "features.bits=12"], environment={}
@@ -119,7 +119,7 @@ def test_errors_of_plugins_are_reported(install):
 
 
 def test_learners_without_a_weight_table_have_no_effective_weights():
-    """`inspect` and `explain` pass over the others, instead of failing."""
+    """`inspect` and `explain` skip such learners instead of failing."""
 
     class Other(Perceptron):
         tables = ("sums",)

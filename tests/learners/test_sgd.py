@@ -47,7 +47,7 @@ def test_rates_by_hand(rate, steps):
 
 
 def test_l2_shrinks_weights_but_not_the_bias():
-    """eta 0.5, l2 0.2: each event learned takes a tenth of every weight. The mistake is in the second event."""
+    """With eta 0.5 and l2 0.2 each event learned shrinks weights by a tenth. The second event is a mistake."""
     learner = StochasticGradientDescent(loss="perceptron", eta=0.5, l2=0.2)
     learner.learn_many([{"a": 1}, {"a": 1}, {}, {}], ["x", "y", "y", "y"])
     weights = learner.effective_weights(1, 2)
@@ -79,7 +79,7 @@ def test_any_stream_gives_the_scores_of_the_twin(stream, loss, rate, normalize):
     ("rate", "l2"), [("constant", 0.3), ("inverse", 1e-3), ("inverse_sqrt", 0.5), ("pegasos", 0.1)]
 )
 def test_lazy_shrinking_equals_shrinking_every_weight(data, loss, rate, l2):
-    """Scores of a real stream; the scale is multiplied out many times on the way where l2 is large."""
+    """Scores of a real stream; with a large l2 the scale is multiplied into the weights many times."""
     examples = real_examples(data / "trec-6.jsonl.gz", 300)
     run, twin = Run(StochasticGradientDescent(loss, rate, 0.5, l2), 20), NaiveSGD(loss, rate, 0.5, l2)
     for example in examples:

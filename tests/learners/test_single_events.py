@@ -1,4 +1,4 @@
-"""One by one is as in bulk, in whatever order, and what is kept from one call for the next never shows."""
+"""Single events equal bulk calls in any order, and arrays kept between calls never change a result."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ MAPPINGS = [{"win": 1, "a": 2.0}, {"a": 2.0, "win": 1}, {"lunch": 1, "zero": 0},
 
 
 class Bulk:
-    """The same, made of the bulk forms alone."""
+    """The same calls, using only the bulk methods."""
 
     def __init__(self, learner):
         self.learner = learner
@@ -40,12 +40,12 @@ class Bulk:
 
 
 def small(kind, view=None):
-    """A learner of few buckets."""
+    """A learner with few buckets."""
     return kind(features=view or View(ViewConfig(ngrams=(1, 1)), bits=8))
 
 
 def assert_same(ours, theirs):
-    """Two learners know the same, bit for bit."""
+    """Two learners have the same state, bit for bit."""
     assert ours.labels.names == theirs.labels.names
     assert_array_equal(ours._rows.buckets, theirs._rows.buckets)
     sizes = ours.n_rows, len(ours.labels)
@@ -77,7 +77,7 @@ def test_any_order_of_single_calls_equals_bulk(kind, steps):
 
 @EVERY
 def test_single_and_bulk_calls_can_be_mixed(kind, data):
-    """Predicted alone, then more texts learned in bulk, which bring rows and labels, then it is learned alone."""
+    """Predict one text, learn others in bulk with new rows and labels, then learn the first text."""
     events = [event for event in thinned(read_events(data / "trec-6.jsonl.gz", 300)) if event.label]
     mixed, bulk = small(kind), small(kind)
     for first, second in zip(events[::2], events[1::2], strict=False):
@@ -187,7 +187,7 @@ def test_naive_bayes_refuses_negative_values_of_known_features_too():
 
 
 def test_scores_of_nan_are_decided_as_in_bulk():
-    """Overflow: the first NaN wins in both, -inf is no candidate in either."""
+    """After an overflow the first NaN wins in both, and -inf is a candidate in neither."""
     learner = small(Perceptron)
     learner.learn_many(TEXTS, list("xyzxyz"))
     for bias in ([0.0, nan, 1.0], [-inf, -inf, -inf], [-inf, 1.0, inf], [nan, nan, inf]):
@@ -196,7 +196,7 @@ def test_scores_of_nan_are_decided_as_in_bulk():
 
 
 def test_texts_of_any_length_are_accepted(data):
-    """Longer than the arrays that are kept, and longer than those that are ever kept."""
+    """Also longer than the initial arrays, and longer than any arrays that are kept."""
     single, bulk = PassiveAggressive(), PassiveAggressive()
     for n, label in ((10, "x"), (300, "y"), (100_000, "x"), (5, "y"), (1000, "z")):
         text = " ".join(map(str, range(n)))
@@ -218,7 +218,7 @@ def test_threads_can_predict_concurrently(kind, data):
 
 
 def test_a_replaced_view_takes_effect():
-    """A view is exchanged between the prediction of a text and its learning."""
+    """The view is replaced between predicting a text and learning it."""
     ours, theirs = small(Perceptron), small(Perceptron)
     ours.predict_one("A b")
     for learner in (ours, theirs):
@@ -266,7 +266,7 @@ class Doubling(Perceptron):
 
 
 class Own(Doubling):
-    """A learner of others: its kernel is for batches alone."""
+    """A plugin with a kernel for batches only."""
 
     kernels = None
 

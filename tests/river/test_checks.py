@@ -9,7 +9,7 @@ MODELS = [getattr(river, name)() for name in river.__all__]
 
 
 def cases():
-    """Each model with each check that river has for it, numbered: one is made for several streams."""
+    """Each model with each of its checks in river, numbered since some checks occur for several streams."""
     for model in MODELS:
         for number, check in enumerate(checks.yield_checks(model)):
             yield pytest.param(model, check, id=f"{model}-{number}-{check.__name__}")

@@ -1,4 +1,4 @@
-"""The classifiers do what the learners do, and river does with them what it does with its own."""
+"""The wrappers give the results of the learners, and river can use them like its own classifiers."""
 
 import copy
 import pickle
@@ -17,17 +17,17 @@ WORDS = partial(View, ViewConfig(ngrams=(1, 1), values="counts"), bits=16)
 
 
 def events(data, n=300):
-    """Texts, labels and weights of a real stream, those without a label left out."""
+    """Texts, labels and weights of the labelled events of a real stream."""
     return [(e.text, e.label, e.weight) for e in thinned(read_events(data / "trec-6.jsonl.gz", n)) if e.label]
 
 
 def bag():
-    """river's transformer, cutting texts as WORDS does."""
+    """river's transformer with the tokens of WORDS."""
     return feature_extraction.BagOfWords(strip_accents=False, tokenizer_pattern=r"(?u)\w+")
 
 
 def taught(model, stream):
-    """The model, and what it predicted of each text before it was learned."""
+    """Learn the stream; returns the predictions, each made before its text was learned."""
     found = []
     for x, y, w in stream:
         found.append((model.predict_one(x), model.predict_proba_one(x)))
@@ -45,7 +45,7 @@ def test_a_wrapper_predicts_as_its_learner(name, data):
 
 @EVERY
 def test_texts_and_bags_of_words_give_equal_results(name, data):
-    """The bag's words come in the same order, so that not a bit differs."""
+    """The bag has the words in the same order, so results are equal bit for bit."""
     texts, bags = getattr(river, name)(features=WORDS()), bag() | getattr(river, name)(features=WORDS())
     assert taught(texts, events(data)) == taught(bags, events(data))
 

@@ -1,4 +1,4 @@
-"""Many at once, as pandas holds them: the same as one after the other, bit for bit."""
+"""Series and DataFrames of pandas give the results of single events, bit for bit."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def small(name):
 
 
 def assert_same(many, one, X, xs):
-    """Two models predict the same of the rows of X, which are `xs`."""
+    """Two models give the same predictions for the rows of X, which are `xs`."""
     assert many.predict_many(X).tolist() == [one.predict_one(x) for x in xs]
     shares = many.predict_proba_many(X)
     assert shares.index.equals(X.index)
@@ -43,7 +43,7 @@ def test_texts(name, data):
 
 @EVERY
 def test_dense_and_sparse_frames_give_equal_results(name, data):
-    """The columns of a batch are its own words, as river's transformer gives them."""
+    """The columns of a batch are its words, as from river's transformer."""
     X, y = stream(data)
     bag = feature_extraction.BagOfWords()
     dense, sparse, piped, one = small(name), small(name), bag | small(name), small(name)

@@ -1,4 +1,4 @@
-"""Matrices: column j is feature j, and all forms of them are one."""
+"""Matrices: column j is feature j, in any form of matrix."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ VIEW = View(ViewConfig(tokens="scikit-learn", ngrams=(1, 1), values="counts"), B
 
 
 def hashing():
-    """scikit-learn's vectorizer, whose columns are VIEW's buckets."""
+    """scikit-learn's vectorizer with the buckets of VIEW as columns."""
     return HashingVectorizer(n_features=1 << BITS, alternate_sign=False, norm=None)
 
 
@@ -28,7 +28,7 @@ def stream(data, n=200):
 
 
 def random(n=80, width=7):
-    """Rows of few numbers, none negative, some empty, whose first columns tell the label."""
+    """Sparse rows without negative values, some empty, whose first columns depend on the label."""
     generator = np.random.default_rng(0)
     X = generator.integers(0, 3, (n, width)) * (generator.random((n, width)) < 0.3)
     y = generator.integers(0, 3, n)
@@ -38,7 +38,7 @@ def random(n=80, width=7):
 
 @EVERY
 def test_a_vectorizer_and_texts_give_equal_results(name, data):
-    """The vectorizer sorts each row's columns, so that sums are rounded in another order."""
+    """Up to rounding: the vectorizer sorts the columns of each row, which changes the order of sums."""
     texts, labels = stream(data)
     columns = make_pipeline(hashing(), getattr(sklearn, name)()).fit(texts, labels)
     alone = getattr(sklearn, name)(features=VIEW).fit(texts, labels)
@@ -47,7 +47,7 @@ def test_a_vectorizer_and_texts_give_equal_results(name, data):
 
 @EVERY
 def test_a_wrapper_predicts_as_its_learner(name):
-    """A mapping of each row's columns, whose names are hashed to other buckets; which they are matters to none."""
+    """The learner gets each row as a mapping; its names are hashed to other buckets, which does not matter."""
     X, y = random()
     model, learner = getattr(sklearn, name)().partial_fit(X, y), getattr(learners, name)(features=View(bits=20))
     learner.learn_many([{str(j): x for j, x in enumerate(row)} for row in X.tolist()], y.tolist())
@@ -76,7 +76,7 @@ def test_portions_of_partial_fit_change_nothing(name, size):
 
 
 def test_the_users_matrix_is_not_changed():
-    """Repeats and zeros are put in order in a copy."""
+    """Duplicate entries and zeros are cleaned up in a copy."""
     X = csr_matrix((np.array([1.0, 0.0, 2.0, 3.0]), np.array([1, 0, 1, 2]), np.array([0, 3, 4])), shape=(2, 3))
     model = sklearn.NaiveBayes().fit(X, ["a", "b"])
     assert X.data.tolist() == [1.0, 0.0, 2.0, 3.0]

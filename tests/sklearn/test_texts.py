@@ -1,4 +1,4 @@
-"""Texts: the classifiers do what the learners do, in whatever portions."""
+"""Texts: the wrappers give the results of the learners, in portions of any size."""
 
 import copy
 import pickle
@@ -31,7 +31,7 @@ def make(name):
 
 @EVERY
 def test_a_wrapper_predicts_as_its_learner(name, data):
-    """Labels stand in another order, and where scores are equal the first in that order wins."""
+    """Labels have another order, and of equal scores the first in that order wins."""
     texts, labels = stream(data)
     weights = np.linspace(0, 2, len(texts))
     model, learner = make(name), getattr(learners, name)(features=make(name).features)
@@ -130,7 +130,7 @@ def test_the_second_of_two_labels_is_positive(name):
 
 @EVERY
 def test_fit_learns_samples_sorted_by_label(name, data):
-    """In another order, which is one and the same whenever it is called."""
+    """It shuffles them, always in the same order."""
     texts, labels = stream(data)
     order = np.argsort(labels, kind="stable")
     weights = np.linspace(0, 2, len(texts))
