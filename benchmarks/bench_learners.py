@@ -1,4 +1,4 @@
-"""A batch of 1,000 events of 20 features through each learner, all its rows and labels known."""
+"""Each learner on a batch of 1,000 events with 20 features, whose rows and labels are all known."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ N_EVENTS, N_FEATURES, BITS = 1000, 20, 16
 
 
 def random_events(n_labels):
-    """Features Zipf-shaped, as words are, in 2^16 buckets; label codes in order of first sight."""
+    """Features with Zipf frequencies, like words, in 2^16 buckets; label codes in order of first sight."""
     random = np.random.default_rng(0)
     buckets = (random.zipf(1.3, N_EVENTS * N_FEATURES) % (1 << BITS)).astype(np.int32)
     indptr = np.arange(0, buckets.size + 1, N_FEATURES)
@@ -36,7 +36,7 @@ def bench_score_then_learn(benchmark, kind, n_labels):
 
 @pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
 def bench_rows(benchmark, known):
-    """A batch's buckets to rows, all of them new or all of them known."""
+    """Rows for the buckets of a batch that are all new, or all known."""
     features, _ = random_events(2)
     learned = np.ones(N_EVENTS, np.bool_)
     index = RowIndex(BITS)

@@ -1,6 +1,6 @@
-"""The learners in plain Python, one event at a time, on dicts: what the kernels have to compute, bit for bit.
+"""The learners in plain Python, one event at a time, on dicts: the kernels must compute the same, bit for bit.
 
-A table that the kernels keep in float32 is rounded here wherever it is written; all else is a Python float.
+Tables that the kernels keep in float32 are rounded at each write; everything else is a Python float.
 """
 
 from collections import defaultdict
@@ -15,17 +15,17 @@ Scores = dict[str, float]
 
 
 def rounded(value: float) -> float:
-    """The float32 next to a value."""
+    """The nearest float32."""
     return float(np.float32(value))
 
 
 def best(scores: Scores) -> str | None:
-    """The best scored label; of several the one seen first, as dicts keep their order; None of none."""
+    """The best scored label; of equal ones the one seen first, as dicts keep their order; None without scores."""
     return max(scores, key=scores.__getitem__, default=None)
 
 
 class Naive:
-    """Test, then train: scores from before the event, then labels and features appear, then it is learned from."""
+    """Test, then train: compute scores, then add new labels and features, then learn."""
 
     def __init__(self) -> None:
         self.labels: list[str] = []
@@ -49,7 +49,7 @@ class Naive:
 
 
 class NaiveNaiveBayes(Naive):
-    """Counts are never scaled down: the increment grows on."""
+    """Counts are never scaled down: the increment keeps growing."""
 
     def __init__(
         self,
@@ -91,13 +91,13 @@ class NaiveNaiveBayes(Naive):
         return _sum(self.totals[k] for k in self.labels) / alpha / self.totals[k]
 
     def _offset(self, k: str, alpha: float) -> float:
-        """What a feature that never came with label k has: log alpha / (N_k + alpha V); by the prior 0."""
+        """The term of a feature never seen with label k: log alpha / (N_k + alpha V); by prior 0."""
         if self.smoothing == "prior":
             return 0.0
         return log(alpha) - log(self.totals[k] + alpha * max(1, len(self.seen)))
 
     def _sum_of_logs(self, x: Features, k: str, inverse: float, most: int) -> float:
-        """Of features of one value in a row, the value times the log of a product of up to `most` factors."""
+        """For consecutive features of equal value, the value times the log of a product of up to `most` factors."""
         total = 0.0
         for value, alike in groupby(x, key=x.__getitem__):
             factors = [1 + self.counts[k][j] * inverse for j in alike]
@@ -333,7 +333,7 @@ class NaiveSGD(Linear):
 
 
 def log_errors(label: str, scores: Scores) -> Scores:
-    """p_k - [k = y]; a label that the event brings takes part with score 0."""
+    """p_k - [k = y]; a label that the event itself brings has score 0."""
     errors = softmax(scores | {label: scores.get(label, 0.0)})
     errors[label] -= 1
     return errors
@@ -357,7 +357,7 @@ def _scale_to_one(x: Features) -> float:
 
 
 def softmax(scores: Scores) -> Scores:
-    """The probabilities of scored labels."""
+    """The softmax of the labels' scores."""
     top = max(scores.values())
     powers = {k: exp(score - top) for k, score in scores.items()}
     total = _sum(powers.values())

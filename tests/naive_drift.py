@@ -14,13 +14,13 @@ from scipy.stats import ks_2samp
 
 @dataclass
 class NaiveAdwin:
-    """No bucket is put together before its time. buckets[r] : errors of buckets of 2^r events, the oldest first."""
+    """Buckets are merged only when a row is full. buckets[r] : errors of buckets of 2^r events, the oldest first."""
 
     delta: float = 0.002
     buckets: list[list[int]] = field(default_factory=lambda: [[]])
 
     def add(self, error: int) -> tuple[float, float] | None:
-        """An event; where a change is found, accuracy before and behind it."""
+        """Add an event; if a change is found, returns the accuracy before and after it."""
         self.buckets[0].append(error)
         for row, own in enumerate(self.buckets):
             if len(own) == 6:
@@ -69,7 +69,7 @@ class NaiveKswin:
     errors: list[int] = field(default_factory=list)
 
     def add(self, error: int) -> tuple[float, float] | None:
-        """An event; where a change is found, accuracy before and behind it."""
+        """Add an event; if a change is found, returns the accuracy before and after it."""
         self.errors.append(error)
         if len(self.errors) < self.window:
             return None
@@ -84,7 +84,7 @@ class NaiveKswin:
 
 @cache
 def kolmogorov_smirnov(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
-    """Statistic and exact p of two samples of 0 and 1; of each its size, and how many are 1."""
+    """Statistic and exact p of two samples of 0 and 1, given each one's size and number of ones."""
     samples = [[0] * (n - ones) + [1] * ones for n, ones in (one, other)]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful")  # where p is 1, but for rounding

@@ -1,4 +1,4 @@
-"""Twins of the featurizer in plain Python: slow, short, obviously right."""
+"""Twins of the featurizer in plain Python: slow, short, obviously correct."""
 
 import math
 import re
@@ -48,7 +48,7 @@ def tokens(text: str, config: ViewConfig) -> list[str]:
 
 
 def ngrams(text: str, config: ViewConfig) -> Iterator[str]:
-    """By position, at each the shorter first."""
+    """By position, shorter ones first."""
     shortest, longest = config.ngrams
     words = tokens(text, config)
     if config.tokens != "char_wb":

@@ -1,4 +1,4 @@
-"""The mixture in plain Python, one event at a time: what its kernel has to compute, bit for bit."""
+"""The mixture in plain Python, one event at a time: its kernel must compute the same, bit for bit."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ class NaiveMixture:
         self.output, self.output_squares = [0.0, 0.0], [0.0, 0.0]
 
     def step(self, scores: Sequence[Sequence[float]], label: int, weight: float = 1.0) -> list[float]:
-        """The scores of an event's known labels, from those of each member; then it is learned, unless label is -1."""
+        """The scores of an event's known labels from those of the members; then learn it, unless label is -1."""
         n = len(scores[0])
         if n == 0:
             return []
@@ -41,7 +41,7 @@ class NaiveMixture:
         return out
 
     def _centred(self, scores: Sequence[Sequence[float]]) -> tuple[list[list[float]], list[float]]:
-        """Each member's scores, centred, scaled and through its temperature; and their variances before that."""
+        """Each member's scores, centred, scaled and multiplied by its temperature; and their variances before that."""
         centred, variances = [], []
         for m, own in enumerate(scores):
             mean = _sum(own) / len(own)

@@ -10,7 +10,7 @@ Content = tuple[Sequence[str], Mapping[str, str | None]]
 
 
 def names(events: Iterable[Content], config: ViewConfig, bits: int, limit: int) -> dict[int, str]:
-    """Hash -> n-gram, in order, of events as they are learned: each its pieces of text and its categories."""
+    """Hash -> n-gram, in order of learning. Each event is its pieces of text and its categories."""
     sightings: Counter[int] = Counter()
     named: dict[int, str] = {}
     for pieces, categories in events:

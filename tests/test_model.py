@@ -1,4 +1,4 @@
-"""Honest and exactly once, on real streams: DESIGN.md, sections 1 and 4."""
+"""Test-then-train without peeking, and states that continue identically, on real streams (DESIGN.md, 1 and 4)."""
 
 import json
 from dataclasses import replace
@@ -32,12 +32,12 @@ def config_of(extra=(), **tables):
 
 @cache
 def stream(path, n, extra):
-    """A real stream with labels hidden, texts emptied and all sorts of weights."""
+    """A real stream with some labels hidden, some texts emptied and various weights."""
     return thinned(read_events(path, n, extra))
 
 
 def labelled(*pairs):
-    """Events of texts with their labels."""
+    """Events with these texts and labels."""
     return [Event(text, label) for text, label in pairs]
 
 
@@ -53,7 +53,7 @@ def run(model, events, size, begin=0, end=None):
 
 
 def kept(model):
-    """What a checkpoint would keep of a model: copies, and the rest as JSON."""
+    """The state that a checkpoint would hold: copies of arrays, and the rest as JSON."""
     arrays, rest = model.state()
     return {name: array.copy() for name, array in arrays.items()}, json.dumps(rest)
 
@@ -66,7 +66,7 @@ def restored(config, state):
 
 
 def assert_same_state(ours, theirs):
-    """Every array of two states and all the rest, bit for bit."""
+    """Two states are equal in every array and in the rest, bit for bit."""
     assert ours[0].keys() == theirs[0].keys()
     for name, array in ours[0].items():
         assert_array_equal(array, theirs[0][name], err_msg=name, strict=True)
@@ -80,7 +80,7 @@ def assert_same_predictions(ours, theirs):
 
 
 @EVERY_STREAM
-def test_the_size_of_a_batch_changes_nothing(data, name, n, extra):
+def test_batch_sizes_do_not_change_predictions_or_state(data, name, n, extra):
     events, config = stream(data / name, n, extra), config_of(extra)
     models = {size: Model(config) for size in (1, 7, 1000)}
     predictions = {size: run(model, events, size) for size, model in models.items()}
@@ -105,7 +105,7 @@ def bringers(events):
 
 
 @EVERY_STREAM
-def test_hiding_an_events_label_leaves_its_prediction_as_it_was(data, name, n, extra):
+def test_hiding_a_label_does_not_change_its_events_prediction(data, name, n, extra):
     """For 60 events, the first that bring a label among them: hidden in the midst of a batch, from the same state.
 
     What came before it in the batch is predicted the same, too.
@@ -126,7 +126,7 @@ def test_hiding_an_events_label_leaves_its_prediction_as_it_was(data, name, n, e
 
 
 @EVERY_STREAM
-def test_going_on_from_a_state_is_as_if_never_interrupted(data, name, n, extra):
+def test_a_restored_model_continues_identically(data, name, n, extra):
     events, config = stream(data / name, n, extra), config_of(extra)
     whole = Model(config)
     predictions = run(whole, events, 100)
@@ -143,8 +143,8 @@ def test_going_on_from_a_state_is_as_if_never_interrupted(data, name, n, extra):
 
 
 @EVERY_STREAM
-def test_weight_0_changes_nothing_but_the_number_of_events(data, name, n, extra):
-    """The stream without its events of weight 0 leaves the same rows, labels, weights and measures."""
+def test_weight_0_only_changes_the_number_of_events(data, name, n, extra):
+    """The stream without its events of weight 0 gives the same rows, labels, weights and metrics."""
     events, config = stream(data / name, n, extra), config_of()
     counting = [event for event in events if event.weight > 0]
     with_zeros, without = Model(config), Model(config)
@@ -170,8 +170,8 @@ def test_an_event_of_weight_0_is_predicted():
     assert 0.5 < confidences[0] < 1
 
 
-def test_what_a_batch_brings_in_vain_is_no_candidate():
-    """A label that only an event of weight 0 carries is unknown to all that follow."""
+def test_new_labels_of_weight_0_are_not_candidates():
+    """A label that only an event of weight 0 has is unknown to all later events."""
     model = Model(config_of())
     events = labelled(("a b", "x"), ("a b", "y"), ("a b", "x"), ("c", "x"))
     predicted, *_ = run(model, [replace(events[0], weight=0.0), *events[1:]], 10)
@@ -181,7 +181,7 @@ def test_what_a_batch_brings_in_vain_is_no_candidate():
 
 
 def test_each_learner_reads_its_own_view(data):
-    """With words and with characters a learner does what it does in a model of its own."""
+    """With words and with characters a learner gives the results of a model of its own."""
     events = stream(data / "sms-spam.jsonl.gz", 3000, ())[:400]
     views = {"bits": 16, "words": {"ngrams": [1, 1]}, "letters": {"tokens": "char_wb", "ngrams": [2, 3]}}
     learners = [
@@ -206,8 +206,8 @@ def test_each_learner_reads_its_own_view(data):
     assert len(both.rows["words"]) != len(both.rows["letters"])
 
 
-def test_predicting_changes_nothing_and_knows_all_that_was_learned(data):
-    """What is predicted, labels hidden or not, is what the next step would predict of its first event."""
+def test_predicting_changes_nothing_and_uses_the_learned_state(data):
+    """Predictions, with or without labels, equal those of the next step for its first event."""
     events = stream(data / "trec-6.jsonl.gz", 2000, ("split", "fine"))[:500]
     config = config_of()
     model = Model(config)
@@ -233,8 +233,8 @@ def test_a_fresh_model_abstains():
 
 
 @EVERY_STREAM
-def test_names_are_the_same_in_batches_of_any_size_and_change_nothing(data, name, n, extra):
-    """With two views, and fewer names than there are n-grams of the second; they go on from a checkpoint, too."""
+def test_feature_names_do_not_depend_on_batches_or_change_predictions(data, name, n, extra):
+    """With two views and fewer names than n-grams of the second; also after a restored state."""
     events = stream(data / name, n, extra)[:600]
     views = {"bits": 16, "words": {"min_count": 2}, "letters": {"tokens": "char_wb", "ngrams": [1, 4]}}
     learners = [{"kind": "naive_bayes"}, {"kind": "perceptron", "features": "letters"}]
@@ -255,14 +255,14 @@ def test_names_are_the_same_in_batches_of_any_size_and_change_nothing(data, name
         assert_same_state(kept(model), ours)
 
 
-def test_what_is_named_and_what_else_a_configuration_says_of_names():
-    """They are not in the fingerprint: names may be kept from any moment on. A view may be called so, as before."""
+def test_the_number_of_names_is_not_in_the_fingerprint():
+    """Names may be kept from any moment on. A view may also be called `names`."""
     assert "names" not in RunConfig(features={"names": 10}).fingerprint()["features"]
     views = RunConfig(features={"names": {"ngrams": [1, 3]}}).fingerprint()["features"]
     assert views["names"]["ngrams"] == [1, 3]
 
 
-def test_batches_may_be_empty(data):
+def test_empty_batches_are_accepted(data):
     events = stream(data / "sms-spam.jsonl.gz", 3000, ())[:100]
     plain, gappy = Model(config_of()), Model(config_of())
     run(plain, events, 100)
@@ -272,7 +272,7 @@ def test_batches_may_be_empty(data):
     assert_same_state(kept(gappy), kept(plain))
 
 
-def test_labels_beyond_the_limit_are_refused_and_those_of_weight_0_are_none():
+def test_labels_above_the_limit_are_refused_except_weight_0():
     model = Model(config_of(pipeline={"max_labels": 2}))
     events = labelled(("a", "x"), ("b", "y"), ("c", "z"))
     ignored = batch_of([*events[:2], replace(events[2], weight=0.0)])
@@ -284,7 +284,7 @@ def test_labels_beyond_the_limit_are_refused_and_those_of_weight_0_are_none():
     assert model.labels.names == ["x", "y"]
 
 
-def test_a_limit_below_what_is_known_lets_known_labels_through():
+def test_known_labels_pass_a_limit_below_their_number():
     events = labelled(("a", "x"), ("b", "y"), ("c", "z"))
     learned = Model(config_of())
     step(learned, batch_of(events[:2]))

@@ -1,4 +1,4 @@
-"""URL scheme to connector, by entry point."""
+"""Connectors by URL scheme, from entry points."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from streamlin.registry import connector, schemes
 from tests.conftest import Install
 
 
-def test_our_own_are_there() -> None:
+def test_built_in_connectors_are_registered() -> None:
     assert connector("sources", "file") is FileSource
     assert connector("sinks", "file") is FileSink
     assert list(schemes("sources")) == sorted(schemes("sources"))
@@ -16,7 +16,7 @@ def test_our_own_are_there() -> None:
     assert {"file", "stdout", "null"} <= set(schemes("sinks"))
 
 
-def test_a_third_party_adds_a_scheme(install: Install) -> None:
+def test_a_third_party_package_adds_a_scheme(install: Install) -> None:
     install(
         """
         [streamlin.sources]
@@ -49,7 +49,7 @@ def test_a_third_party_adds_a_scheme(install: Install) -> None:
         ("third_party:Source", "class", "syntax"),
     ],
 )
-def test_a_broken_connector_is_told_apart_from_an_unknown_one(
+def test_a_broken_connector_differs_from_an_unknown_one(
     install: Install, target: str, module: str, message: str
 ) -> None:
     install(f"[streamlin.sources]\nbroken = {target}\n", module)
@@ -71,7 +71,7 @@ def test_an_unknown_scheme_names_the_nearest() -> None:
     assert error.value.exit_code == 2
 
 
-def test_nearest() -> None:
+def test_nearest_suggests_close_names() -> None:
     known = ["naive_bayes", "Perceptron"]
     assert nearest("naive_bays", known) == "did you mean 'naive_bayes'?"
     assert nearest("PERCEPTON", known) == "did you mean 'Perceptron'?"

@@ -1,4 +1,4 @@
-"""The contracts that streamlin ships hold for its own parts, and find what is broken."""
+"""The checks in streamlin.testing pass for its own parts and fail for broken ones."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,17 @@ from streamlin.testing import check_learner, check_sink, check_source
 
 
 @pytest.mark.parametrize("learner", KINDS.values(), ids=KINDS.keys())
-def test_our_learners_keep_the_contract(learner):
+def test_built_in_learners_pass_the_check(learner):
     check_learner(learner)
 
 
-def test_our_file_source_keeps_the_contract(tmp_path):
+def test_the_file_source_passes_the_check(tmp_path):
     lines = [b"line %d" % i for i in range(50)]
     (tmp_path / "lines.txt").write_bytes(b"\n".join(lines) + b"\n")
     check_source(lambda positions: FileSource(str(tmp_path / "lines.txt"), context(positions)), lines)
 
 
-def test_a_source_that_gives_a_record_twice_is_found(tmp_path):
+def test_a_source_that_repeats_a_record_fails_the_check(tmp_path):
     (tmp_path / "lines.txt").write_bytes(b"a\nb\nc\n")
 
     class Forgetful(FileSource):
@@ -34,19 +34,19 @@ def test_a_source_that_gives_a_record_twice_is_found(tmp_path):
         check_source(lambda positions: Forgetful(str(tmp_path / "lines.txt"), context(positions)), [b"a", b"b", b"c"])
 
 
-def test_our_file_sink_keeps_the_contract(tmp_path):
+def test_the_file_sink_passes_the_check(tmp_path):
     path = tmp_path / "out.jsonl"
     check_sink(lambda length: FileSink(str(path), SinkContext({}, length)), path.read_bytes)
 
 
-def test_a_sink_that_cuts_nothing_off_is_found(tmp_path):
+def test_a_sink_that_never_truncates_fails_the_check(tmp_path):
     path = tmp_path / "out.jsonl"
     with pytest.raises(AssertionError, match="cut off"):
         check_sink(lambda length: FileSink(str(path), SinkContext({"mode": "append"}, None)), path.read_bytes)
 
 
 class Peeking(Perceptron):
-    """Gives the label of an event away in its scores."""
+    """Uses the label of an event in its scores."""
 
     def score_then_learn(self, examples, targets, scores):
         super().score_then_learn(examples, targets, scores)
@@ -63,7 +63,7 @@ class Batched(Perceptron):
 
 
 class Overreading(Perceptron):
-    """Takes what stands behind an event's entries for more of them."""
+    """Reads beyond the entries of an event."""
 
     def score_then_learn(self, examples, targets, scores):
         super().score_then_learn(examples, targets, scores)
@@ -73,13 +73,13 @@ class Overreading(Perceptron):
 @pytest.mark.parametrize(
     ("learner", "broken"), [(Peeking, "label hidden"), (Batched, "in batches of"), (Overreading, "one by one")]
 )
-def test_a_learner_that_breaks_the_contract_is_found(learner: type[Learner], broken):
+def test_a_learner_that_breaks_the_contract_fails_the_check(learner: type[Learner], broken):
     with pytest.raises(AssertionError, match=broken):
         check_learner(learner)
 
 
 def test_the_public_names_are_pinned():
-    """Sorted, and each can be had."""
+    """They are sorted, and each can be imported."""
     assert sorted(streamlin.__all__) == streamlin.__all__
     assert all(getattr(streamlin, name) is not None for name in streamlin.__all__)
     assert set(streamlin.__all__) == {

@@ -1,4 +1,4 @@
-"""A learner on a stream of examples, as a pipeline runs it; and beside its twin."""
+"""Run a learner on a stream of examples as a pipeline does, and compare it with its twin."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ REAL_STREAMS = [
     ("langid-ud.jsonl.gz", 500),
     ("clinc150.jsonl.gz", 600),
 ]
-"""Files and how many of their events: 2, 6, 22 and 151 labels."""
+"""Files and the number of events to use; they have 2, 6, 22 and 151 labels."""
 
 POSITIVE = "must be (greater than 0|a finite number)"
-"""What a message says of a parameter that is to be positive and finite."""
+"""The message for a parameter that must be positive and finite."""
 
 
 class Run:

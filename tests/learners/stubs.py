@@ -1,6 +1,6 @@
-"""What type checkers and editors are told of the wrappers that are made when they are imported.
+"""Stubs of `streamlin.river` and `streamlin.sklearn`, whose classes are created at import, for type checkers.
 
-`python -m tests.learners.stubs` writes the stubs anew.
+`python -m tests.learners.stubs` writes them anew.
 """
 
 import inspect

@@ -35,7 +35,7 @@ def test_three_events_by_hand():
     assert learner.bias_precision == 1
 
 
-def test_the_weight_is_a_factor_on_the_step_and_on_what_precision_grows_by():
+def test_the_weight_multiplies_step_and_precision_growth():
     """v = 2 (1 + 1), tau = 3 / (4 + 10); a precision grows by 3 / 10."""
     learner = Arow().learn_one({"a": 1}, "x").learn_one({"a": 1}, "y", 3.0)
     assert_allclose(learner.scores_many([{}]), [[-3 / 14, 3 / 14]], rtol=1e-6)
@@ -43,13 +43,13 @@ def test_the_weight_is_a_factor_on_the_step_and_on_what_precision_grows_by():
 
 
 def rival_of(scores, y):
-    """The best scored label but y."""
+    """The best scored label other than y."""
     return max((k for k in range(scores.size) if k != y), key=lambda k: scores[k])
 
 
 @given(streams(labelled=True), streams(labelled=True).filter(bool), st.sampled_from([0.1, 10.0]))
-def test_a_step_of_weight_one_leaves_r_out_of_v_plus_r_of_the_loss(stream, others, r):
-    """The margin's variance v says how far: an example whose features are sure is hardly moved."""
+def test_a_step_reduces_the_loss_by_the_documented_factor(stream, others, r):
+    """By the variance v of the margin: an example with certain features is hardly changed."""
     run = Run(Arow(r))
     run.step([Example({}, "a"), Example({}, "b"), *stream])
     x, label, _ = others[0]
@@ -68,8 +68,8 @@ def test_a_step_of_weight_one_leaves_r_out_of_v_plus_r_of_the_loss(stream, other
 
 
 @given(streams(), st.sampled_from([0.1, 10.0]))
-def test_precision_is_what_was_learned_from(stream, r):
-    """It grows by w x^2 / r where there was a loss, and the weights move only then."""
+def test_precision_sums_the_squares_of_learned_values(stream, r):
+    """A precision grows by w x^2 / r if there was a loss, and weights change only then."""
     run, sums, bias_sum = Run(Arow(r)), {}, 0.0
     for x, label, weight in stream:
         scores = run.step([Example(x, label, weight)])[0]
@@ -84,8 +84,8 @@ def test_precision_is_what_was_learned_from(stream, r):
     assert_allclose(run.state()["precisions"][:, 0], [sums.get(j, 0.0) for j in run.rows.buckets.tolist()])
 
 
-def test_without_loss_nothing_is_learned():
-    """r next to nothing: the first step reaches margin 1, and a little more makes sure of it."""
+def test_an_event_without_loss_teaches_nothing():
+    """With a tiny r and weight 1.5 the first step goes beyond margin 1."""
     learner = Arow(r=1e-9).learn_one({}, "x").learn_one({"a": 1}, "y", 1.5)
     before = {name: getattr(learner, name).copy() for name in learner.tables}
     learner.learn_one({"a": 1}, "y")
@@ -94,16 +94,16 @@ def test_without_loss_nothing_is_learned():
 
 
 @pytest.mark.parametrize("r", [0.0, -1.0, nan, inf])
-def test_refuses_an_r_that_is_not_positive(r):
+def test_r_must_be_positive_and_finite(r):
     with pytest.raises(ConfigError, match=f"arow.r {POSITIVE}, got {r}"):
         Arow(r=r)
 
 
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n):
     check_against_twin(Arow(), NaiveArow(), real_examples(data / name, n), bits=20)
 
 
 @given(streams(), st.sampled_from([0.1, 10.0]))
-def test_any_stream_as_the_twin(stream, r):
+def test_any_stream_gives_the_scores_of_the_twin(stream, r):
     check_against_twin(Arow(r), NaiveArow(r), stream)

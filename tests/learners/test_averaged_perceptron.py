@@ -30,7 +30,7 @@ def test_three_events_by_hand():
     assert_array_equal(learner.scores_many([{"a": 1, "b": 3}]), [[1, -1]])
 
 
-def test_mistakes_are_judged_by_the_current_weights():
+def test_it_learns_from_mistakes_of_the_current_weights():
     """(; 1) is x, y, y, then x, then x: the bias of y goes 1, 1, 0 by the mistakes of events 2 and 4.
 
     Before event 5 the current biases tie at 0, which x, seen first, wins: it is right, and no update follows. The mean
@@ -43,7 +43,7 @@ def test_mistakes_are_judged_by_the_current_weights():
 
 
 @given(streams())
-def test_predicts_by_the_mean_of_the_weights_over_all_learned_events(stream):
+def test_scores_use_the_mean_of_weights_over_learned_events(stream):
     run, snapshots = Run(AveragedPerceptron()), []
     for x, label, weight in stream:
         rivals = [name for name in run.labels.names if name != label]
@@ -58,8 +58,8 @@ def test_predicts_by_the_mean_of_the_weights_over_all_learned_events(stream):
     assert_allclose(run.learner.effective_weights(*shape), mean, rtol=1e-5, atol=1e-5)
 
 
-def test_with_a_half_life_of_one_event_each_weighs_twice_what_the_one_before_did():
-    """The bias of y over the four events that were learned is 1, 1, 0, 0, as above, and weighs 1, 2, 4, 8."""
+def test_a_half_life_of_one_event_doubles_each_next_weight():
+    """The bias of y after the four learned events is 1, 1, 0, 0, as above, with weights 1, 2, 4, 8."""
     learner = AveragedPerceptron(half_life=1)
     learner.learn_many([{}] * 5, ["x", "y", "y", "x", "x"])
     assert learner.clock == 15
@@ -67,13 +67,13 @@ def test_with_a_half_life_of_one_event_each_weighs_twice_what_the_one_before_did
 
 
 @pytest.mark.parametrize("half_life", [0.0, -1.0, nan, inf])
-def test_refuses_a_half_life_that_is_none(half_life):
+def test_a_half_life_must_be_positive_and_finite(half_life):
     with pytest.raises(ConfigError, match=f"averaged_perceptron.half_life {POSITIVE}, got {half_life}"):
         AveragedPerceptron(half_life=half_life)
 
 
 def test_scaling_down_changes_no_score(data):
-    """A half-life of 5 events: increments outgrow 2^64 every 320 events; the twin's go on to 2^200."""
+    """With a half-life of 5 events increments exceed 2^64 every 320 events; those of the twin grow to 2^200."""
     examples = real_examples(data / "sms-spam.jsonl.gz", 1000)
     run, twin = Run(AveragedPerceptron(half_life=5), 20), NaiveAveragedPerceptron(half_life=5)
     for example in examples:
@@ -83,10 +83,10 @@ def test_scaling_down_changes_no_score(data):
 
 
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n):
     check_against_twin(AveragedPerceptron(), NaiveAveragedPerceptron(), real_examples(data / name, n), bits=20)
 
 
 @given(streams(), st.sampled_from([None, 1.0, 30.0]))
-def test_any_stream_as_the_twin(stream, half_life):
+def test_any_stream_gives_the_scores_of_the_twin(stream, half_life):
     check_against_twin(AveragedPerceptron(half_life), NaiveAveragedPerceptron(half_life), stream)

@@ -7,14 +7,14 @@ from streamlin.events import LabelIndex
 from streamlin.learners import Perceptron, best, learn_labels, no_targets, softmax, targets
 
 
-def test_labels_are_candidates_only_after_the_event_that_brought_them():
+def test_labels_are_candidates_only_after_their_first_event():
     """Codes 0 and 1 are known; events 1 and 3 bring 2 and 3, event 2 has no label, event 4 an old one."""
     batch = targets(np.array([0, 2, -1, 3, 1], np.int32), np.ones(5), 2)
     assert batch.known.tolist() == [2, 2, 3, 3, 4]
     assert batch.codes.tolist() == [0, 2, -1, 3, 1]
 
 
-def test_weight_0_has_no_target_and_brings_no_label():
+def test_weight_0_gives_no_target_and_no_new_label():
     index = LabelIndex(["a"])
     batch = learn_labels(index, ["a", "b", "a", "c", None], np.array([0.0, 0.0, 0.5, 1.0, 1.0]))
     assert (batch.codes.tolist(), batch.known.tolist()) == ([-1, -1, 0, 1, -1], [1, 1, 1, 1, 2])
@@ -26,7 +26,7 @@ def test_without_targets_all_labels_are_candidates():
     assert (batch.codes.tolist(), batch.known.tolist()) == ([-1, -1], [3, 3])
 
 
-def test_the_best_is_the_highest_and_of_several_the_first():
+def test_the_best_score_wins_and_ties_go_to_the_first():
     scores = [[1.0, 3.0, 3.0], [-5.0, -7.0, -np.inf], [-np.inf] * 3]
     assert best(np.array(scores)).tolist() == [1, 0, -1]
     assert best(np.empty((2, 0))).tolist() == [-1, -1]
@@ -51,14 +51,14 @@ def test_tables_grow_and_keep_what_they_hold():
         assert not learner.weights[:, 2:].any()
 
 
-def test_a_label_alone_gets_the_code_that_it_gets_among_others():
+def test_codes_of_single_labels_equal_those_in_bulk():
     index = LabelIndex(["a"])
     assert [index.learn_one(label) for label in ("a", None, "c", "b", "c")] == [0, -1, 1, 2, 1]
     assert index.names == ["a", "c", "b"]
 
 
-def test_tables_that_were_taken_over_grow_from_their_own_size():
-    """They replace larger ones, whose room is no longer there."""
+def test_restored_tables_grow_from_their_own_size():
+    """They replace larger tables."""
     learner = Perceptron()
     learner.grow(1000, 9)
     learner.restore({"weights": np.ones((3, 2), np.float32), "bias": np.ones(2, np.float32)})
@@ -69,7 +69,7 @@ def test_tables_that_were_taken_over_grow_from_their_own_size():
     assert not learner.weights[3:].any()
 
 
-def test_rows_double_and_a_table_large_enough_stays_in_place():
+def test_rows_double_and_a_large_enough_table_is_kept():
     learner = Perceptron()
     learner.grow(1000, 2)
     table = learner.weights

@@ -1,4 +1,4 @@
-"""What counts must not stop where a float32 does: 2^24 + 1 is no float32."""
+"""Counters must not stop growing where float32 would: it cannot represent 2^24 + 1."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from streamlin.evaluation.tally import Tally
 from streamlin.learners import AveragedPerceptron, LogisticRegression, NaiveBayes
 
 LAST = 2**24
-"""The count at which adding 1 to a float32 begins to leave it as it was."""
+"""The count from which adding 1 to a float32 does not change it."""
 
 
-def test_a_float32_would_stop():
+def test_a_float32_counter_would_stop_growing():
     assert np.float32(LAST) + np.float32(1) == LAST
 
 
-def test_naive_bayes_counts_on():
+def test_naive_bayes_counts_beyond_float32():
     learner = NaiveBayes().learn_one({"a": 1, "b": 2}, "x", LAST)
     for _ in range(3):
         learner.learn_one({"a": 1}, "x")
@@ -22,7 +22,7 @@ def test_naive_bayes_counts_on():
     assert (learner.events[0], learner.n) == (LAST + 3, LAST + 3)
 
 
-def test_the_averaged_perceptrons_clock_and_sums_go_on():
+def test_the_averaged_perceptron_counts_beyond_float32():
     """A mistake at time 2^24 + 1 adds (2^24 + 1) x to the sums; the mean after it is x / (2^24 + 2) for y."""
     learner = AveragedPerceptron().learn_one({"a": 1}, "x")
     learner.grow(1, 2)
@@ -34,8 +34,8 @@ def test_the_averaged_perceptrons_clock_and_sums_go_on():
     assert learner.effective_weights(1, 2)[0, 1] == 1 - (LAST + 1) / (LAST + 2)
 
 
-def test_adagrads_squares_go_on():
-    """Labels x and y at even odds, weight 2: errors are 1, and so is each square that the bias gets."""
+def test_adagrad_sums_squares_beyond_float32():
+    """With equal probabilities of x and y and weight 2, errors are 1, and so are the squares added for the bias."""
     learner = LogisticRegression().learn_one("", "x").learn_one("", "y", 0.0)
     learner.grow(0, 2)
     learner.bias_squares[:2] = LAST
@@ -43,7 +43,7 @@ def test_adagrads_squares_go_on():
     assert learner.bias_squares[:2].tolist() == [LAST + 1, LAST + 1]
 
 
-def test_accuracy_counts_on():
+def test_accuracy_counts_beyond_float32():
     accuracy = Tally(1)
     accuracy.update(np.zeros((1, 3), np.int32), np.array([0, 1, 0], np.int32), np.array([LAST, 1.0, 1.0]), 1)
     assert accuracy.hit_weights.tolist() == [LAST + 1]

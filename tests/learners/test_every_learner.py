@@ -1,4 +1,4 @@
-"""What holds for all learners alike."""
+"""Properties of all learners."""
 
 from math import inf, nan
 
@@ -20,21 +20,21 @@ LABELS = ["spam", "ham", "spam", "ham", "ham", "spam"]
 
 
 def taught(kind, texts=TEXTS, labels=LABELS):
-    """A learner that has seen some texts."""
+    """A learner that has learned some texts."""
     learner = kind()
     learner.learn_many(texts, labels)
     return learner
 
 
 def unnormalised(learner):
-    """The learner, taking values as they are."""
+    """The learner with normalisation off."""
     if hasattr(learner, "normalize"):
         learner.normalize = False
     return learner
 
 
 def tables(learner):
-    """Copies of all that it has learned."""
+    """Copies of all learned arrays and labels."""
     return {name: getattr(learner, name).copy() for name in learner.tables} | {"labels": learner.labels.names.copy()}
 
 
@@ -46,7 +46,7 @@ def assert_same(ours, theirs):
 
 
 @EVERY
-def test_without_a_label_it_abstains(kind):
+def test_it_abstains_while_no_label_is_known(kind):
     learner = kind()
     assert learner.predict_one("a text") is None
     assert learner.predict_proba_one("a text") == {}
@@ -54,7 +54,7 @@ def test_without_a_label_it_abstains(kind):
 
 
 @EVERY_LINEAR
-def test_one_label_alone_teaches_nothing(kind):
+def test_a_single_known_label_teaches_nothing(kind):
     learner = taught(kind, TEXTS, ["only"] * len(TEXTS))
     assert learner.predict_one("win") == "only"
     assert not any(getattr(learner, name).any() for name in learner.tables)
@@ -70,7 +70,7 @@ def test_a_tie_goes_to_the_label_seen_first(kind):
 
 
 @EVERY
-def test_without_a_label_nothing_is_learned(kind):
+def test_unlabelled_events_teach_nothing(kind):
     learner = taught(kind)
     before = tables(learner)
     texts = ["never seen before", "win a prize now", ""]
@@ -79,7 +79,7 @@ def test_without_a_label_nothing_is_learned(kind):
 
 
 @EVERY
-def test_weight_0_teaches_nothing_and_brings_no_label(kind):
+def test_weight_0_teaches_nothing_and_adds_no_label(kind):
     learner = taught(kind)
     before, probabilities = tables(learner), learner.predict_proba_one("never seen")
     learner.learn_one("never seen before", "new", 0.0).learn_one("win a prize", "ham", 0.0)
@@ -88,7 +88,7 @@ def test_weight_0_teaches_nothing_and_brings_no_label(kind):
 
 
 @EVERY
-def test_a_label_and_features_that_an_event_brings_take_no_part_in_its_scores(kind):
+def test_new_labels_and_features_do_not_change_the_events_scores(kind):
     def scores_of(last):
         run = Run(unnormalised(kind()))
         run.step([Example({1: 1.0, 2: 1.0}, "a"), Example({2: 1.0}, "b"), Example({1: 1.0}, "a")])
@@ -101,8 +101,8 @@ def test_a_label_and_features_that_an_event_brings_take_no_part_in_its_scores(ki
 
 
 @EVERY
-def test_an_empty_text_is_decided_by_prior_or_bias(kind):
-    """Three texts of label b, then one of a: all have learned that b is the more likely."""
+def test_prior_or_bias_decides_an_empty_text(kind):
+    """One text of label a, five of b: all learners know that b is more likely."""
     learner = taught(kind, ["u", "v", "w", "x", "y", "z"], ["a", "b", "b", "b", "b", "b"])
     assert learner.predict_one("") == "b"
     assert learner.predict_proba_one("") == learner.predict_proba_one({})
@@ -128,7 +128,7 @@ def test_probabilities_sum_to_one_and_agree_with_the_prediction(kind, data):
 
 
 @EVERY
-def test_a_text_is_the_mapping_of_its_features(kind):
+def test_a_text_equals_the_mapping_of_its_features(kind):
     texts = [("win a", "x"), ("a prize", "y"), ("win win", "x"), ("", "y")]
     mappings = [{"win": 1, "win a": 1, "a": 1}, {"a": 1, "a prize": 1, "prize": 1}, {"win": 1, "win win": 1}, {}]
     by_text, by_mapping = kind(), kind()
@@ -140,22 +140,22 @@ def test_a_text_is_the_mapping_of_its_features(kind):
 
 
 @EVERY
-def test_a_value_counts_as_often_as_it_says(kind):
-    """The score of value 2 is as far from that of value 0 as twice that of value 1; normalised it is that of 1."""
+def test_scores_are_linear_in_values(kind):
+    """score(2) - score(0) = 2 (score(1) - score(0))."""
     learner = unnormalised(taught(kind))
     none, one, two = learner.scores_many([{}, {"win": 1}, {"win": 2}])
     assert_allclose(two - none, 2 * (one - none), rtol=1e-12)
     assert (one != none).any()
 
 
-def test_a_normalised_value_has_length_one():
+def test_a_single_normalised_value_is_one():
     learner = taught(LogisticRegression)
     one, two = learner.scores_many([{"win": 1}, {"win": 2}])
     assert_allclose(one, two, rtol=1e-12)
 
 
 @EVERY
-def test_in_bulk_is_one_by_one(kind, data):
+def test_learning_in_bulk_equals_one_by_one(kind, data):
     events = thinned(read_events(data / "trec-6.jsonl.gz", 300))
     bulk, single, predicted = kind(), kind(), []
     for event in events:
@@ -169,8 +169,8 @@ def test_in_bulk_is_one_by_one(kind, data):
 
 
 @EVERY
-def test_effective_weights_are_what_a_feature_adds(kind, data):
-    """score(x) - score(nothing) = sum_j x_j W_j, whatever room the tables have to spare."""
+def test_effective_weights_are_the_features_contributions_to_scores(kind, data):
+    """score(x) - score(nothing) = sum_j x_j W_j, also in tables with spare room."""
     examples = real_examples(data / "trec-6.jsonl.gz", 300)
     learner = unnormalised(kind())
     run = Run(learner, 20)
@@ -188,8 +188,8 @@ def test_effective_weights_are_what_a_feature_adds(kind, data):
 
 
 @EVERY
-def test_what_was_learned_can_be_taken_over(kind, data):
-    """The tables that `state` gives, copied into another learner, go on as if nothing had been."""
+def test_a_restored_state_continues_identically(kind, data):
+    """Another learner with copies of the tables of `state` learns on with the same results."""
     examples = real_examples(data / "trec-6.jsonl.gz", 300)
     run, other = Run(kind(), 20), Run(kind(), 20)
     run.step(examples[:200])
@@ -202,7 +202,7 @@ def test_what_was_learned_can_be_taken_over(kind, data):
 
 @EVERY
 @pytest.mark.parametrize("weight", [-1.0, nan, inf])
-def test_a_weight_that_is_none_is_refused(kind, weight):
+def test_an_invalid_weight_is_refused(kind, weight):
     learner = taught(kind)
     before = tables(learner)
     with pytest.raises(RecordError, match=f"invalid weight {weight}: expected a finite number, 0 or more"):
@@ -211,7 +211,7 @@ def test_a_weight_that_is_none_is_refused(kind, weight):
 
 
 @EVERY
-def test_a_value_that_is_no_number_is_refused(kind):
+def test_a_value_of_nan_is_refused(kind):
     learner = kind()
     with pytest.raises(RecordError, match="feature 'a' is nan"):
         learner.learn_one({"a": nan}, "x")
@@ -222,7 +222,7 @@ def test_a_value_that_is_no_number_is_refused(kind):
 @pytest.mark.parametrize(
     ("texts", "odd"), [([5], "5"), (["a", None], "None"), ([{"a": 1}, "b"], "'b'"), ([["a", "b"]], r"\['a', 'b'\]")]
 )
-def test_what_is_neither_text_nor_mapping_is_refused(kind, texts, odd):
+def test_inputs_other_than_texts_or_mappings_are_refused(kind, texts, odd):
     learner = kind()
     with pytest.raises(
         RecordError, match=f"^invalid input {odd}: expected only texts, or only mappings of feature to value$"
@@ -240,7 +240,7 @@ def test_columns_may_be_arrays(kind):
 
 
 @EVERY
-def test_features_that_are_no_view_are_refused(kind):
+def test_features_must_be_a_view(kind):
     with pytest.raises(ConfigError, match=r"features must be a View, as in View\(ViewConfig\(...\)\), got 'char_wb'"):
         kind(features="char_wb")
 
@@ -255,7 +255,7 @@ def test_columns_of_different_lengths_are_refused(kind, columns):
 
 
 @EVERY
-def test_no_events_are_fine(kind):
+def test_empty_input_is_accepted(kind):
     assert kind().learn_many([], []) == []
     assert kind().predict_many([]) == []
 
@@ -269,7 +269,7 @@ def test_every_kind_can_be_configured():
         assert_same(vars_of(learner), vars_of(type(learner)()))
 
 
-def test_a_configured_parameter_arrives():
+def test_configured_parameters_reach_the_learner():
     config = RunConfig(learners=[{"kind": "logistic_regression", "eta": 0.1, "epsilon": 1e-4, "normalize": False}])
     learner = from_config(config.learners[0])
     assert (learner.eta, learner.epsilon, learner.normalize) == (0.1, 1e-4, False)
@@ -280,7 +280,7 @@ def vars_of(learner):
     return {name: value for name, value in vars(learner).items() if isinstance(value, float | int | str)}
 
 
-def test_a_learner_shows_its_parameters():
+def test_repr_shows_the_parameters():
     assert repr(LogisticRegression(eta=0.1)) == (
         "LogisticRegression(eta=0.1, epsilon=1e-10, normalize=True, squares='weight')"
     )
@@ -288,7 +288,7 @@ def test_a_learner_shows_its_parameters():
 
 
 @pytest.mark.parametrize("label", [3, True, ["a"]])
-def test_a_label_is_a_text(label):
+def test_a_label_must_be_a_text(label):
     learner = Perceptron()
     with pytest.raises(RecordError, match="a label must be a text or None"):
         learner.learn_one("a", label)

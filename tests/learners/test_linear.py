@@ -1,4 +1,4 @@
-"""What linear learners share."""
+"""Kernels shared by linear learners."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from streamlin.learners.linear import best_other
 
 
 @pytest.mark.parametrize(("y", "other"), [(-1, 1), (1, 2), (0, 1), (2, 1), (5, 1)])
-def test_the_best_other_is_the_best_without_y(y, other):
+def test_best_other_ignores_y(y, other):
     assert best_other(np.array([1.0, 3.0, 3.0, -np.inf]), y) == other
 
 
-def test_there_is_no_other_without_a_candidate():
+def test_best_other_is_minus_one_without_a_candidate():
     assert best_other(np.array([2.0, -np.inf]), 0) == -1
     assert best_other(np.empty(0), -1) == -1

@@ -16,7 +16,7 @@ from tests.sample_streams import Example, real_examples, streams
 
 
 def test_three_events_by_hand():
-    """eta = 0.5, epsilon next to nothing; features a, b and the bias, in this order:
+    """eta = 0.5, a tiny epsilon; features a, b and the bias, in this order:
 
     (1, 0; 1) is x: no rival, nothing is learned.
     (3, 4; 1) is y, of length 1 (0.6, 0.8; 1): x and the new y score 0, p = 1/2 each, errors x 1/2, y -1/2.
@@ -34,21 +34,21 @@ def test_three_events_by_hand():
     assert_allclose(learner.scores_many([{"a": 2}]), [[score, -score]], rtol=1e-6)
 
 
-def test_without_normalize_values_are_taken_as_they_are():
+def test_values_are_unchanged_without_normalize():
     """The first step is eta whatever the value: W_ya = b_y = 0.1; the value 4 scores 0.1 * 4 + 0.1."""
     learner = LogisticRegression(eta=0.1, epsilon=1e-20, normalize=False).learn_one({"a": 3}, "x")
     learner.learn_one({"a": 3}, "y")
     assert_allclose(learner.scores_many([{"a": 4}]), [[-0.5, 0.5]], rtol=1e-6)
 
 
-def test_the_weight_is_a_factor_on_the_gradient():
+def test_the_weight_multiplies_the_gradient():
     """Errors 1/2 times the weight 4: the squares of the bias are 4 for both labels."""
     learner = LogisticRegression().learn_one("", "x").learn_one("", "y", 4.0)
     assert learner.bias_squares[:2].tolist() == [4, 4]
 
 
-def test_by_feature_three_events_by_hand():
-    """eta = 1, epsilon next to nothing; features a, b and the bias, in this order:
+def test_squares_by_feature_three_events_by_hand():
+    """eta = 1, a tiny epsilon; features a, b and the bias, in this order:
 
     (1, 0; 1) is x: no rival, nothing is learned.
     (3, 4; 1) is y, of length 1 (0.6, 0.8; 1): errors x 1/2, y -1/2, their squares sum up to 1/2.
@@ -66,8 +66,8 @@ def test_by_feature_three_events_by_hand():
 
 
 @given(streams(), st.sampled_from([0.3, 1.0]))
-def test_by_feature_the_weights_of_a_feature_sum_up_to_nothing(stream, eta):
-    """The errors do, and a feature's labels share a step."""
+def test_squares_by_feature_keep_each_features_weights_summing_to_zero(stream, eta):
+    """The errors sum to zero, and all labels of a feature share a step."""
     run = Run(LogisticRegression(eta, squares="feature"))
     run.step(stream)
     assert_allclose(run.state()["weights"].sum(axis=1, dtype=np.float64), 0, atol=1e-4)
@@ -75,27 +75,27 @@ def test_by_feature_the_weights_of_a_feature_sum_up_to_nothing(stream, eta):
 
 
 @given(streams(), st.sampled_from([0.3, 1.0]))
-def test_two_labels_by_feature_are_those_by_weight_with_a_step_of_root_two(stream, eta):
-    """Their errors are e and -e: e^2 + e^2 is twice the square of each."""
+def test_two_labels_by_feature_equal_by_weight_with_scaled_eta(stream, eta):
+    """The errors are e and -e, so their sum of squares is twice each square."""
     two = [Example(x, label and min(label, "b"), weight) for x, label, weight in stream]
     by_feature = Run(LogisticRegression(eta * sqrt(2), 2e-10, squares="feature"))
     by_weight = Run(LogisticRegression(eta, 1e-10))
     assert_allclose(by_feature.step(two), by_weight.step(two), rtol=1e-3, atol=1e-3)
 
 
-def test_by_feature_there_is_a_sum_a_feature():
+def test_squares_by_feature_have_one_column():
     learner = LogisticRegression(squares="feature").learn_one("a b", "x").learn_one("c", "y").learn_one("d", "z")
     assert learner.state(learner.n_rows, 3)["gradient_squares"].shape == (learner.n_rows, 1)
 
 
-def test_refuses_squares_of_nothing():
+def test_unknown_squares_are_refused():
     with pytest.raises(ConfigError, match=r"logistic_regression\.squares must be 'weight' or 'feature', got 'label'"):
         LogisticRegression(squares="label")
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, nan, inf])
 @pytest.mark.parametrize("key", ["eta", "epsilon"])
-def test_refuses_an_eta_or_epsilon_that_is_not_positive(key, value):
+def test_eta_and_epsilon_must_be_positive_and_finite(key, value):
     with pytest.raises(ConfigError, match=f"logistic_regression.{key} {POSITIVE}, got {value}"):
         LogisticRegression(**{key: value})
 
@@ -147,12 +147,12 @@ def test_the_gradient_is_the_derivative_of_the_log_loss(values, y, weight, norma
 
 @pytest.mark.parametrize("parameters", [{}, {"eta": 1.0, "squares": "feature"}], ids=["weight", "feature"])
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n, parameters):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n, parameters):
     examples = real_examples(data / name, n)
     check_against_twin(LogisticRegression(**parameters), NaiveLogisticRegression(**parameters), examples, bits=20)
 
 
 @given(streams(), st.booleans(), st.sampled_from([1e-10, 1e-2]), st.sampled_from(["weight", "feature"]))
-def test_any_stream_as_the_twin(stream, normalize, epsilon, squares):
+def test_any_stream_gives_the_scores_of_the_twin(stream, normalize, epsilon, squares):
     parameters = {"eta": 0.3, "normalize": normalize, "epsilon": epsilon, "squares": squares}
     check_against_twin(LogisticRegression(**parameters), NaiveLogisticRegression(**parameters), stream)

@@ -51,7 +51,7 @@ def test_two_members_by_hand():
     assert_allclose(mixed(mixture, scores, [-1], n_known=2), [[0, -2 * z]], rtol=1e-9)
 
 
-def test_a_label_that_is_no_candidate_teaches_no_weight():
+def test_a_label_not_yet_known_teaches_no_weight():
     mixture = Mixture(2)
     out = mixed(mixture, [[[1, -1, -inf]], [[2, 0, -inf]]], [2], n_known=2)
     assert out[0, 2] == -inf
@@ -71,7 +71,7 @@ def test_without_labels_nothing_changes():
     assert out.tolist() == [[0, 0]] * 3
 
 
-def test_scores_that_have_overflowed_count_for_nothing():
+def test_overflowed_scores_are_ignored():
     mixture = Mixture(2)
     out = mixed(mixture, [[[inf, -1.0]], [[2.0, 0.0]]], [0], n_known=2)
     assert out[0, 0] > out[0, 1]
@@ -95,7 +95,7 @@ def score_streams(draw):
 
 
 @given(score_streams(), st.integers(1, 5))
-def test_any_stream_as_the_twin(stream, size):
+def test_any_stream_gives_the_scores_of_the_twin(stream, size):
     scores, codes, weights = stream
     mixture, twin, known = Mixture(len(scores)), NaiveMixture(len(scores)), 0
     for begin in range(0, len(codes), size):
@@ -112,8 +112,8 @@ def test_any_stream_as_the_twin(stream, size):
 
 
 @given(score_streams(), st.data())
-def test_given_a_text_it_is_linear_in_its_members_scores(stream, data):
-    """After any stream, one that taught nothing too: factors times centred scores, less the lift, are its scores."""
+def test_the_linear_form_reproduces_the_scores_of_a_text(stream, data):
+    """After any stream, even without labels, scores are factors times centred scores minus the offset."""
     scores, codes, weights = stream
     n_labels = scores.shape[2]
     assume(n_labels)
@@ -129,7 +129,7 @@ def test_given_a_text_it_is_linear_in_its_members_scores(stream, data):
 
 
 def run(events, size=250):
-    """A model of the preset that has seen events."""
+    """A model of the preset that has learned events."""
     model = Model(load_config(flags={"preset": "accurate"}, environment={}))
     for batch in batches(events, size):
         model.step(batch, model.featurize(batch))
@@ -141,15 +141,15 @@ def accuracies(prequential: Prequential):
 
 
 @pytest.mark.parametrize(("name", "n", "vw"), [("sms-spam", 5574, 0.9794), ("trec-6", 5952, 0.801)])
-def test_it_is_better_than_its_members_and_than_vowpal_wabbit(data, name, n, vw):
-    """The figures of Vowpal Wabbit are the best of five configurations of it, single pass, on the same events."""
+def test_a_mixture_beats_its_members_and_vowpal_wabbit(data, name, n, vw):
+    """Vowpal Wabbit's accuracies are the best of five configurations, in a single pass over the same events."""
     *members, mixture = accuracies(run(read_events(data / f"{name}.jsonl.gz", n)).prequential).values()
     assert mixture > vw
     assert mixture > max(members)
 
 
 def test_batches_and_hidden_labels_change_nothing(data):
-    """Batches of 1, 7 and all; and the prediction of an event whose label is hidden is what it was."""
+    """Batches of 1, 7 and all events; hiding a label does not change the prediction of its event."""
     events = thinned(read_events(data / "trec-6.jsonl.gz", 150))
     whole = run(events, size=150)
     for size in (1, 7):
@@ -158,8 +158,8 @@ def test_batches_and_hidden_labels_change_nothing(data):
             assert_array_equal(ours, theirs, err_msg=name)
 
 
-def test_two_topics_that_swap():
-    """Within 2,000 events after the swap it is at 95 % of what it was in the 1,000 before."""
+def test_a_mixture_adapts_when_topics_swap():
+    """Within 2,000 events after the swap accuracy is back at 95 % of that in the 1,000 events before."""
     stream = SyntheticStream(parse_options({"events": "12000", "labels": "2", "seed": "3", "drift_at": "10000"}))
     config = load_config(flags={"preset": "accurate"}, sets=["features.chars.ngrams=[1, 3]"], environment={})
     decoder = open_format("json", {}, config.fields, ())

@@ -28,26 +28,26 @@ def test_two_events_by_hand():
     assert_allclose(list(learner.predict_proba_one({"a": 1}).values()), [28 / 73, 45 / 73], rtol=1e-6)
 
 
-def test_a_feature_never_seen_says_nothing():
-    """No label's features hold it, so it takes part with no probability: the rest decides as if alone."""
+def test_an_unseen_feature_adds_nothing():
+    """No label has counts of it, so only the other features decide."""
     learner = NaiveBayes().learn_one({"a": 1}, "x").learn_one({"b": 2}, "y")
     assert learner.predict_proba_one({"a": 1, "unseen": 5}) == learner.predict_proba_one({"a": 1})
 
 
-def test_before_any_feature_the_prior_decides():
-    """Two texts without words are x, one is y: P(x) = 3/5, and a word is new to both."""
+def test_the_prior_decides_before_any_feature():
+    """Two texts without words are x, one is y: P(x) = 3/5; the word is new to both."""
     learner = NaiveBayes()
     assert learner.learn_many(["", "", ""], ["x", "x", "y"]) == [None, "x", "x"]
     assert_allclose(list(learner.predict_proba_one("word").values()), [3 / 5, 2 / 5])
 
 
 @pytest.mark.parametrize("alpha", [0.0, -0.5, nan, inf])
-def test_refuses_an_alpha_that_is_not_positive(alpha):
+def test_alpha_must_be_positive_and_finite(alpha):
     with pytest.raises(ConfigError, match=f"naive_bayes.alpha {POSITIVE}, got {alpha}"):
         NaiveBayes(alpha=alpha)
 
 
-def test_refuses_a_negative_count_and_learns_nothing_of_it():
+def test_a_negative_value_is_refused_and_not_learned():
     learner = NaiveBayes().learn_one({"a": 1}, "x")
     with pytest.raises(RecordError, match=r"a value is -2\.0, it must be 0 or more"):
         learner.learn_one({"a": 1, "b": -2}, "y")
@@ -56,8 +56,8 @@ def test_refuses_a_negative_count_and_learns_nothing_of_it():
 
 
 @given(streams(), st.sampled_from([0.3, 1.0]))
-def test_the_probabilities_are_those_of_the_counts(stream, alpha):
-    """prod_j theta_kj^x_j P(k), normalised, with counts kept in the plainest way."""
+def test_probabilities_follow_from_the_counts(stream, alpha):
+    """prod_j theta_kj^x_j P(k), normalised, with plain dicts of counts."""
     run = Run(NaiveBayes(alpha))
     run.step([*stream, Example({0: 1.0}, "a")])
     events, counts = Counter(), defaultdict(Counter)
@@ -82,7 +82,7 @@ def test_the_probabilities_are_those_of_the_counts(stream, alpha):
         assert_allclose(ours.sum(), 1)
 
 
-def test_smoothed_by_the_prior_by_hand():
+def test_smoothing_by_prior_by_hand():
     """alpha = 2. {a, b} is x, {a, c} twice is y: N_x = 2, N_y = 4, N = 6; features are x to a third, y to two thirds.
 
     Of {a, unseen}: P(x) = 2/5, 1 + 1 / (2/3) = 5/2, together 1;   P(y) = 3/5, 1 + 2 / (4/3) = 5/2, together 3/2
@@ -94,7 +94,7 @@ def test_smoothed_by_the_prior_by_hand():
 
 
 @given(streams(), st.sampled_from([0.3, 3.0]))
-def test_smoothed_by_the_prior_it_is_an_m_estimate(stream, alpha):
+def test_smoothing_by_prior_is_an_m_estimate(stream, alpha):
     """P(k) prod_j (P(k | j) / pi_k)^x_j, normalised; P(k | j) = (N_kj + alpha pi_k) / (N_j + alpha), pi_k = N_k / N."""
     stream = [*stream, Example({0: 1.0}, "a")]
     run, learned = Run(NaiveBayes(alpha, "prior")), [e for e in stream if e.label is not None and e.weight]
@@ -121,7 +121,7 @@ def test_smoothed_by_the_prior_it_is_an_m_estimate(stream, alpha):
         assert_allclose(softmax(run.step([Example(x, None)])), softmax(joint[None]), rtol=1e-9, atol=1e-12)
 
 
-def test_with_a_half_life_of_one_event_each_counts_twice_what_the_one_before_did():
+def test_a_half_life_of_one_event_doubles_each_next_count():
     """alpha = 1 is for the next event, which counts 8. {a} is x, y, y: x has 1, y 2 + 4; V = 1, n = 7, K = 2.
 
     Of {a}: x (1 + 8) / (7 + 16) * (1 + 8) / (1 + 8), y (6 + 8) / (7 + 16) * 1; with one feature theta is 1.
@@ -133,7 +133,7 @@ def test_with_a_half_life_of_one_event_each_counts_twice_what_the_one_before_did
 
 
 @given(streams(), st.sampled_from(["uniform", "prior"]), st.sampled_from([1.0, 30.0]))
-def test_a_half_life_is_counts_that_shrink(stream, smoothing, half_life):
+def test_a_half_life_equals_shrinking_counts(stream, smoothing, half_life):
     """The same scores as from counts that are multiplied by 2^(-1 / half_life) after each event learned."""
     run, plain = Run(NaiveBayes(0.5, smoothing, half_life)), Run(NaiveBayes(0.5, smoothing))
     for example in stream:
@@ -145,7 +145,7 @@ def test_a_half_life_is_counts_that_shrink(stream, smoothing, half_life):
 
 @pytest.mark.parametrize("smoothing", ["uniform", "prior"])
 def test_scaling_down_changes_no_score(data, smoothing):
-    """A half-life of 5 events: increments outgrow 2^64 every 320 events; the twin's go on to 2^150."""
+    """With a half-life of 5 events increments exceed 2^64 every 320 events; those of the twin grow to 2^150."""
     examples = real_examples(data / "sms-spam.jsonl.gz", 1000)
     run, twin = Run(NaiveBayes(1.0, smoothing, half_life=5), 20), NaiveNaiveBayes(1.0, smoothing, half_life=5)
     for example in examples:
@@ -155,15 +155,15 @@ def test_scaling_down_changes_no_score(data, smoothing):
 
 
 def swapped(examples, at):
-    """The examples, their two labels changed for one another from one of them on."""
+    """The examples, with their two labels swapped from one of them on."""
     a, b = sorted({example.label for example in examples} - {None})
     other = {a: b, b: a, None: None}
     return [*examples[:at], *(example._replace(label=other[example.label]) for example in examples[at:])]
 
 
 @pytest.mark.parametrize("smoothing", ["uniform", "prior"])
-def test_a_swap_of_the_labels_is_told_once_and_a_stationary_stream_never(data, smoothing):
-    """With a reset what follows is learned soon; without, it is not."""
+def test_a_swap_of_labels_resets_once_a_stationary_stream_never(data, smoothing):
+    """With a reset the learner adapts quickly; without, it does not."""
     examples = [e for e in real_examples(data / "sms-spam.jsonl.gz", 4000) if e.label is not None and e.weight]
     assert NaiveBayes(smoothing=smoothing, reset=0.5).growth == 0
     steady, forgetful, faithful = (Run(NaiveBayes(1.0, smoothing, reset=reset), 20) for reset in (0.5, 0.5, None))
@@ -181,18 +181,18 @@ def test_a_swap_of_the_labels_is_told_once_and_a_stationary_stream_never(data, s
 
 
 @pytest.mark.parametrize("reset", [0.0, 1.0, -0.5, nan, inf])
-def test_refuses_a_reset_that_is_no_share(reset):
+def test_a_reset_must_be_between_0_and_1(reset):
     with pytest.raises(ConfigError, match=f"naive_bayes.reset must be (greater than 0|less than 1), got {reset}"):
         NaiveBayes(reset=reset)
 
 
 @pytest.mark.parametrize("half_life", [0.0, -1.0, nan, inf])
-def test_refuses_a_half_life_that_is_none(half_life):
+def test_a_half_life_must_be_positive_and_finite(half_life):
     with pytest.raises(ConfigError, match=f"naive_bayes.half_life {POSITIVE}, got {half_life}"):
         NaiveBayes(half_life=half_life)
 
 
-def test_refuses_a_smoothing_that_there_is_not():
+def test_an_unknown_smoothing_is_refused():
     with pytest.raises(ConfigError, match=r"naive_bayes\.smoothing must be 'uniform' or 'prior', got 'laplace'"):
         NaiveBayes(smoothing="laplace")
 
@@ -201,7 +201,7 @@ def test_refuses_a_smoothing_that_there_is_not():
 @pytest.mark.parametrize("weight", [1e-300, 1e-12, 1.0, 1e12, 1e300])
 @pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-9, 3.0, 1e300])
 def test_no_product_overflows(smoothing, weight, alpha):
-    """Long texts, counts and alphas of any size: scores are finite, and sums of logs."""
+    """For long texts and any counts and alphas scores are finite and equal sums of logs."""
     words, run = dict.fromkeys(range(1000), 1.0), Run(NaiveBayes(alpha, smoothing), 10)
     run.step([Example(words, "x", weight), Example({0: 1.0, 1000: 2.0}, "y", weight)])
     scores = run.step([Example(x, None) for x in (words | {1000: 0.5}, words, {0: 3.0}, {})])
@@ -221,8 +221,8 @@ EVERY_VARIANT = pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VAR
 
 
 @EVERY_VARIANT
-def test_batches_and_hidden_labels_change_nothing_that_they_should_not(data, parameters):
-    """Batches of 1, 7 and all; and whether an event has a label says nothing of its own scores."""
+def test_batches_and_hidden_labels_leave_other_predictions_unchanged(data, parameters):
+    """Batches of 1, 7 and all events; whether an event has a label does not change its own scores."""
     examples = swapped(real_examples(data / "sms-spam.jsonl.gz", 1200), 600)
     whole = Run(NaiveBayes(**parameters), 20)
     scores = whole.step(examples)
@@ -240,7 +240,7 @@ def test_batches_and_hidden_labels_change_nothing_that_they_should_not(data, par
 
 
 @EVERY_VARIANT
-def test_effective_weights_are_what_a_feature_adds(data, parameters):
+def test_effective_weights_are_the_features_contributions_to_scores(data, parameters):
     run = Run(NaiveBayes(**parameters), 20)
     run.step(real_examples(data / "trec-6.jsonl.gz", 300))
     weights = run.learner.effective_weights(len(run.rows), len(run.labels))
@@ -250,12 +250,12 @@ def test_effective_weights_are_what_a_feature_adds(data, parameters):
 
 @EVERY_VARIANT
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n, parameters):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n, parameters):
     check_against_twin(NaiveBayes(**parameters), NaiveNaiveBayes(**parameters), real_examples(data / name, n), bits=20)
 
 
 @pytest.mark.parametrize("smoothing", ["uniform", "prior"])
-def test_a_reset_as_the_twin(data, smoothing):
+def test_a_reset_gives_the_scores_of_the_twin(data, smoothing):
     examples = swapped(real_examples(data / "sms-spam.jsonl.gz", 2000), 1000)
     parameters = {"smoothing": smoothing, "half_life": 500.0, "reset": 0.5}
     twin = NaiveNaiveBayes(**parameters)
@@ -266,5 +266,5 @@ def test_a_reset_as_the_twin(data, smoothing):
 @given(
     streams(), st.sampled_from([0.3, 1.0]), st.sampled_from(["uniform", "prior"]), st.sampled_from([None, 1.0, 30.0])
 )
-def test_any_stream_as_the_twin(stream, alpha, smoothing, half_life):
+def test_any_stream_gives_the_scores_of_the_twin(stream, alpha, smoothing, half_life):
     check_against_twin(NaiveBayes(alpha, smoothing, half_life), NaiveNaiveBayes(alpha, smoothing, half_life), stream)

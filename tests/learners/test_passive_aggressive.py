@@ -32,32 +32,32 @@ def test_three_events_by_hand():
     assert_allclose(learner.scores_many([{"a": 1}]), [[score, -score]], rtol=1e-6)
 
 
-def test_the_step_is_at_most_c_times_the_weight():
-    """Loss 1 and ||x||^2 = 2 ask for 1/4; C = 0.1 allows 0.1, and the event's weight 3 makes 0.3 of it."""
+def test_a_step_is_at_most_c_times_the_weight():
+    """Loss 1 and ||x||^2 = 2 give a step of 1/4; C = 0.1 bounds it by 0.1, and the weight 3 makes it 0.3."""
     learner = PassiveAggressive(C=0.1).learn_one({"a": 1}, "x").learn_one({"a": 1}, "y", 3.0)
     assert_allclose(learner.scores_many([{}]), [[-0.3, 0.3]], rtol=1e-6)
 
 
-def test_features_that_the_event_brings_count_in_its_length():
+def test_new_features_count_in_the_events_length():
     """||x||^2 = 1 + 1 + 1: both features are new with this event, tau = 1 / 6."""
     learner = PassiveAggressive(C=inf).learn_one({}, "x").learn_one({"a": 1, "b": 1}, "y")
     assert_allclose(learner.scores_many([{}]), [[-1 / 6, 1 / 6]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("C", [0.0, -1.0, nan])
-def test_refuses_a_c_that_is_not_positive(C):
+def test_c_must_be_positive(C):
     with pytest.raises(ConfigError, match=f"passive_aggressive.C must be greater than 0, got {C}"):
         PassiveAggressive(C=C)
 
 
 def rival_of(scores, y):
-    """The best scored label but y."""
+    """The best scored label other than y."""
     return max((k for k in range(scores.size) if k != y), key=lambda k: scores[k])
 
 
 @given(streams(labelled=True), streams(labelled=True).filter(bool))
 def test_an_unclipped_step_of_weight_one_reaches_margin_one(stream, others):
-    """With C = inf no loss is left on the example just seen, against the rival it was learned from."""
+    """With C = inf the example just learned has no loss against its rival any more."""
     run = Run(PassiveAggressive(C=inf))
     run.step([Example({}, "a"), Example({}, "b"), *stream])
     x, label, _ = others[0]
@@ -71,7 +71,7 @@ def test_an_unclipped_step_of_weight_one_reaches_margin_one(stream, others):
 
 
 @given(streams(), st.sampled_from([0.05, 0.5]))
-def test_no_step_is_longer_than_c_times_the_weight_and_without_loss_there_is_none(stream, C):
+def test_steps_are_bounded_and_none_follows_without_loss(stream, C):
     run = Run(PassiveAggressive(C))
     for x, label, weight in stream:
         before = run.learner.bias.copy()
@@ -84,7 +84,7 @@ def test_no_step_is_longer_than_c_times_the_weight_and_without_loss_there_is_non
             assert step == 0
 
 
-def test_passive_where_the_margin_is_met():
+def test_it_is_passive_once_the_margin_is_met():
     """After one step with C = inf the margin is 1 (in binary fractions, exactly): the same event changes nothing."""
     learner = PassiveAggressive(C=inf).learn_one({}, "x").learn_one({"a": 1}, "y")
     bias, weights = learner.bias.copy(), learner.weights.copy()
@@ -94,21 +94,21 @@ def test_passive_where_the_margin_is_met():
 
 
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n):
     check_against_twin(PassiveAggressive(), NaivePassiveAggressive(), real_examples(data / name, n), bits=20)
 
 
 @given(streams(), st.sampled_from([0.1, 1.0, inf]), st.sampled_from([1, 2]))
-def test_any_stream_as_the_twin(stream, C, variant):
+def test_any_stream_gives_the_scores_of_the_twin(stream, C, variant):
     check_against_twin(PassiveAggressive(C, variant), NaivePassiveAggressive(C, variant), stream)
 
 
-def test_the_second_variant_softens_the_step():
+def test_variant_2_shrinks_the_step():
     """C = 0.25: tau = loss / (2 ||x||^2 + 1 / (2 C)) = 1 / (2*2 + 2) = 1/6."""
     learner = PassiveAggressive(C=0.25, variant=2).learn_one({"a": 1}, "x").learn_one({"a": 1}, "y")
     assert_allclose(learner.scores_many([{}]), [[-1 / 6, 1 / 6]], rtol=1e-6)
 
 
-def test_refuses_a_variant_that_there_is_not():
+def test_an_unknown_variant_is_refused():
     with pytest.raises(ConfigError, match=r"passive_aggressive\.variant must be 1 or 2, got 3"):
         PassiveAggressive(variant=3)

@@ -25,20 +25,20 @@ def test_three_events_by_hand():
     assert_array_equal(learner.scores_many([{"a": 1, "b": 3}]), [[4, -4]])
 
 
-def test_the_weight_is_a_factor_on_the_step():
+def test_the_weight_multiplies_the_step():
     """Weight 0.5: W_y = (0.5; 0.5), W_x = -W_y; the value 3 scores y 0.5 * 3 + 0.5 = 2."""
     learner = Perceptron().learn_one({"a": 1}, "x").learn_one({"a": 1}, "y", 0.5)
     assert_array_equal(learner.scores_many([{"a": 3}]), [[-2, 2]])
 
 
-def test_a_label_that_the_event_brings_was_not_predicted_however_low_the_others_score():
-    """W_x = (-1; -1) scores -2, below the 0 of the new label z; the prediction was y all the same, and wrong."""
+def test_a_new_label_is_learned_as_a_mistake():
+    """W_x = (-1; -1) scores -2, below the 0 of the new label z; the prediction was still y, a mistake."""
     learner = Perceptron().learn_one({"a": 1}, "x").learn_one({"a": 1}, "y").learn_one({"a": -3}, "z")
     assert_array_equal(learner.scores_many([{}]), [[-2, 1, 1]])
 
 
 @given(streams())
-def test_a_mistake_moves_two_labels_by_x_and_nothing_else_moves(stream):
+def test_a_mistake_changes_only_two_labels_by_x(stream):
     run = Run(Perceptron())
     for x, label, weight in stream:
         known, before = run.labels.names.copy(), {name: table.copy() for name, table in run.state().items()}
@@ -60,10 +60,10 @@ def test_a_mistake_moves_two_labels_by_x_and_nothing_else_moves(stream):
 
 
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS)
-def test_a_real_stream_as_the_twin(data, name, n):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n):
     check_against_twin(Perceptron(), NaivePerceptron(), real_examples(data / name, n), bits=20)
 
 
 @given(streams())
-def test_any_stream_as_the_twin(stream):
+def test_any_stream_gives_the_scores_of_the_twin(stream):
     check_against_twin(Perceptron(), NaivePerceptron(), stream)

@@ -38,7 +38,7 @@ OTHERS = """
 
 
 def configured(*sets):
-    """The configuration of a careful learner with some keys."""
+    """The configuration of a plugin, with further keys."""
     return load_config(sets=["learners=[{kind = 'careful', patience = 3}]", *sets], environment={})
 
 
@@ -48,7 +48,7 @@ def refused(*sets, **places):
     return str(error.value)
 
 
-def test_its_kind_is_the_name_of_the_entry_point(install):
+def test_the_entry_point_names_the_kind(install):
     install(POINTS, MODULE)
     config = configured("learners.careful.mood=grim", "learners.careful.features=words")
     (learner,) = config.learners
@@ -60,8 +60,8 @@ def test_its_kind_is_the_name_of_the_entry_point(install):
     assert config_of({"fingerprint": config.fingerprint()}).learners == config.learners
 
 
-def test_it_learns_in_a_pipeline_like_one_of_ours(install, data):
-    """A perceptron by another name does what a perceptron does, beside others and from a state."""
+def test_a_plugin_learns_like_a_built_in_learner(install, data):
+    """A subclass of the perceptron gives the perceptron's results, also from a restored state."""
     install(POINTS, MODULE)
     config = load_config(
         sets=["learners=[{kind = 'careful', patience = 0}, {kind = 'perceptron'}]", "features.bits=12"], environment={}
@@ -81,7 +81,7 @@ def test_it_learns_in_a_pipeline_like_one_of_ours(install, data):
     assert_array_equal(other.state()[0]["learners/careful/weights"], model.state()[0]["learners/careful/weights"])
 
 
-def test_the_flag_names_it_too(install):
+def test_the_learner_option_accepts_a_plugin(install):
     install(POINTS, MODULE.replace("self, patience,", "self, patience=1,"))
     config = load_config(learners=["careful", "perceptron"], sets=["learners.careful.patience=2"], environment={})
     assert [learner.kind for learner in config.learners] == ["careful", "perceptron"]
@@ -90,7 +90,7 @@ def test_the_flag_names_it_too(install):
     assert line == "--learner carefull: no such learner; did you mean 'careful'?"
 
 
-def test_what_is_wrong_with_it_is_said(install):
+def test_errors_of_plugins_are_reported(install):
     more = "number = third_party:number\nlost = third_party:Lost\nnone = third_party:NoLearner\nany = third_party:Any\n"
     install(POINTS + more + "naive_bayes = third_party:Careful\n", MODULE + OTHERS)
     assert refused("learners=[{kind = 'carful'}]") == "learners: no learner 'carful'; did you mean 'careful'?"
@@ -118,8 +118,8 @@ def test_what_is_wrong_with_it_is_said(install):
     assert type(ours.learners["naive_bayes"]) is KINDS["naive_bayes"], "our own names stay ours"
 
 
-def test_who_can_tell_weights():
-    """`inspect` and `explain` pass over the others, instead of failing."""
+def test_learners_without_a_weight_table_have_no_effective_weights():
+    """`inspect` and `explain` skip such learners instead of failing."""
 
     class Other(Perceptron):
         tables = ("sums",)

@@ -46,8 +46,8 @@ def test_rates_by_hand(rate, steps):
     assert_allclose(learner.bias[:2], [steps[1] - steps[0], steps[0] - steps[1]], rtol=1e-6)
 
 
-def test_weights_shrink_and_the_bias_does_not():
-    """eta 0.5, l2 0.2: each event learned takes a tenth of every weight. The mistake is in the second event."""
+def test_l2_shrinks_weights_but_not_the_bias():
+    """With eta 0.5 and l2 0.2 each event learned shrinks weights by a tenth. The second event is a mistake."""
     learner = StochasticGradientDescent(loss="perceptron", eta=0.5, l2=0.2)
     learner.learn_many([{"a": 1}, {"a": 1}, {}, {}], ["x", "y", "y", "y"])
     weights = learner.effective_weights(1, 2)
@@ -55,7 +55,7 @@ def test_weights_shrink_and_the_bias_does_not():
     assert_allclose(learner.bias[:2], [-0.5, 0.5], rtol=1e-6)
 
 
-def test_with_a_constant_rate_of_one_the_perceptron_is_the_perceptron(data):
+def test_perceptron_loss_at_constant_rate_one_is_the_perceptron(data):
     examples = real_examples(data / "trec-6.jsonl.gz", 500)
     ours, theirs = Run(StochasticGradientDescent("perceptron", eta=1.0, normalize=False), 20), Run(Perceptron(), 20)
     assert (ours.step(examples) == theirs.step(examples)).all()
@@ -63,12 +63,12 @@ def test_with_a_constant_rate_of_one_the_perceptron_is_the_perceptron(data):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("name", "n"), REAL_STREAMS[:3])
-def test_a_real_stream_as_the_twin(data, name, n, loss):
+def test_real_streams_give_the_scores_of_the_twin(data, name, n, loss):
     check_against_twin(StochasticGradientDescent(loss), NaiveSGD(loss), real_examples(data / name, n), bits=20)
 
 
 @given(streams(), st.sampled_from(LOSSES), st.sampled_from(RATES[:3]), st.booleans())
-def test_any_stream_as_the_twin(stream, loss, rate, normalize):
+def test_any_stream_gives_the_scores_of_the_twin(stream, loss, rate, normalize):
     check_against_twin(
         StochasticGradientDescent(loss, rate, 0.3, 0, normalize), NaiveSGD(loss, rate, 0.3, 0, normalize), stream
     )
@@ -78,8 +78,8 @@ def test_any_stream_as_the_twin(stream, loss, rate, normalize):
 @pytest.mark.parametrize(
     ("rate", "l2"), [("constant", 0.3), ("inverse", 1e-3), ("inverse_sqrt", 0.5), ("pegasos", 0.1)]
 )
-def test_shrinking_at_once_is_shrinking_one_by_one(data, loss, rate, l2):
-    """Scores of a real stream; the scale is multiplied out many times on the way where l2 is large."""
+def test_lazy_shrinking_equals_shrinking_every_weight(data, loss, rate, l2):
+    """Scores of a real stream; with a large l2 the scale is multiplied into the weights many times."""
     examples = real_examples(data / "trec-6.jsonl.gz", 300)
     run, twin = Run(StochasticGradientDescent(loss, rate, 0.5, l2), 20), NaiveSGD(loss, rate, 0.5, l2)
     for example in examples:
@@ -87,7 +87,7 @@ def test_shrinking_at_once_is_shrinking_one_by_one(data, loss, rate, l2):
         assert_allclose(ours[: len(theirs)], list(theirs.values()), rtol=1e-3, atol=1e-4)
 
 
-def test_batches_change_nothing(data):
+def test_batch_sizes_change_nothing(data):
     examples = real_examples(data / "trec-6.jsonl.gz", 400)
     whole, parts = (
         Run(StochasticGradientDescent("hinge", "constant", 0.5, 0.3), 20),
@@ -111,6 +111,6 @@ def test_batches_change_nothing(data):
         ({"eta": 0.5, "l2": 3.0}, "sgd.l2 must be at most 1 / eta = 2, got 3.0"),
     ],
 )
-def test_refuses_what_makes_no_sense(parameters, line):
+def test_invalid_parameters_are_refused(parameters, line):
     with pytest.raises(ConfigError, match=line):
         StochasticGradientDescent(**parameters)

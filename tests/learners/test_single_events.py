@@ -1,4 +1,4 @@
-"""One by one is as in bulk, in whatever order, and what is kept from one call for the next never shows."""
+"""Single events equal bulk calls in any order, and arrays kept between calls never change a result."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ MAPPINGS = [{"win": 1, "a": 2.0}, {"a": 2.0, "win": 1}, {"lunch": 1, "zero": 0},
 
 
 class Bulk:
-    """The same, made of the bulk forms alone."""
+    """The same calls, using only the bulk methods."""
 
     def __init__(self, learner):
         self.learner = learner
@@ -40,12 +40,12 @@ class Bulk:
 
 
 def small(kind, view=None):
-    """A learner of few buckets."""
+    """A learner with few buckets."""
     return kind(features=view or View(ViewConfig(ngrams=(1, 1)), bits=8))
 
 
 def assert_same(ours, theirs):
-    """Two learners know the same, bit for bit."""
+    """Two learners have the same state, bit for bit."""
     assert ours.labels.names == theirs.labels.names
     assert_array_equal(ours._rows.buckets, theirs._rows.buckets)
     sizes = ours.n_rows, len(ours.labels)
@@ -66,7 +66,7 @@ steps = st.one_of(
 @EVERY
 @settings(deadline=None, max_examples=30)
 @given(steps=st.lists(steps, max_size=25))
-def test_any_order_of_calls_is_that_in_bulk(kind, steps):
+def test_any_order_of_single_calls_equals_bulk(kind, steps):
     single, bulk = small(kind), small(kind)
     twin = Bulk(bulk)
     for name, *arguments in steps:
@@ -76,8 +76,8 @@ def test_any_order_of_calls_is_that_in_bulk(kind, steps):
 
 
 @EVERY
-def test_among_bulk_calls_nothing_is_out_of_date(kind, data):
-    """Predicted alone, then more texts learned in bulk, which bring rows and labels, then it is learned alone."""
+def test_single_and_bulk_calls_can_be_mixed(kind, data):
+    """Predict one text, learn others in bulk with new rows and labels, then learn the first text."""
     events = [event for event in thinned(read_events(data / "trec-6.jsonl.gz", 300)) if event.label]
     mixed, bulk = small(kind), small(kind)
     for first, second in zip(events[::2], events[1::2], strict=False):
@@ -90,7 +90,7 @@ def test_among_bulk_calls_nothing_is_out_of_date(kind, data):
 
 
 @EVERY
-def test_a_mapping_changed_in_between_is_learned_as_it_is_then(kind):
+def test_a_mapping_changed_between_calls_is_read_anew(kind):
     changed, fresh = small(kind), small(kind)
     mapping = {"a": 1.0}
     for value, label in ((2.0, "x"), (3.0, "y"), (0.5, "x"), (2.5, "y")):
@@ -103,7 +103,7 @@ def test_a_mapping_changed_in_between_is_learned_as_it_is_then(kind):
 
 
 @EVERY
-def test_learners_that_share_a_view_are_as_those_that_do_not(kind, data):
+def test_sharing_a_view_between_learners_changes_nothing(kind, data):
     view = View(ViewConfig(ngrams=(1, 1)), bits=8)
     together, alone = (small(kind, view), small(kind, view)), (small(kind), small(kind))
     for event in read_events(data / "trec-6.jsonl.gz", 60):
@@ -119,7 +119,7 @@ def test_learners_that_share_a_view_are_as_those_that_do_not(kind, data):
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda learner: pickle.loads(pickle.dumps(learner))])
 @EVERY
-def test_a_copy_goes_on_alone(kind, copied):
+def test_a_copy_is_independent(kind, copied):
     learner, expected = small(kind), small(kind)
     for text, label in zip(TEXTS, "xyxyxy", strict=True):
         learner.learn_one(text, label)
@@ -154,7 +154,7 @@ def test_a_copy_goes_on_alone(kind, copied):
         (5, 3, 1.0),
     ],
 )
-def test_errors_are_those_in_bulk_and_nothing_is_learned(kind, x, y, w):
+def test_single_events_raise_the_errors_of_bulk_and_learn_nothing(kind, x, y, w):
     single, bulk = small(kind), small(kind)
     for learner in (single, bulk):
         learner.learn_many(TEXTS, list("xyxyxy"))
@@ -168,7 +168,7 @@ def test_errors_are_those_in_bulk_and_nothing_is_learned(kind, x, y, w):
 
 @EVERY
 @pytest.mark.parametrize("x", [5, None, ["a"], {"a": nan}, {"a": "1"}])
-def test_what_can_not_be_predicted_in_bulk_can_not_alone(kind, x):
+def test_invalid_single_inputs_are_refused_as_in_bulk(kind, x):
     learner = small(kind)
     with pytest.raises(RecordError) as expected:
         learner.predict_many([x])
@@ -178,7 +178,7 @@ def test_what_can_not_be_predicted_in_bulk_can_not_alone(kind, x):
         assert str(found.value) == str(expected.value)
 
 
-def test_a_negative_value_is_refused_by_who_counts_also_once_it_is_known():
+def test_naive_bayes_refuses_negative_values_of_known_features_too():
     learner = small(KINDS["naive_bayes"]).learn_one({"a": 1, "b": 2}, "x")
     for _ in range(2):
         with pytest.raises(RecordError, match=r"a value is -2.0, it must be 0 or more"):
@@ -186,8 +186,8 @@ def test_a_negative_value_is_refused_by_who_counts_also_once_it_is_known():
     assert learner.labels.names == ["x"]
 
 
-def test_scores_that_are_none_are_decided_as_in_bulk():
-    """Overflow: the first NaN wins in both, -inf is no candidate in either."""
+def test_scores_of_nan_are_decided_as_in_bulk():
+    """After an overflow the first NaN wins in both, and -inf is a candidate in neither."""
     learner = small(Perceptron)
     learner.learn_many(TEXTS, list("xyzxyz"))
     for bias in ([0.0, nan, 1.0], [-inf, -inf, -inf], [-inf, 1.0, inf], [nan, nan, inf]):
@@ -195,8 +195,8 @@ def test_scores_that_are_none_are_decided_as_in_bulk():
         assert learner.predict_one("") == learner.predict_many([""])[0]
 
 
-def test_a_text_of_any_length(data):
-    """Longer than the arrays that are kept, and longer than those that are ever kept."""
+def test_texts_of_any_length_are_accepted(data):
+    """Also longer than the initial arrays, and longer than any arrays that are kept."""
     single, bulk = PassiveAggressive(), PassiveAggressive()
     for n, label in ((10, "x"), (300, "y"), (100_000, "x"), (5, "y"), (1000, "z")):
         text = " ".join(map(str, range(n)))
@@ -208,7 +208,7 @@ def test_a_text_of_any_length(data):
 
 
 @EVERY
-def test_threads_may_predict_at_once(kind, data):
+def test_threads_can_predict_concurrently(kind, data):
     events = read_events(data / "trec-6.jsonl.gz", 400)
     texts = [event.text for event in events]
     learner = kind()
@@ -217,8 +217,8 @@ def test_threads_may_predict_at_once(kind, data):
         assert list(pool.map(learner.predict_one, texts)) == learner.predict_many(texts)
 
 
-def test_another_view_is_noticed():
-    """A view is exchanged between the prediction of a text and its learning."""
+def test_a_replaced_view_takes_effect():
+    """The view is replaced between predicting a text and learning it."""
     ours, theirs = small(Perceptron), small(Perceptron)
     ours.predict_one("A b")
     for learner in (ours, theirs):
@@ -231,7 +231,7 @@ def test_another_view_is_noticed():
 @pytest.mark.parametrize(
     ("kind", "name", "value"), [("passive_aggressive", "C", 0.01), ("logistic_regression", "eta", 2.0)]
 )
-def test_a_parameter_that_was_changed_is_noticed(kind, name, value):
+def test_a_changed_parameter_takes_effect(kind, name, value):
     single, bulk = small(KINDS[kind]), small(KINDS[kind])
     for changed in (False, True):
         for learner in (single, bulk):
@@ -244,7 +244,7 @@ def test_a_parameter_that_was_changed_is_noticed(kind, name, value):
 
 
 @EVERY
-def test_tables_that_were_taken_over_are_noticed(kind):
+def test_restored_tables_take_effect(kind):
     """Restored between two events, from copies of the same size."""
     single, bulk = small(kind), small(kind)
     for learner in (single, bulk):
@@ -266,7 +266,7 @@ class Doubling(Perceptron):
 
 
 class Own(Doubling):
-    """A learner of others: its kernel is for batches alone."""
+    """A plugin with a kernel for batches only."""
 
     kernels = None
 
@@ -275,7 +275,7 @@ class Own(Doubling):
 
 
 @pytest.mark.parametrize("kind", [Doubling, Own])
-def test_a_learner_of_others_is_alone_what_it_is_in_bulk(kind, data):
+def test_a_learner_without_kernels_equals_its_bulk_results(kind, data):
     single, bulk = small(kind), small(kind)
     for event in read_events(data / "trec-6.jsonl.gz", 100):
         assert single.predict_one(event.text) == bulk.predict_many([event.text])[0]

@@ -1,4 +1,4 @@
-"""The classifiers do what the learners do, and river does with them what it does with its own."""
+"""The wrappers give the results of the learners, and river can use them like its own classifiers."""
 
 import copy
 import pickle
@@ -17,17 +17,17 @@ WORDS = partial(View, ViewConfig(ngrams=(1, 1), values="counts"), bits=16)
 
 
 def events(data, n=300):
-    """Texts, labels and weights of a real stream, those without a label left out."""
+    """Texts, labels and weights of the labelled events of a real stream."""
     return [(e.text, e.label, e.weight) for e in thinned(read_events(data / "trec-6.jsonl.gz", n)) if e.label]
 
 
 def bag():
-    """river's transformer, cutting texts as WORDS does."""
+    """river's transformer with the tokens of WORDS."""
     return feature_extraction.BagOfWords(strip_accents=False, tokenizer_pattern=r"(?u)\w+")
 
 
 def taught(model, stream):
-    """The model, and what it predicted of each text before it was learned."""
+    """Learn the stream; returns the predictions, each made before its text was learned."""
     found = []
     for x, y, w in stream:
         found.append((model.predict_one(x), model.predict_proba_one(x)))
@@ -36,7 +36,7 @@ def taught(model, stream):
 
 
 @EVERY
-def test_it_is_the_learner(name, data):
+def test_a_wrapper_predicts_as_its_learner(name, data):
     ours, learner = getattr(river, name)(features=WORDS()), getattr(learners, name)(features=WORDS())
     assert isinstance(ours, base.Classifier)
     assert ours.__doc__ == learner.__doc__
@@ -44,13 +44,13 @@ def test_it_is_the_learner(name, data):
 
 
 @EVERY
-def test_texts_and_bags_of_their_words_are_one(name, data):
-    """The bag's words come in the same order, so that not a bit differs."""
+def test_texts_and_bags_of_words_give_equal_results(name, data):
+    """The bag has the words in the same order, so results are equal bit for bit."""
     texts, bags = getattr(river, name)(features=WORDS()), bag() | getattr(river, name)(features=WORDS())
     assert taught(texts, events(data)) == taught(bags, events(data))
 
 
-def test_ngrams_of_words_are_those_of_a_text():
+def test_ngrams_of_a_mapping_equal_those_of_a_text():
     pairs = feature_extraction.BagOfWords(tokenizer=str.split, ngram_range=(1, 2))
     view = View(ViewConfig(ngrams=(1, 2), values="counts"))
     ours = river.NaiveBayes(features=view)
@@ -60,7 +60,7 @@ def test_ngrams_of_words_are_those_of_a_text():
         assert one == ours.predict_proba_one("you see a prize")
 
 
-def test_names_of_any_kind_are_features():
+def test_feature_names_may_have_any_type():
     ours, plain = river.Perceptron(), river.Perceptron()
     for _ in range(3):
         for x, named, label in (({1: 2.0, "1": 1.0}, {"1": 3.0}, "a"), ({2.5: 1, None: 2}, {"2.5": 1, "None": 2}, "b")):
@@ -72,7 +72,7 @@ def test_names_of_any_kind_are_features():
 
 @EVERY
 @pytest.mark.parametrize("labels", [(True, False), (0, 1), (7, -3), (("a", 1), None, ("b", 2)), ("", "x"), (0.5, 1.5)])
-def test_labels_of_any_kind_come_back_as_they_were(name, labels):
+def test_labels_of_any_type_are_returned_unchanged(name, labels):
     model = getattr(river, name)()
     words = {label: f"word{number}" for number, label in enumerate(labels)}
     for _ in range(5):
@@ -84,7 +84,7 @@ def test_labels_of_any_kind_come_back_as_they_were(name, labels):
     assert list(model.predict_proba_one("")) == [label for label in labels if label is not None]
 
 
-def test_the_object_that_was_learned_is_predicted():
+def test_the_predicted_label_is_the_learned_object():
     label = np.bool_(True)
     model = river.NaiveBayes()
     model.learn_one("a text", label)
@@ -92,7 +92,7 @@ def test_the_object_that_was_learned_is_predicted():
 
 
 @EVERY
-def test_before_anything_is_learned(name):
+def test_predictions_before_learning_are_none(name):
     model = getattr(river, name)()
     assert model.predict_one("a text") is None
     assert model.predict_proba_one({"a": 1}) == {}
@@ -111,7 +111,7 @@ def test_progressive_validation(name, data):
     assert piped.get() == score.get()
 
 
-def test_weights_of_a_stream_are_taken():
+def test_rivers_evaluation_passes_weights_on():
     stream = [("a b", "x", {"w": 2.0}), ("b c", "y", {"w": 0.5}), ("c", "z", {"w": 0.0}), ("a c", "y", {})]
     model, learner = river.NaiveBayes(), learners.NaiveBayes()
     evaluate.progressive_val_score(stream, model, metrics.Accuracy())
@@ -136,7 +136,7 @@ def test_weights_of_a_stream_are_taken():
         lambda model: compose.Pipeline(bag(), preprocessing.Normalizer(), model),
     ],
 )
-def test_river_builds_with_them(make, data):
+def test_wrappers_work_in_ensembles_and_pipelines(make, data):
     model = make(river.NaiveBayes(features=WORDS()))
     stream = [(text, label) for text, label, _ in events(data)]
     score = evaluate.progressive_val_score(stream, model, metrics.Accuracy())
@@ -146,7 +146,7 @@ def test_river_builds_with_them(make, data):
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 @EVERY
-def test_a_copy_goes_on_alone(name, copied, data):
+def test_a_copy_is_independent(name, copied, data):
     model, expected = getattr(river, name)(), getattr(river, name)()
     stream = events(data, 60)
     taught(model, stream[:30])
@@ -156,7 +156,7 @@ def test_a_copy_goes_on_alone(name, copied, data):
     assert taught(other, stream[30:]) == taught(expected, stream[30:])
 
 
-def test_a_clone_has_the_parameters_and_knows_nothing(data):
+def test_a_clone_keeps_parameters_and_forgets_the_rest(data):
     model = river.LogisticRegression(eta=0.3, squares="feature", features=WORDS())
     taught(model, events(data, 30))
     clone = model.clone({"eta": 0.7})
@@ -165,14 +165,14 @@ def test_a_clone_has_the_parameters_and_knows_nothing(data):
     assert clone._learner.eta == 0.7
 
 
-def test_a_pickle_is_about_as_large_as_what_was_learned(data):
+def test_a_pickle_is_as_small_as_what_was_learned(data):
     """60 texts have a few hundred words, not a million buckets."""
     model = river.NaiveBayes()
     taught(model, events(data, 60))
     assert len(pickle.dumps(model)) < 100_000
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_input_is_refused():
     with pytest.raises(ConfigError, match=r"naive_bayes.alpha must be greater than 0, got -1"):
         river.NaiveBayes(alpha=-1)
     model = river.NaiveBayes()

@@ -1,4 +1,4 @@
-"""Many at once, as pandas holds them: the same as one after the other, bit for bit."""
+"""Series and DataFrames of pandas give the results of single events, bit for bit."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def small(name):
 
 
 def assert_same(many, one, X, xs):
-    """Two models predict the same of the rows of X, which are `xs`."""
+    """Two models give the same predictions for the rows of X, which are `xs`."""
     assert many.predict_many(X).tolist() == [one.predict_one(x) for x in xs]
     shares = many.predict_proba_many(X)
     assert shares.index.equals(X.index)
@@ -42,8 +42,8 @@ def test_texts(name, data):
 
 
 @EVERY
-def test_tables_dense_and_sparse(name, data):
-    """The columns of a batch are its own words, as river's transformer gives them."""
+def test_dense_and_sparse_frames_give_equal_results(name, data):
+    """The columns of a batch are its words, as from river's transformer."""
     X, y = stream(data)
     bag = feature_extraction.BagOfWords()
     dense, sparse, piped, one = small(name), small(name), bag | small(name), small(name)
@@ -62,7 +62,7 @@ def test_tables_dense_and_sparse(name, data):
     assert piped.predict_many(X).tolist() == [one.predict_one(row) for row in rows]
 
 
-def test_before_anything_is_learned():
+def test_predictions_before_learning_are_none():
     X = pd.Series(["a", "b"], index=["x", "y"])
     model = river.NaiveBayes()
     assert model.predict_many(X).to_dict() == {"x": None, "y": None}
@@ -71,7 +71,7 @@ def test_before_anything_is_learned():
 
 
 @pytest.mark.parametrize("labels", [[True, False], [3, 5], ["x", "y"]])
-def test_predictions_have_the_labels_type(labels):
+def test_predictions_have_the_type_of_labels(labels):
     X, y = pd.Series(["a", "b"] * 4), pd.Series(labels * 4)
     model = river.NaiveBayes()
     model.learn_many(X, y)
@@ -88,13 +88,13 @@ def test_predictions_have_the_labels_type(labels):
         (pd.DataFrame({"a": [1.0, -2.0]}), "a value is -2.0, it must be 0 or more"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_learned(X, message):
+def test_invalid_frames_are_refused_and_not_learned(X, message):
     model = river.NaiveBayes()
     with pytest.raises(RecordError, match=message), np.errstate(over="ignore"):
         model.learn_many(X, pd.Series(["x", "y"]))
     assert model.predict_proba_one("a") == {}
 
 
-def test_lengths_must_agree():
+def test_different_lengths_are_refused():
     with pytest.raises(ValueError, match="2 events, 1 labels and 2 weights"):
         river.NaiveBayes().learn_many(pd.Series(["a", "b"]), pd.Series(["x"]))

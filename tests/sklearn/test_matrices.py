@@ -1,4 +1,4 @@
-"""Matrices: column j is feature j, and all forms of them are one."""
+"""Matrices: column j is feature j, in any form of matrix."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ VIEW = View(ViewConfig(tokens="scikit-learn", ngrams=(1, 1), values="counts"), B
 
 
 def hashing():
-    """scikit-learn's vectorizer, whose columns are VIEW's buckets."""
+    """scikit-learn's vectorizer with the buckets of VIEW as columns."""
     return HashingVectorizer(n_features=1 << BITS, alternate_sign=False, norm=None)
 
 
@@ -28,7 +28,7 @@ def stream(data, n=200):
 
 
 def random(n=80, width=7):
-    """Rows of few numbers, none negative, some empty, whose first columns tell the label."""
+    """Sparse rows without negative values, some empty, whose first columns depend on the label."""
     generator = np.random.default_rng(0)
     X = generator.integers(0, 3, (n, width)) * (generator.random((n, width)) < 0.3)
     y = generator.integers(0, 3, n)
@@ -37,8 +37,8 @@ def random(n=80, width=7):
 
 
 @EVERY
-def test_behind_a_vectorizer_it_learns_what_it_learns_of_the_texts(name, data):
-    """The vectorizer sorts each row's columns, so that sums are rounded in another order."""
+def test_a_vectorizer_and_texts_give_equal_results(name, data):
+    """Up to rounding: the vectorizer sorts the columns of each row, which changes the order of sums."""
     texts, labels = stream(data)
     columns = make_pipeline(hashing(), getattr(sklearn, name)()).fit(texts, labels)
     alone = getattr(sklearn, name)(features=VIEW).fit(texts, labels)
@@ -46,8 +46,8 @@ def test_behind_a_vectorizer_it_learns_what_it_learns_of_the_texts(name, data):
 
 
 @EVERY
-def test_it_is_the_learner(name):
-    """A mapping of each row's columns, whose names are hashed to other buckets; which they are matters to none."""
+def test_a_wrapper_predicts_as_its_learner(name):
+    """The learner gets each row as a mapping; its names are hashed to other buckets, which does not matter."""
     X, y = random()
     model, learner = getattr(sklearn, name)().partial_fit(X, y), getattr(learners, name)(features=View(bits=20))
     learner.learn_many([{str(j): x for j, x in enumerate(row)} for row in X.tolist()], y.tolist())
@@ -57,7 +57,7 @@ def test_it_is_the_learner(name):
 
 @EVERY
 @pytest.mark.parametrize("form", [csr_matrix, csr_array, csc_matrix, coo_array, pd.DataFrame, np.ndarray.tolist])
-def test_all_forms_of_a_matrix_are_one(name, form):
+def test_all_forms_of_a_matrix_give_equal_results(name, form):
     X, y = random()
     found, expected = getattr(sklearn, name)().fit(form(X), y), getattr(sklearn, name)().fit(X, y)
     assert_array_equal(found.decision_function(form(X)), expected.decision_function(X))
@@ -67,7 +67,7 @@ def test_all_forms_of_a_matrix_are_one(name, form):
 
 @EVERY
 @pytest.mark.parametrize("size", [1, 7])
-def test_portions_change_nothing(name, size):
+def test_portions_of_partial_fit_change_nothing(name, size):
     X, y = random()
     parts, whole = getattr(sklearn, name)(), getattr(sklearn, name)().partial_fit(X, y)
     for begin in range(0, len(X), size):
@@ -75,8 +75,8 @@ def test_portions_change_nothing(name, size):
     assert_array_equal(parts.decision_function(X), whole.decision_function(X))
 
 
-def test_values_are_not_changed():
-    """Repeats and zeros are put in order in a copy."""
+def test_the_users_matrix_is_not_changed():
+    """Duplicate entries and zeros are cleaned up in a copy."""
     X = csr_matrix((np.array([1.0, 0.0, 2.0, 3.0]), np.array([1, 0, 1, 2]), np.array([0, 3, 4])), shape=(2, 3))
     model = sklearn.NaiveBayes().fit(X, ["a", "b"])
     assert X.data.tolist() == [1.0, 0.0, 2.0, 3.0]
@@ -85,7 +85,7 @@ def test_values_are_not_changed():
     assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
-def test_a_single_column_and_very_many():
+def test_one_column_and_very_many_are_accepted():
     for width in (1, 2, 3, 1 << 22):
         X = csr_matrix((np.ones(4), np.array([0, width - 1] * 2), np.arange(5)), shape=(4, width))
         model = sklearn.Perceptron().fit(X, ["a", "b"] * 2)
@@ -95,14 +95,14 @@ def test_a_single_column_and_very_many():
 
 @EVERY
 @pytest.mark.parametrize("vectorizer", [HashingVectorizer(alternate_sign=False), CountVectorizer(), TfidfVectorizer()])
-def test_pipelines_are_validated(name, vectorizer, data):
+def test_pipelines_work_in_cross_validation(name, vectorizer, data):
     texts, labels = stream(data, 600)
     scores = cross_val_score(make_pipeline(vectorizer, getattr(sklearn, name)()), texts, labels, cv=2)
     majority = max(map(labels.count, labels)) / len(labels)
     assert scores.mean() > majority + 0.1
 
 
-def test_what_is_no_matrix_for_it_is_a_value_error():
+def test_invalid_matrices_raise_value_error():
     X, y = random()
     with pytest.raises(ValueError, match=r"Negative values in data passed to NaiveBayes"):
         sklearn.NaiveBayes().fit(-X, y)

@@ -1,4 +1,4 @@
-"""Texts: the classifiers do what the learners do, in whatever portions."""
+"""Texts: the wrappers give the results of the learners, in portions of any size."""
 
 import copy
 import pickle
@@ -30,8 +30,8 @@ def make(name):
 
 
 @EVERY
-def test_it_is_the_learner(name, data):
-    """Labels stand in another order, and where scores are equal the first in that order wins."""
+def test_a_wrapper_predicts_as_its_learner(name, data):
+    """Labels have another order, and of equal scores the first in that order wins."""
     texts, labels = stream(data)
     weights = np.linspace(0, 2, len(texts))
     model, learner = make(name), getattr(learners, name)(features=make(name).features)
@@ -47,7 +47,7 @@ def test_it_is_the_learner(name, data):
 
 @EVERY
 @pytest.mark.parametrize("size", [1, 7])
-def test_portions_change_nothing(name, size, data):
+def test_portions_of_partial_fit_change_nothing(name, size, data):
     texts, labels = stream(data)
     parts, whole = make(name), make(name).partial_fit(texts, labels)
     for begin in range(0, len(texts), size):
@@ -73,7 +73,7 @@ def test_portions_change_nothing(name, size, data):
     ],
 )
 @EVERY
-def test_texts_of_any_form(name, form):
+def test_texts_may_be_lists_arrays_or_series(name, form):
     expected = make(name).fit(TEXTS, LABELS)
     found = make(name).fit(form(TEXTS), form(LABELS))
     for n in (6, 1):
@@ -82,7 +82,7 @@ def test_texts_of_any_form(name, form):
 
 
 @EVERY
-def test_labels_may_appear_at_any_time(name):
+def test_new_labels_may_appear_at_any_time(name):
     model = make(name).partial_fit(["a"], ["m"])
     assert model.classes_.tolist() == ["m"]
     assert model.predict(["a"]).tolist() == ["m"]
@@ -97,7 +97,7 @@ def test_labels_may_appear_at_any_time(name):
 
 
 @EVERY
-def test_labels_that_are_announced_can_be_predicted_from_the_start(name):
+def test_announced_labels_can_be_predicted_from_the_start(name):
     model = make(name).partial_fit(["a", "b"], ["x", "y"], classes=["z", "x", "y", "x"])
     assert model.classes_.tolist() == ["x", "y", "z"]
     assert (model.predict_proba(["a"]) > 0).all()
@@ -121,7 +121,7 @@ def test_labels_of_any_type(name, labels):
 
 
 @EVERY
-def test_of_two_labels_the_second_is_the_positive_one(name):
+def test_the_second_of_two_labels_is_positive(name):
     model = make(name).fit(TEXTS, LABELS)
     assert model.classes_.tolist() == ["ham", "spam"]
     assert ((model.decision_function(TEXTS) > 0) == (model.predict(TEXTS) == "spam")).all()
@@ -129,8 +129,8 @@ def test_of_two_labels_the_second_is_the_positive_one(name):
 
 
 @EVERY
-def test_fit_learns_what_is_sorted_by_label_too(name, data):
-    """In another order, which is one and the same whenever it is called."""
+def test_fit_learns_samples_sorted_by_label(name, data):
+    """It shuffles them, always in the same order."""
     texts, labels = stream(data)
     order = np.argsort(labels, kind="stable")
     weights = np.linspace(0, 2, len(texts))
@@ -144,7 +144,7 @@ def test_fit_learns_what_is_sorted_by_label_too(name, data):
 
 
 @EVERY
-def test_fit_forgets(name):
+def test_fit_forgets_earlier_samples(name):
     model = make(name).fit(["a", "b"], ["x", "y"]).fit(TEXTS, LABELS)
     assert_array_equal(model.decision_function(TEXTS), make(name).fit(TEXTS, LABELS).decision_function(TEXTS))
     model.fit(np.tile(np.eye(2), (3, 1)), [0, 1] * 3)
@@ -155,7 +155,7 @@ def test_fit_forgets(name):
 
 @EVERY
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
-def test_a_copy_goes_on_alone(name, copied):
+def test_a_copy_is_independent(name, copied):
     model = make(name).fit(TEXTS, LABELS)
     model.predict(TEXTS[:1])
     other = copied(model)
@@ -164,7 +164,7 @@ def test_a_copy_goes_on_alone(name, copied):
 
 
 @EVERY
-def test_a_file_of_joblib(name, tmp_path):
+def test_joblib_saves_and_loads_a_model(name, tmp_path):
     model = make(name).fit(TEXTS, LABELS)
     joblib.dump(model, tmp_path / "model")
     assert (tmp_path / "model").stat().st_size < 100_000
@@ -172,7 +172,7 @@ def test_a_file_of_joblib(name, tmp_path):
     assert_array_equal(read.decision_function(TEXTS), model.decision_function(TEXTS))
 
 
-def test_a_clone_has_the_parameters_and_knows_nothing():
+def test_a_clone_keeps_parameters_and_forgets_the_rest():
     model = sklearn.LogisticRegression(eta=0.3, squares="feature", features=View(bits=9)).fit(TEXTS, LABELS)
     other = clone(model)
     assert (other.eta, other.squares, other.features.bits) == (0.3, "feature", 9)
@@ -181,7 +181,7 @@ def test_a_clone_has_the_parameters_and_knows_nothing():
     assert repr(sklearn.NaiveBayes(alpha=3.0)) == "NaiveBayes(alpha=3.0)"
 
 
-def test_parameters_are_searched(data):
+def test_grid_search_finds_parameters(data):
     texts, labels = stream(data, 300)
     views = [View(ViewConfig(ngrams=(1, longest))) for longest in (1, 2)]
     search = GridSearchCV(sklearn.NaiveBayes(), {"alpha": [0.1, 1.0], "features": views}, cv=3).fit(texts, labels)
@@ -205,12 +205,12 @@ def test_parameters_are_searched(data):
         ([], [], {}, r"0 sample\(s\)"),
     ],
 )
-def test_what_is_wrong_is_a_value_error(X, y, more, message):
+def test_invalid_input_raises_value_error(X, y, more, message):
     with pytest.raises(ValueError, match=message):
         sklearn.Perceptron().fit(X, y, **more)
 
 
-def test_what_is_wrong_later_changes_nothing():
+def test_invalid_later_input_changes_nothing():
     model = sklearn.Perceptron().fit(TEXTS, LABELS)
     before = model.decision_function(TEXTS)
     for X, y, message in (
@@ -226,7 +226,7 @@ def test_what_is_wrong_later_changes_nothing():
     assert model.classes_.tolist() == ["ham", "spam"]
 
 
-def test_a_wrong_parameter_is_told_when_it_is_first_needed():
+def test_an_invalid_parameter_is_refused_at_the_first_fit():
     model = sklearn.NaiveBayes(alpha=-1)
     with pytest.raises(ValueError, match=r"naive_bayes.alpha must be greater than 0, got -1"):
         model.fit(TEXTS, LABELS)
