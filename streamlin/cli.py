@@ -5,7 +5,7 @@ What is heavy to import is imported where it is used: `--help` and a wrong optio
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Annotated
 
@@ -59,10 +59,17 @@ for function in _COMMANDS:
 
 def main() -> None:
     """The command `streamlin`; ends the process with the exit code of what happened."""
+    code = command_line(sys.argv[1:])
+    # Everything is closed by now. To take numba and LLVM down in good order would be a quarter of a second's wait.
+    os._exit(code)
+
+
+def command_line(arguments: Sequence[str]) -> int:
+    """Run what the arguments say; the exit code, once all output is written."""
     if sys.stdout is not None:
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # what a terminal can't show
     try:
-        code = app(standalone_mode=False) or 0
+        code: int = app(list(arguments), standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except Exception as error:
@@ -71,8 +78,7 @@ def main() -> None:
         if file is not None:
             with suppress(OSError):
                 file.flush()
-    # Everything is closed by now. To take numba and LLVM down in good order would be a quarter of a second's wait.
-    os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -9,9 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-MODULE = [sys.executable, "-W", "error", "-m", "streamlin.cli"]
+from tests.command_line import Done, environment, only_line
+from tests.locations import ROOT
+
+PYTHON = [sys.executable, "-W", "error", "-m"]
+MODULE = [*PYTHON, "streamlin.cli"]
 PATIENCE = 60.0
 """Seconds after which something that has not happened never will."""
 
@@ -27,19 +31,6 @@ _PEAK = (
 _STARTED: "list[subprocess.Popen[bytes]]" = []
 
 
-class Done(NamedTuple):
-    """How a process ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def lines(self) -> list[Any]:
-        """Standard output as JSON lines."""
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
 def streamlin(
     *arguments: object,
     code: int = 0,
@@ -53,7 +44,7 @@ def streamlin(
     before : Python to execute in the process first.
     """
     done = subprocess.run(
-        _command(arguments, before), input=stdin, capture_output=True, cwd=cwd, env=_environment(env), timeout=PATIENCE
+        _command(arguments, before), input=stdin, capture_output=True, cwd=cwd, env=environment(env), timeout=PATIENCE
     )
     result = Done(done.returncode, done.stdout.decode(), _news(done.stderr))
     assert "Traceback" not in result.err, result.err
@@ -62,14 +53,9 @@ def streamlin(
     return result
 
 
-def refused(*arguments: object, code: int = 2, **how: Any) -> str:
-    """Run what must fail with one plain line and nothing else; the line."""
-    done = streamlin(*arguments, code=code, **how)
-    assert done.out == ""
-    assert done.err.startswith("streamlin: ")
-    assert done.err.count("\n") == 1
-    assert done.err.endswith("\n")
-    return done.err.removeprefix("streamlin: ").removesuffix("\n")
+def refused_by_process(*arguments: object, code: int = 2, **how: Any) -> str:
+    """`tests.command_line.refused`, in a process of its own."""
+    return only_line(streamlin(*arguments, code=code, **how))
 
 
 def together(*calls: Callable[[], Any]) -> list[Any]:
@@ -80,7 +66,7 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
 
 def start(*arguments: object, **how: Any) -> "subprocess.Popen[bytes]":
     """Start the command; standard output and error are pipes. before : as that of `streamlin`."""
-    env, before = _environment(how.pop("env", None)), how.pop("before", "")
+    env, before = environment(how.pop("env", None)), how.pop("before", "")
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
     process = subprocess.Popen(_command(arguments, before), env=env, **how)
     _STARTED.append(process)
@@ -117,9 +103,20 @@ def until(condition: Callable[[], Any], process: "subprocess.Popen[bytes] | None
         time.sleep(0.005)
 
 
-def with_less_rights(*arguments: object, **how: Any) -> str:
-    """`refused`, for a user to whom the rights of files apply."""
-    return refused(*arguments, before=_LESS_RIGHTS if os.geteuid() == 0 else "", **how)
+def with_less_rights(*commands: Sequence[object], cwd: Path) -> list[tuple[int, str]]:
+    """Exit code and `only_line` of each command, run by a user to whom the rights of files apply."""
+    done = subprocess.run(
+        _before(_LESS_RIGHTS if os.geteuid() == 0 else "", [*PYTHON, "tests.command_line"]),
+        input="".join(json.dumps([str(argument) for argument in arguments]) + "\n" for arguments in commands),
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment({"PYTHONPATH": str(ROOT)}),
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done
+    ends = [Done(*json.loads(line)) for line in done.stdout.splitlines()]
+    return [(end.code, only_line(end)) for end in ends]
 
 
 def with_small_files(size: int, *arguments: object, **how: Any) -> Done:
@@ -130,7 +127,7 @@ def with_small_files(size: int, *arguments: object, **how: Any) -> Done:
 def peak_of(*arguments: object) -> tuple[Done, int]:
     """`streamlin`, and the most MiB of memory it held."""
     command = [sys.executable, "-c", _PEAK, *_command(arguments, "")]
-    done = subprocess.run(command, capture_output=True, env=_environment(None), timeout=PATIENCE)
+    done = subprocess.run(command, capture_output=True, env=environment(None), timeout=PATIENCE)
     *err, peak = _news(done.stderr).splitlines()
     return Done(done.returncode, done.stdout.decode(), "\n".join(err)), int(peak)
 
@@ -141,13 +138,11 @@ def _news(err: bytes) -> str:
 
 
 def _command(arguments: Sequence[object], before: str) -> list[str]:
-    texts = [str(argument) for argument in arguments]
-    if not before:
-        return [*MODULE, *texts]
-    return [sys.executable, "-c", f"import os, sys; {before}; os.execv(sys.argv[1], sys.argv[1:])", *MODULE, *texts]
+    return _before(before, [*MODULE, *(str(argument) for argument in arguments)])
 
 
-def _environment(more: dict[str, str] | None) -> dict[str, str]:
-    """The environment, no settings of ours from outside in it, and a terminal that could show colours."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
-    return clean | {"TERM": "xterm-256color", "COLORTERM": "truecolor"} | (more or {})
+def _before(program: str, command: list[str]) -> list[str]:
+    """The command, in a process that executes some Python first."""
+    if not program:
+        return command
+    return [sys.executable, "-c", f"import os, sys; {program}; os.execv(sys.argv[1], sys.argv[1:])", *command]

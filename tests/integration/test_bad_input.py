@@ -7,19 +7,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from tests.command_line import command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import (
-    MODULE,
-    finish,
-    peak_of,
-    refused,
-    start,
-    streamlin,
-    together,
-    until,
-    with_less_rights,
-    with_small_files,
-)
+from tests.integration.processes import MODULE, finish, peak_of, start, until, with_less_rights, with_small_files
 from tests.integration.streams import assert_same_state, content, json_lines, measured, write_lines
 
 GOOD = b'{"text": "fine", "label": "x"}'
@@ -67,7 +57,9 @@ def test_every_record_is_an_event_or_a_dead_letter(tmp_path: Path) -> None:
     lines = [line for pair in zip(DEAD, [*EVENTS, *[GOOD] * len(DEAD)], strict=False) for line in pair]
     stream = write_lines(tmp_path / "stream.jsonl", lines)
     report = tmp_path / "report.json"
-    streamlin("run", stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead", "--report", report)
+    command_line(
+        "run", stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead", "--report", report
+    )
     letters = json_lines(tmp_path / "dead")
     for (line, error), letter in zip(DEAD.items(), letters, strict=True):
         assert error in letter["error"], letter
@@ -84,7 +76,7 @@ def test_every_record_is_an_event_or_a_dead_letter(tmp_path: Path) -> None:
 
 def test_dead_letters_without_a_sink_are_counted_and_five_shown(tmp_path: Path) -> None:
     stream = write_lines(tmp_path / "stream.jsonl", [b"bad", GOOD] * 7)
-    done = streamlin("run", stream)
+    done = command_line("run", stream)
     shown = done.err.splitlines()
     assert len(shown) == 5
     assert all(line.startswith(f"streamlin: dead letter at {stream}:") for line in shown)
@@ -96,7 +88,7 @@ def test_dead_letters_are_appended(tmp_path: Path) -> None:
     """A run that knows nothing of a file of dead letters keeps what is there, a torn line alone."""
     stream = write_lines(tmp_path / "stream.jsonl", [b"bad", GOOD])
     (tmp_path / "dead").write_bytes(b'{"old": 1}\n{"tor')
-    streamlin("run", stream, "--dead-letters", tmp_path / "dead")
+    command_line("run", stream, "--dead-letters", tmp_path / "dead")
     old, torn, new = (tmp_path / "dead").read_bytes().splitlines()
     assert (old, torn) == (b'{"old": 1}', b'{"tor')
     assert json.loads(new)["text"] == "bad"
@@ -106,15 +98,13 @@ def test_empty_files_and_empty_lines(tmp_path: Path) -> None:
     """An empty file is no error, an empty line no record."""
     (tmp_path / "empty.jsonl").touch()
     lines = write_lines(tmp_path / "lines.jsonl", [b"", GOOD, b"", b"\r", GOOD, b""])
-    empty, sparse = together(
-        lambda: streamlin("run", tmp_path / "empty.jsonl", "--predictions", "-", "--checkpoint", tmp_path / "state"),
-        lambda: streamlin("run", lines),
-    )
+    empty = command_line("run", tmp_path / "empty.jsonl", "--predictions", "-", "--checkpoint", tmp_path / "state")
+    sparse = command_line("run", lines)
     assert empty.out == ""
     assert empty.err.startswith("0 events · 0 labels · 0 dead letters")
     assert "naive_bayes" in empty.err
     assert sparse.out.startswith("2 events · 1 label · 0 dead letters")
-    assert streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] == 0
+    assert command_line("inspect", tmp_path / "state", "--json").lines[0]["events"] == 0
 
 
 def test_a_record_of_100_megabytes(tmp_path: Path) -> None:
@@ -154,14 +144,15 @@ def too_many_dead_letters(folder: Path, batch_size: int) -> None:
     assert "not JSON" in line
     assert len(json_lines(out)) == 21 == measured(report)["events"]
     assert len(json_lines(dead)) == 9 == measured(report)["dead_letters"]
-    streamlin(*arguments)
+    command_line(*arguments)
     assert len(json_lines(out)) == 22 == measured(report)["events"]
     assert len(json_lines(dead)) == 12 == measured(report)["dead_letters"]
 
 
 def test_too_many_dead_letters_in_a_row(tmp_path: Path) -> None:
     """Exit code 3 after the n-th; what came before is written and in the checkpoint, whatever the size of a batch."""
-    together(*(lambda size=size: too_many_dead_letters(tmp_path / str(size), size) for size in (7, 1000)))
+    for size in (7, 1000):
+        too_many_dead_letters(tmp_path / str(size), size)
 
 
 def test_labels_that_should_be_ids(tmp_path: Path) -> None:
@@ -176,7 +167,7 @@ def test_labels_that_should_be_ids(tmp_path: Path) -> None:
     assert "pipeline.max_labels: there are more than 50 labels" in line
     assert "is fields.label = 'label' the label?" in line
     assert len(json_lines(out)) == 40
-    streamlin(*arguments, "--set", "pipeline.max_labels=60")
+    command_line(*arguments, "--set", "pipeline.max_labels=60")
     assert len(json_lines(out)) == 60
 
 
@@ -192,7 +183,7 @@ def test_a_file_that_vanishes(tmp_path: Path) -> None:
     assert (done.code, done.err) == (3, f"streamlin: {tmp_path}/2.jsonl can't be read: No such file or directory\n")
     assert len(json_lines(tmp_path / "out")) == 20
     write_lines(tmp_path / "2.jsonl", [GOOD] * 3)
-    streamlin("run", f"{tmp_path}/*.jsonl", *places)
+    command_line("run", f"{tmp_path}/*.jsonl", *places)
     assert len(json_lines(tmp_path / "out")) == 23
 
 
@@ -209,8 +200,8 @@ def test_a_full_disk(reference: Reference, tmp_path: Path) -> None:
     assert 0 < measured(tmp_path / "report")["events"] < reference.events
     done = with_small_files(700_000, *arguments, "--set", "checkpoint.every_events=100", code=3)
     assert done.err == f"streamlin: can't write the checkpoint in {tmp_path / 'state'}: File too large\n"
-    assert 100 <= streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] < reference.events
-    streamlin(*arguments)
+    assert 100 <= command_line("inspect", tmp_path / "state", "--json").lines[0]["events"] < reference.events
+    command_line(*arguments)
     assert content(tmp_path / "out") == content(reference.predictions)
     assert content(tmp_path / "dead") == content(reference.dead_letters)
     assert_same_state(tmp_path / "state", reference.checkpoint)
@@ -237,12 +228,9 @@ def test_permission_denied(reference: Reference, tmp_path: Path) -> None:
         "run stream.jsonl --report locked/report": (2, "--report locked/report: can't be written: Permission denied"),
         "predict locked stream.jsonl": (4, "locked/checkpoint.safetensors: Permission denied"),
     }
-    calls = (
-        lambda case=case, code=code: with_less_rights(*case.split(), code=code, cwd=tmp_path)
-        for case, (code, _) in cases.items()
-    )
-    lines = together(*calls)
-    for (_, says), line in zip(cases.values(), lines, strict=True):
+    lines = with_less_rights(*(case.split() for case in cases), cwd=tmp_path)
+    for (code, says), (ended, line) in zip(cases.values(), lines, strict=True):
+        assert ended == code
         assert says in line
     assert content(stream) == GOOD + b"\n"
 

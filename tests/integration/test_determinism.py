@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.processes import streamlin, together
+from tests.command_line import command_line
 from tests.integration.streams import assert_same_state, content, measured, real_events, roughened, write_lines
 
 EVERY = [("1", "1"), ("1", "2"), ("7", "1"), ("7", "2"), ("1000", "1"), ("1000", "2")]
@@ -15,7 +15,7 @@ def run(stream: Path, folder: Path, batch_size: str, threads: str) -> Path:
     """Run with everything that a run can write."""
     out = folder / f"{batch_size}-{threads}"
     out.mkdir()
-    streamlin(
+    command_line(
         *("run", stream, "--slice-by", "label", "--set", "fields.categories=kind"),
         *("--set", f"pipeline.batch_size={batch_size}", "--set", f"pipeline.threads={threads}"),
         *("--predictions", out / "predictions.jsonl", "--dead-letters", out / "dead.jsonl"),
@@ -31,7 +31,7 @@ def test_batches_and_threads(data: Path, tmp_path: Path, name: str, settings: li
     for number, event in enumerate(events):
         event["kind"] = str(number % 3)
     stream = write_lines(tmp_path / "stream.jsonl", roughened(events))
-    first, *others = together(*(lambda how=how: run(stream, tmp_path, *how) for how in settings))
+    first, *others = [run(stream, tmp_path, *how) for how in settings]
     assert content(first / "predictions.jsonl").count(b"\n") == len(events)
     assert measured(first / "report.json")["dead_letters"] == content(first / "dead.jsonl").count(b"\n") > 50
     for other in others:

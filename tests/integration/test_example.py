@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.processes import Done, refused, streamlin
+from tests.command_line import Done, refused
+from tests.integration.processes import streamlin
 from tests.integration.streams import json_lines
 from tests.locations import ROOT
 
@@ -101,13 +102,17 @@ def test_a_run_with_both(installed: dict[str, str], inbox: Path, tmp_path: Path)
     assert "alpha=0.5" in shown
 
 
-def test_what_is_wrong_with_them_is_said(installed: dict[str, str], inbox: Path) -> None:
+def test_what_is_wrong_with_them_is_said(
+    installed: dict[str, str], inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = f"mbox://{inbox}"
-    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alpha=0", env=installed)
+    monkeypatch.syspath_prepend(installed["PYTHONPATH"].split(os.pathsep)[0])
+    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alpha=0")
     assert line == "votes.alpha must be positive, got 0"
-    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alhpa=1", env=installed)
+    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alhpa=1")
     assert line == "learners.votes.alhpa: unknown key; did you mean 'alpha'?"
-    assert refused("run", f"{source}?lable=x", env=installed) == "mbox: takes label=HEADER and nothing else, got lable"
-    assert "is no mailbox" in refused("run", "mbox://nowhere", env=installed, code=3)
+    assert refused("run", f"{source}?lable=x") == "mbox: takes label=HEADER and nothing else, got lable"
+    assert "is no mailbox" in refused("run", "mbox://nowhere", code=3)
+    monkeypatch.undo()
     line = refused("run", source, "--learner", "votes")
     assert line.startswith("--learner votes: no such learner; ")

@@ -7,7 +7,8 @@ import pytest
 from streamlin import Pipeline
 from streamlin.checkpoint.file import load
 from streamlin.errors import CheckpointError, ConfigError
-from tests.integration.processes import refused, streamlin, together
+from tests.command_line import command_line, refused
+from tests.integration.processes import refused_by_process, streamlin
 from tests.integration.streams import content, json_lines, measured, real_events, write_lines
 from tests.locations import ROOT
 
@@ -63,7 +64,7 @@ def whole(stream: Path, config: Path, folder: Path) -> Path:
     """The folder of a run that nothing interrupts."""
     out = folder / "external_models"
     out.mkdir()
-    streamlin(*arguments(stream, config, out))
+    command_line(*arguments(stream, config, out))
     return out
 
 
@@ -84,7 +85,7 @@ def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp
     """Stopped twice, with other threads: the same lines and figures; the external models were unpickled each time."""
     for limit, threads in (70, 1), (111, 2), (None, 1):
         more = () if limit is None else ("--limit", limit)
-        streamlin(*arguments(stream, config, tmp_path), *more, "--set", f"pipeline.threads={threads}")
+        command_line(*arguments(stream, config, tmp_path), *more, "--set", f"pipeline.threads={threads}")
     assert content(tmp_path / "predictions.jsonl") == content(whole / "predictions.jsonl")
     assert measured(tmp_path / "report.json") == measured(whole / "report.json")
     learners = measured(whole / "report.json")["learners"]
@@ -98,26 +99,22 @@ def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
     stream: Path, whole: Path, tmp_path: Path
 ) -> None:
     state = whole / "state"
-    predict, inspect, serve = together(
-        lambda: refused("predict", state, stream, code=4),
-        lambda: refused("inspect", state, "--json", code=4),
-        lambda: refused("serve", state, 0, code=4),
-    )
+    predict = refused("predict", state, stream, code=4)
+    inspect = refused("inspect", state, "--json", code=4)
+    serve = refused("serve", state, 0, code=4)
     assert predict == inspect == serve
     assert predict.startswith("the checkpoint holds pickled learners (bayes, sklearn), and to unpickle them runs code")
     assert "--allow-pickle" in predict
     with pytest.raises(CheckpointError, match="allow_pickle=True"):
         Pipeline.load(state)
-    predicted, inspected = together(
-        lambda: streamlin("predict", state, stream, "--allow-pickle", "--limit", 3),
-        lambda: streamlin("inspect", state, "--allow-pickle", "--json"),
-    )
+    predicted = command_line("predict", state, stream, "--allow-pickle", "--limit", 3)
+    inspected = command_line("inspect", state, "--allow-pickle", "--json")
     lines = predicted.lines
     assert [list(line["learners"]) for line in lines] == [["perceptron", "bayes", "sklearn", "mixture"]] * 3
     (found,) = inspected.lines
     assert found["learners"]["bayes"]["object"] == "tests.external_models.models:bayes"
     assert list(found["heaviest"]) == ["perceptron"]
-    shown = streamlin("inspect", state, "--allow-pickle").out
+    shown = command_line("inspect", state, "--allow-pickle").out
     assert "object=tests.external_models.models:bayes" in shown
     with Pipeline.load(state, allow_pickle=True) as pipeline:
         events = json_lines(stream)[:3]
@@ -137,8 +134,8 @@ def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tm
     where = {"cwd": tmp_path, "env": env}
     streamlin("run", stream, "--set", setting, "--checkpoint", "state", "--limit", 10, **where)
     (tmp_path / "sprung").unlink()
-    refused("predict", "state", stream, code=4, **where)
-    refused("inspect", "state", code=4, **where)
+    refused_by_process("predict", "state", stream, code=4, **where)
+    refused_by_process("inspect", "state", code=4, **where)
     assert not (tmp_path / "sprung").exists()
     streamlin("predict", "state", stream, "--allow-pickle", **where)
     assert (tmp_path / "sprung").exists()
@@ -153,7 +150,7 @@ def test_an_external_model_that_may_not_be_pickled_has_no_checkpoint(
         "learners.bayes.pickle: what an external model has learned can only be kept pickled; pickle = true"
     )
     assert not (tmp_path / "state").exists()
-    done = streamlin("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
+    done = command_line("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
     assert done.out.startswith("20 events")
     with Pipeline(learners=[{"kind": "river", "object": "tests.external_models.models:bayes"}]) as pipeline:
         pipeline.learn_one("a", "x").learn_one("b", "y")
@@ -165,7 +162,7 @@ def test_an_external_model_that_fails(stream: Path, tmp_path: Path) -> None:
     """It is retired, with a line at once and one in the summary, and stays so after a resume; or the run stops."""
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
-    done = streamlin(*arguments(stream, config, tmp_path), "--limit", 150)
+    done = command_line(*arguments(stream, config, tmp_path), "--limit", 150)
     position = f"{stream}:{sum(len(line) + 1 for line in content(stream).splitlines()[:99])}"
     why = f"river is retired, it failed at {position}: ValueError: no more lessons"
     assert done.err.splitlines()[0] == f"streamlin: {why}; it abstains from now on"
@@ -174,13 +171,15 @@ def test_an_external_model_that_fails(stream: Path, tmp_path: Path) -> None:
     lines = json_lines(tmp_path / "predictions.jsonl")
     assert [line["learners"]["river"] is None for line in lines] == [i == 0 or i > 99 for i in range(150)]
     assert all(line["predicted"] is not None for line in lines[1:])
-    again = streamlin(*arguments(stream, config, tmp_path))
+    again = command_line(*arguments(stream, config, tmp_path))
     assert "retired" not in again.err
     report = measured(tmp_path / "report.json")
     error = {"position": position, "error": "ValueError: no more lessons"}
     assert report["learners"]["river"]["retired"] == error
     assert "retired" not in report["learners"]["perceptron"]
-    assert streamlin("inspect", tmp_path / "state", "--allow-pickle", "--json").lines[0]["events"] == report["events"]
+    assert (
+        command_line("inspect", tmp_path / "state", "--allow-pickle", "--json").lines[0]["events"] == report["events"]
+    )
 
 
 def test_an_external_model_that_stops_the_run(stream: Path, tmp_path: Path) -> None:
@@ -188,12 +187,12 @@ def test_an_external_model_that_stops_the_run(stream: Path, tmp_path: Path) -> N
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
     stop = ("--set", "learners.river.on_error=stop", "--set", "checkpoint.every_events=50")
-    done = streamlin(*arguments(stream, config, tmp_path), *stop, code=3)
+    done = command_line(*arguments(stream, config, tmp_path), *stop, code=3)
     assert done.err.startswith("streamlin: learner river failed at ")
     assert done.err.endswith(": ValueError: no more lessons\n")
-    (found,) = streamlin("inspect", tmp_path / "state", "--allow-pickle", "--json").lines
+    (found,) = command_line("inspect", tmp_path / "state", "--allow-pickle", "--json").lines
     assert found["events"] == 50
-    done = streamlin(*arguments(stream, config, tmp_path), *stop, "--limit", 49)
+    done = command_line(*arguments(stream, config, tmp_path), *stop, "--limit", 49)
     assert done.out.startswith("99 events")
 
 
@@ -204,7 +203,7 @@ def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> N
     """
     setting = "learners=[{kind = 'river', object = 'tests.external_models.plain:Stateful', pickle = true}]"
     more = ("--set", setting, "--checkpoint", tmp_path / "state", "--set", "pipeline.batch_size=7")
-    streamlin("run", stream, *more, "--label-delay", 10, "--limit", 100)
+    command_line("run", stream, *more, "--label-delay", 10, "--limit", 100)
     with Pipeline.load(tmp_path / "state", allow_pickle=True) as pipeline:
         seen = pipeline._state.model.external_models["river"]._adapter.model.seen
     assert seen == [event["text"] for event in json_lines(stream)[:90]]

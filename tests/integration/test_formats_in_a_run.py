@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.integration.processes import streamlin, together
+from tests.command_line import command_line
 from tests.integration.streams import json_lines, measured, real_events
 
 EVENTS = 300
@@ -40,10 +40,10 @@ def test_one_stream_in_every_format(data: Path, tmp_path: Path) -> None:
 
     def run(suffix: str) -> dict[str, Any]:
         report, out = tmp_path / f"{suffix}.json", tmp_path / f"{suffix}.out"
-        streamlin("run", urls[suffix], "--report", report, "--predictions", out)
+        command_line("run", urls[suffix], "--report", report, "--predictions", out)
         return measured(report)
 
-    reports = together(*(lambda suffix=suffix: run(suffix) for suffix in urls))
+    reports = [run(suffix) for suffix in urls]
     assert reports[0]["events"] == reports[0]["labelled"] == EVENTS
     assert reports[0]["dead_letters"] == 0
     assert all(report == reports[0] for report in reports)
@@ -59,10 +59,11 @@ def test_logs(data: Path, tmp_path: Path) -> None:
 
     def run(log: str) -> dict[str, Any]:
         url, report = f"{data}/logs/{log}_2k.log?format=regex&preset={log.lower()}", tmp_path / f"{log}.json"
-        streamlin("run", url, "--report", report, "--set", "features.words.masks=['ip', 'hex', 'number']")
+        command_line("run", url, "--report", report, "--set", "features.words.masks=['ip', 'hex', 'number']")
         return measured(report)
 
-    for found, log in zip(together(*(lambda log=log: run(log) for log in labels)), labels, strict=True):
+    for log in labels:
+        found = run(log)
         assert (found["events"], found["labelled"], found["dead_letters"]) == (2000, 2000, 0)
         assert set(found["labels"]) == labels[log]
 
@@ -70,7 +71,7 @@ def test_logs(data: Path, tmp_path: Path) -> None:
 def test_plain_text_and_folders(data: Path, tmp_path: Path) -> None:
     """Lines without labels are predicted by nobody, as nobody has learned; a pattern takes all its files by name."""
     out = tmp_path / "out"
-    done = streamlin("run", f"{data}/logs/H*_2k.log?format=text", "--predictions", out, "--limit", 2100)
+    done = command_line("run", f"{data}/logs/H*_2k.log?format=text", "--predictions", out, "--limit", 2100)
     lines = json_lines(out)
     assert done.out.startswith("2,100 events · 2,100 without label · 0 labels")
     assert lines[0]["position"] == f"{data}/logs/HDFS_2k.log:0"
@@ -81,4 +82,6 @@ def test_plain_text_and_folders(data: Path, tmp_path: Path) -> None:
 def test_a_folder_has_the_format_of_its_files(tmp_path: Path) -> None:
     for name, text in (("a.csv", "one"), ("b.csv", "two"), (".hidden.jsonl", "no")):
         (tmp_path / name).write_text(f"text,label\n{text},x\n")
-    assert streamlin("run", tmp_path, "--learner", "perceptron").out.startswith("2 events · 1 label · 0 dead letters")
+    assert command_line("run", tmp_path, "--learner", "perceptron").out.startswith(
+        "2 events · 1 label · 0 dead letters"
+    )

@@ -4,8 +4,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.command_line import Done, command_line
 from tests.integration.conftest import Reference
-from tests.integration.processes import Done, finish, start, streamlin
+from tests.integration.processes import finish, start
 from tests.integration.streams import write_lines
 
 SECRET = "the quick brown fox"
@@ -41,10 +42,10 @@ def test_the_summary_gives_way_to_predictions_and_is_no_table_among_the_lines(re
 
 
 def test_errors_too(sms: Path) -> None:
-    (line,) = logged(streamlin("run", sms, "--log-format", "json", "--learner", "naive_bays", code=2))
+    (line,) = logged(command_line("run", sms, "--log-format", "json", "--learner", "naive_bays", code=2))
     assert line["level"] == "error"
     assert line["message"] == "--learner naive_bays: no such learner; did you mean 'naive_bayes'?"
-    done = streamlin("run", sms, "--log-format", "xml", code=2)
+    done = command_line("run", sms, "--log-format", "xml", code=2)
     assert done.err == "streamlin: Invalid value for '--log-format': needs text or json, got xml\n"
 
 
@@ -52,12 +53,14 @@ def test_no_text_of_events(tmp_path: Path) -> None:
     """Not even what a plain line quotes of a record that could not be read."""
     bad = [{"text": "a", "time": f"'{SECRET}' \" {number}"} for number in range(3)]
     stream = write_lines(tmp_path / "in.jsonl", [*bad, SECRET.encode(), {"text": SECRET, "label": "x"}])
-    plain = streamlin("run", stream)
+    plain = command_line("run", stream)
     assert SECRET in plain.err
-    done = streamlin("run", stream, "--log-format", "json")
+    done = command_line("run", stream, "--log-format", "json")
     assert SECRET not in done.err
     told = "".join(str(line["message"]) for line in logged(done))
     assert "time is '…', needs to be Unix seconds or RFC 3339" in told
-    fatal = streamlin("run", stream, "--log-format", "json", "--set", "pipeline.max_consecutive_dead_letters=2", code=3)
+    fatal = command_line(
+        "run", stream, "--log-format", "json", "--set", "pipeline.max_consecutive_dead_letters=2", code=3
+    )
     assert SECRET not in fatal.err
     assert "2 records in a row could not be read" in fatal.err

@@ -15,9 +15,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from streamlin.monitoring.prometheus.families import collision_share
+from tests.command_line import refused
 from tests.integration.conftest import Reference
 from tests.integration.pages import asked, started
-from tests.integration.processes import PATIENCE, finish, refused, start, until
+from tests.integration.processes import PATIENCE, finish, refused_by_process, start, until
 from tests.integration.streams import measured
 from tests.integration.test_dashboard import hostile_stream
 
@@ -168,7 +169,7 @@ def test_a_missing_package(sms: Path, tmp_path: Path) -> None:
         "raise ModuleNotFoundError('No module named prometheus_client', name='prometheus_client')"
     )
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    assert refused("run", sms, "--metrics", 0, env={"PYTHONPATH": path}) == (
+    assert refused_by_process("run", sms, "--metrics", 0, env={"PYTHONPATH": path}) == (
         "--metrics needs prometheus_client, which is not installed: pip install 'streamlin[metrics]'"
     )
 

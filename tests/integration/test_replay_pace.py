@@ -3,8 +3,9 @@
 import signal
 from pathlib import Path
 
+from tests.command_line import command_line
 from tests.integration.conftest import Reference
-from tests.integration.processes import finish, start, streamlin, together, until
+from tests.integration.processes import finish, start, until
 from tests.integration.streams import content, measured, write_lines
 
 
@@ -16,11 +17,9 @@ def test_a_paced_run_is_the_same_run(reference: Reference, tmp_path: Path) -> No
         [{"id": n, "text": f"word{n % 7}", "label": "ab"[n % 2], "time": 1e9 + 2000 * n} for n in range(300)],
     )
     places = ("--predictions", out, "--dead-letters", dead, "--report", report)
-    together(
-        lambda: streamlin("run", f"{reference.stream}?rate=3000", *places),
-        lambda: streamlin("run", f"{timed}?speed=1000000", "--predictions", tmp_path / "fast"),
-        lambda: streamlin("run", timed, "--predictions", tmp_path / "at once"),
-    )
+    command_line("run", f"{reference.stream}?rate=3000", *places)
+    command_line("run", f"{timed}?speed=1000000", "--predictions", tmp_path / "fast")
+    command_line("run", timed, "--predictions", tmp_path / "at once")
     assert content(out) == content(reference.predictions)
     assert content(dead) == content(reference.dead_letters)
     assert measured(report) == measured(reference.report)
@@ -43,6 +42,6 @@ def test_a_wait_ends_when_it_is_told_to(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     assert finish(process).code == 0
     assert content(tmp_path / "out").count(b"\n") == 1
-    streamlin("run", stream, *arguments)
+    command_line("run", stream, *arguments)
     assert content(tmp_path / "out").count(b"\n") == 2
     assert content(tmp_path / "dead").count(b"\n") == 1

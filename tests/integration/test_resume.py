@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import Done, command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import Done, finish, kill, refused, start, streamlin, together, until
+from tests.integration.processes import finish, kill, start, until
 from tests.integration.streams import assert_same_state, content, json_lines, measured, real_events, write_lines
 
 SMALL = ("--set", "pipeline.batch_size=20", "--set", "checkpoint.every_events=50")
@@ -43,7 +44,7 @@ class Run:
         return self.predictions.stat().st_size if self.predictions.exists() else 0
 
     def to_the_end(self, *more: object) -> Done:
-        return streamlin(*self.arguments(*more))
+        return command_line(*self.arguments(*more))
 
     def assert_complete(self, before: bytes = b"") -> None:
         """Nothing tells it from a run that was never interrupted."""
@@ -84,11 +85,11 @@ def test_nothing_is_lost_where_nothing_is_interrupted(reference: Reference) -> N
     assert report["events"] + report["dead_letters"] == reference.records
 
 
-def killed_again_and_again(reference: Reference, folder: Path, suffix: str, mode: str) -> None:
-    """Kill a run at random places of its output, twice; then let it run."""
+@pytest.mark.parametrize(("suffix", "mode"), [("", "overwrite"), (".gz", ""), (".zst", ""), ("", "append")])
+def test_killed_anywhere(reference: Reference, tmp_path: Path, suffix: str, mode: str) -> None:
+    """Kill a run at random places of its output, twice, then let it run; whatever the sink, and what was in it."""
     chance, before = random.Random(suffix + mode), b"{}\n" if mode == "append" else b""
-    folder.mkdir()
-    run = Run(reference, folder, suffix, f"?mode={mode}" if mode else "")
+    run = Run(reference, tmp_path, suffix, f"?mode={mode}" if mode else "")
     if mode:
         run.predictions.write_bytes(b"{}\n")
     for _ in range(2):
@@ -102,14 +103,9 @@ def killed_again_and_again(reference: Reference, folder: Path, suffix: str, mode
     run.assert_complete(before)
 
 
-def test_killed_anywhere(reference: Reference, tmp_path: Path) -> None:
-    """Whatever the sink, and what was in it before."""
-    sinks = [("", "overwrite"), (".gz", ""), (".zst", ""), ("", "append")]
-    together(*(lambda sink=sink: killed_again_and_again(reference, tmp_path / str(sink), *sink) for sink in sinks))
-
-
-def stopped(run: Run, number: signal.Signals) -> None:
-    """Stop a run by a signal, look at what it leaves, and let it go on."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_a_run_in_good_order(run: Run, number: signal.Signals) -> None:
+    """It finishes the batch, writes the checkpoint, prints the summary; nothing is done twice."""
     process = run.slow()
     until(lambda: run.written() > 10_000, process)
     process.send_signal(number)
@@ -122,16 +118,6 @@ def stopped(run: Run, number: signal.Signals) -> None:
     assert content(run.dead_letters).count(b"\n") == report["dead_letters"]
     run.to_the_end()
     run.assert_complete()
-
-
-def test_told_to_stop(reference: Reference, tmp_path: Path) -> None:
-    """It finishes the batch, writes the checkpoint, prints the summary; nothing is done twice."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        (tmp_path / number.name).mkdir()
-    together(
-        lambda: stopped(Run(reference, tmp_path / "SIGTERM"), signal.SIGTERM),
-        lambda: stopped(Run(reference, tmp_path / "SIGINT"), signal.SIGINT),
-    )
 
 
 def test_stopped_before_it_began(run: Run, tmp_path: Path) -> None:
@@ -182,14 +168,12 @@ def test_another_source_goes_on_learning(reference: Reference, data: Path, tmp_p
     events = real_events(data / "trec-6.jsonl.gz", 600)
     one, two = write_lines(folder / "1.jsonl", events[:350]), write_lines(folder / "2.jsonl", events[350:])
     whole, apart = tmp_path / "whole.jsonl", tmp_path / "apart.jsonl"
-    together(
-        lambda: streamlin("run", folder, "--predictions", whole, "--checkpoint", tmp_path / "whole"),
-        lambda: streamlin("run", one, "--predictions", apart, "--checkpoint", tmp_path / "apart"),
-    )
-    streamlin("run", two, "--predictions", apart, "--checkpoint", tmp_path / "apart")
+    command_line("run", folder, "--predictions", whole, "--checkpoint", tmp_path / "whole")
+    command_line("run", one, "--predictions", apart, "--checkpoint", tmp_path / "apart")
+    command_line("run", two, "--predictions", apart, "--checkpoint", tmp_path / "apart")
     assert content(apart) == content(whole)
     assert_same_state(tmp_path / "apart", tmp_path / "whole", places=False)
-    done = streamlin("run", one, "--checkpoint", tmp_path / "apart")
+    done = command_line("run", one, "--checkpoint", tmp_path / "apart")
     assert done.out.startswith("600 events")
 
 
@@ -198,9 +182,9 @@ def test_previous(begun: Run) -> None:
 
     A source that can't be read costs no checkpoint.
     """
-    assert streamlin("inspect", begun.state, "--previous", "--json").lines[0]["events"] == FIRST
+    assert command_line("inspect", begun.state, "--previous", "--json").lines[0]["events"] == FIRST
     refused("run", "none.jsonl", "--checkpoint", begun.state, "--previous", code=3)
-    assert streamlin("inspect", begun.state, "--json").lines[0]["events"] == FIRST + SECOND
+    assert command_line("inspect", begun.state, "--json").lines[0]["events"] == FIRST + SECOND
     begun.to_the_end("--previous", "--limit", 1)
     assert measured(begun.report)["events"] == FIRST + 1 == content(begun.predictions).count(b"\n")
     begun.to_the_end()
@@ -247,7 +231,7 @@ def test_one_process_a_folder(run: Run, tmp_path: Path) -> None:
     assert line == f"{tmp_path / 'state'} is in use by another streamlin process"
     out, _ = first.communicate(b'{"text": "a", "label": "x"}\n')
     assert (first.returncode, out.count(b"\n")) == (0, 1)
-    assert streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] == 1
+    assert command_line("inspect", tmp_path / "state", "--json").lines[0]["events"] == 1
 
 
 def test_other_sinks_after_a_resume(begun: Run, tmp_path: Path) -> None:

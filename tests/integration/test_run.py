@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import refused, streamlin, together
+from tests.integration.processes import streamlin
 from tests.integration.streams import content, json_lines, measured, write_lines
 
 LEARNERS = ["naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression"]
@@ -17,7 +18,7 @@ def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> Non
     report = tmp_path / "report.json"
     report.symlink_to("older.json")
     (tmp_path / "older.json").write_text("an older one")
-    done = streamlin("run", reference.stream, "--report", report, "--predictions", "null://", "--slice-by", "label")
+    done = command_line("run", reference.stream, "--report", report, "--predictions", "null://", "--slice-by", "label")
     whole = json.loads(report.read_text())
     assert list(whole)[:6] == ["events", "labelled", "unlabelled", "dead_letters", "seconds", "events_per_second"]
     assert whole["events_per_second"] == pytest.approx(whole["events"] / whole["seconds"])
@@ -51,7 +52,7 @@ def test_a_prediction_line(tmp_path: Path) -> None:
         [{"id": 42, "text": "a", "label": "x"}, {"text": "a b", "label": None}, {"id": "", "text": "b", "label": "y"}],
     )
     chosen = ("--learner", "perceptron", "--learner", "naive_bayes")
-    done = streamlin("run", "in.jsonl", *chosen, "--predictions", "-", cwd=tmp_path)
+    done = command_line("run", "in.jsonl", *chosen, "--predictions", "-", cwd=tmp_path)
     second, third = (stream.read_bytes().index(b'{"text": "a b"'), stream.read_bytes().index(b'{"id": ""'))
     nobody, both = {"perceptron": None, "naive_bayes": None}, {"perceptron": "x", "naive_bayes": "x"}
     assert done.lines == [
@@ -96,7 +97,7 @@ def test_fields_categories_and_a_late_label(tmp_path: Path) -> None:
         "fields.categories": "product",
     }
     sets = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    streamlin("run", stream, *sets, "--slice-by", "product", "--report", report, "--predictions", tmp_path / "out")
+    command_line("run", stream, *sets, "--slice-by", "product", "--report", report, "--predictions", tmp_path / "out")
     found = measured(report)
     assert (found["events"], found["labelled"], found["dead_letters"]) == (400, 400, 0)
     assert found["labels"] == ["class of b", "class of a", "class of c"]
@@ -113,7 +114,8 @@ def test_synthetic_streams_know_how_good_one_can_be(tmp_path: Path) -> None:
     """The Bayes-optimal predictions are measured next to the learners'; no learner beats them by more than luck."""
     url = "synthetic://?events=3000&labels=3&seed=5"
     first, second = tmp_path / "1.json", tmp_path / "2.json"
-    together(*(lambda report=report: streamlin("run", url, "--report", report) for report in (first, second)))
+    for path in (first, second):
+        command_line("run", url, "--report", path)
     report = measured(first)
     assert report == measured(second)
     assert report["events"] == 3000
@@ -178,13 +180,13 @@ max_record_bytes = 100000
 max_consecutive_dead_letters = 10
 """)
     environment = {"STREAMLIN_FEATURES__BITS": "17", "STREAMLIN_FEATURES__WORDS__NGRAMS": "[1, 2]"}
-    streamlin(
+    command_line(
         *("run", "--config", "all.toml", "--set", "features.bits=16", "--set", "learners.naive_bayes.alpha=0.7"),
         *("--dead-letters", "other.jsonl"),
         cwd=tmp_path,
         env=environment,
     )
-    (found,) = streamlin("inspect", "state", "--json", cwd=tmp_path).lines
+    (found,) = command_line("inspect", "state", "--json", cwd=tmp_path).lines
     assert found["learners"]["naive_bayes"]["alpha"] == 0.7
     assert found["learners"]["on_characters"]["kind"] == "logistic_regression"
     assert set(found["rows"]) == {"words", "characters"}
