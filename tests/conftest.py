@@ -1,7 +1,6 @@
-"""What all tests share."""
+"""Fixtures and settings that all tests share."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -12,19 +11,20 @@ from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.locations import DATA
+from tests.required import missing, program
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy is imported, or scikit-learn skips one of its checks
 
 Install = Callable[[str, str], None]
 
-# A kernel's first call compiles it, which takes as long as it takes.
+# The first call of a kernel compiles it, which may take longer than any deadline.
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In CI everything is there, so a test that is skipped has failed."""
+    """In CI nothing is missing, so a skipped test counts as failed."""
     report = yield
     if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
@@ -33,12 +33,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real streams beside the checkout; in CI its absence is a failure."""
+    """The folder of real streams beside the checkout."""
     if not DATA.is_dir():
-        message = f"no real streams at {DATA}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        missing(f"no real streams at {DATA}")
     return DATA
 
 
@@ -60,13 +57,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; in CI its absence is a failure. While it is open, playwright runs an event loop in this thread."""
-    path = shutil.which("chromium")
-    if path is None:
-        message = "no chromium on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    """Chromium. While it is open, playwright runs an event loop in this thread."""
+    path = program("chromium")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield chromium

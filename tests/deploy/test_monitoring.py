@@ -1,9 +1,7 @@
 """What `deploy/` asks of Prometheus is what a run tells it."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,6 +15,7 @@ from prometheus_client.core import Metric
 from streamlin.config.loading import load_config
 from streamlin.monitoring.prometheus.families import families
 from streamlin.running.loop import Run
+from tests.required import program
 from tests.silent import Silent
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -97,13 +96,8 @@ def test_panels_have_numbers_and_places_of_their_own() -> None:
 
 
 def test_prometheus_takes_the_rules() -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        message = "no promtool on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    done = subprocess.run([promtool, "check", "config", DEPLOY / "prometheus/prometheus.yml"], capture_output=True)
+    check = [program("promtool"), "check", "config", DEPLOY / "prometheus/prometheus.yml"]
+    done = subprocess.run(check, capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
