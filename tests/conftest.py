@@ -10,16 +10,41 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.locations import DATA
+from tests.locations import DATA, ROOT
 from tests.required import missing, program
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy is imported, or scikit-learn skips one of its checks
 
 Install = Callable[[str, str], None]
+TESTS = ROOT / "tests"
 
 # The first call of a kernel compiles it, which may take longer than any deadline.
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
+
+
+LONG = (
+    "integration/kafka/test_exactly_once.py",
+    "integration/kafka/test_faults.py",
+    "integration/kafka/test_broker_away.py",
+    "docs/test_sessions.py",
+    "integration/kafka/test_groups.py",
+    "kernel/test_decorator.py",
+    "integration/kafka/test_source.py",
+    "integration/kafka/test_security.py",
+    "river/test_checks.py",
+    "integration/kafka/test_library.py",
+    "service/test_service.py",
+    "integration/test_resume.py",
+)
+"""Files that take longest, so that no worker is left alone with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let parallel workers begin with the longest files."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        order = {TESTS / name: number for number, name in enumerate(LONG)}
+        items.sort(key=lambda item: order.get(item.path, len(LONG)))
 
 
 @pytest.hookimpl(wrapper=True)
