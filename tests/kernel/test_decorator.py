@@ -6,10 +6,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.kernel_run import outcome
 from tests.locations import ROOT
+
+pytestmark = pytest.mark.timeout(600)  # on a fresh checkout all kernels are compiled here, some twice
 
 CHECKED = {"NUMBA_BOUNDSCHECK": "1"}
 """Kernels with bounds checks have a cache on disk too: the tests below, and later runs, compile them once."""
