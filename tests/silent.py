@@ -1,4 +1,4 @@
-"""A run that nobody watches."""
+"""Progress that is not shown."""
 
 from streamlin.running.loop import Run
 

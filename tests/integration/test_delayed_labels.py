@@ -1,4 +1,4 @@
-"""Labels that come later, from the command line: in the same file, in another one, or held back in a replay."""
+"""Delayed labels from the command line: in the same file, in another one, or held back in a replay."""
 
 import json
 import random
@@ -17,7 +17,7 @@ EVENTS = 4000
 
 @pytest.fixture(scope="module")
 def streams(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """`both`: texts and later labels in one file; `texts` and `labels`: the same in two."""
+    """`both`: texts and later labels in one file; `texts` and `labels`: the same in two; `plain`: labels at once."""
     folder, dice = tmp_path_factory.mktemp("late"), random.Random(1)
     events = real_events(data / "clickbait.jsonl.gz", EVENTS)
     placed = []
@@ -58,8 +58,8 @@ def test_a_text_gets_one_line_and_learns_its_label(streams: dict[str, Path], tmp
 
 
 @pytest.mark.parametrize("store", ["memory", "disk"])
-def test_killed_and_started_again(streams: dict[str, Path], tmp_path: Path, store: str) -> None:
-    """With texts in wait: not one is lost, and none learned twice."""
+def test_a_killed_run_with_waiting_texts_resumes_exactly(streams: dict[str, Path], tmp_path: Path, store: str) -> None:
+    """No waiting text is lost, and none is learned twice."""
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir()
     killed.mkdir()
@@ -85,8 +85,8 @@ def test_killed_and_started_again(streams: dict[str, Path], tmp_path: Path, stor
     assert_same_state(killed / "state", whole / "state")
 
 
-def test_labels_from_a_second_source(streams: dict[str, Path], tmp_path: Path) -> None:
-    """Read by turns, so that files give the same each time; its positions are in the checkpoint as well."""
+def test_labels_from_a_second_source_are_joined_by_id(streams: dict[str, Path], tmp_path: Path) -> None:
+    """The sources are read in turn, so that files give the same result each time; both positions are kept."""
     runs = [tmp_path / name for name in ("first", "second", "stopped")]
     for folder in runs:
         folder.mkdir()
@@ -104,8 +104,8 @@ def test_labels_from_a_second_source(streams: dict[str, Path], tmp_path: Path) -
     assert sum(line["id"] is not None for line in json_lines(stopped / "out.jsonl")) == EVENTS
 
 
-def test_labels_that_follow_while_the_texts_wait(streams: dict[str, Path], tmp_path: Path) -> None:
-    """A file that grows: what comes is learned, though nothing comes from the other one; a signal ends both."""
+def test_labels_appended_to_a_followed_file_are_learned(streams: dict[str, Path], tmp_path: Path) -> None:
+    """New labels are learned although no texts come; a signal ends both sources."""
     labels = tmp_path / "labels.jsonl"
     labels.write_bytes(b"")
     process = start(
@@ -121,12 +121,12 @@ def test_labels_that_follow_while_the_texts_wait(streams: dict[str, Path], tmp_p
 
 
 def waiting(folder: Path) -> int:
-    """Texts that wait, by the last checkpoint."""
+    """The number of waiting texts in the last checkpoint."""
     _, state = load(folder / "state")
     return int(state["evaluation"]["events"] - state["delayed_labels"]["counts"]["joined"])
 
 
-def test_a_delay(streams: dict[str, Path], tmp_path: Path) -> None:
+def test_label_delay_lowers_accuracy_and_leaves_labels_waiting(streams: dict[str, Path], tmp_path: Path) -> None:
     """Labels that come a thousand texts later help less."""
     accuracy = {}
     for delay in (0, 1000):
@@ -140,8 +140,8 @@ def test_a_delay(streams: dict[str, Path], tmp_path: Path) -> None:
     assert "delayed_labels" not in measured(tmp_path / "0" / "report.json")
 
 
-def test_labels_alone_are_produced(streams: dict[str, Path], tmp_path: Path) -> None:
-    """Into a topic of their own, for example; who does not say that there are such records is told."""
+def test_produce_writes_labels_without_texts_if_told(streams: dict[str, Path], tmp_path: Path) -> None:
+    """For example to a topic of their own; without the setting, a record without text is an error."""
     out = tmp_path / "out.jsonl"
     done = command_line("produce", streams["labels"], out, "--set", "delayed_labels.enabled=true")
     assert done.out == f"{EVENTS:,} messages\n"
@@ -157,7 +157,7 @@ def test_what_delayed_labels_cannot_be_combined_with(streams: dict[str, Path], t
     assert "source.url" in refused("run", "--feedback", streams["labels"])
 
 
-def test_predicting_passes_labels_over(streams: dict[str, Path], tmp_path: Path) -> None:
+def test_predict_skips_records_that_are_only_labels(streams: dict[str, Path], tmp_path: Path) -> None:
     command_line(*arguments(tmp_path, streams["both"], "--late-labels"))
     done = command_line("predict", tmp_path / "state", streams["both"], "--predictions", "-")
     assert len(done.lines) == EVENTS

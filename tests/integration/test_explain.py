@@ -1,4 +1,4 @@
-"""`streamlin explain`, and names of features, from run to checkpoint to people."""
+"""`streamlin explain`, and names of features from a run through the checkpoint to `inspect`."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ TEXT = "Free prize! Call now, see you at lunch"
 
 @pytest.fixture(scope="module")
 def named(reference: Reference, folder: Path) -> Path:
-    """A checkpoint of the same run, with names; in batches of 7, on one thread, stopped once in its midst."""
+    """A checkpoint of the reference run with names; its first part ran in batches of 7 on one thread."""
     state = folder / "named"
     run = ("run", reference.stream, "--checkpoint", state, "--dead-letters", "null://", "--set", "features.names=5000")
     command_line(*run, "--limit", 500, "--set", "pipeline.batch_size=7", "--set", "pipeline.threads=1")
@@ -25,8 +25,10 @@ def named(reference: Reference, folder: Path) -> Path:
     return state
 
 
-def test_names_change_nothing_but_are_there(reference: Reference, named: Path, folder: Path, tmp_path: Path) -> None:
-    """Predictions and weights are those without names; names are those of one uninterrupted run."""
+def test_kept_names_change_neither_predictions_nor_weights(
+    reference: Reference, named: Path, folder: Path, tmp_path: Path
+) -> None:
+    """Predictions and weights equal those without names; the names equal those of an uninterrupted run."""
     predictions = content(folder / "named.jsonl")
     assert content(reference.predictions).endswith(predictions)
     assert measured(folder / "named.json")["learners"] == measured(reference.report)["learners"]
@@ -44,7 +46,7 @@ def test_names_change_nothing_but_are_there(reference: Reference, named: Path, f
     assert_same_state(tmp_path, named)
 
 
-def test_inspect_tells_names(named: Path, reference: Reference) -> None:
+def test_inspect_shows_names_if_they_are_kept(named: Path, reference: Reference) -> None:
     by_name = command_line("inspect", named, "--top", 3)
     by_bucket = command_line("inspect", reference.checkpoint, "--top", 3)
     assert "heaviest features (name:weight)" in by_name.out
@@ -58,8 +60,8 @@ def test_inspect_tells_names(named: Path, reference: Reference) -> None:
     assert found["names_kept"] == {"words": 5000}
 
 
-def test_names_may_be_kept_later_and_stay_when_they_are_no_longer(reference: Reference, tmp_path: Path) -> None:
-    """A checkpoint without names goes on with them, and one with names without; what was named stays."""
+def test_names_can_be_switched_on_and_off_between_runs(reference: Reference, tmp_path: Path) -> None:
+    """A checkpoint can be resumed with or without names; names that were kept stay."""
     run = ("run", reference.stream, "--checkpoint", tmp_path, "--dead-letters", "null://", "--learner", "naive_bayes")
     command_line(*run, "--limit", 300)
     command_line(*run, "--limit", 300, "--set", "features.names=1000000")
@@ -116,7 +118,7 @@ def test_explain_with_categories(tmp_path: Path) -> None:
     assert "no category 'colour'" in refused("explain", tmp_path / "s", "a", "--category", "colour=red")
 
 
-def test_what_explain_refuses(reference: Reference, tmp_path: Path) -> None:
+def test_errors_of_explain_are_one_line(reference: Reference, tmp_path: Path) -> None:
     folder = reference.checkpoint
     assert (
         refused("explain", folder, "a", "--learner", "naive_bays")

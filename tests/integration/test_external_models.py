@@ -1,4 +1,4 @@
-"""External models from the command line: their pickled state in a checkpoint, and what goes wrong with them."""
+"""External models from the command line: their pickled state in a checkpoint, and their errors."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ pickle = true
 
 @pytest.fixture(scope="module")
 def stream(data: Path, folder: Path) -> Path:
-    """Real messages, none of which river's Bayes fails on."""
+    """Real messages; river's naive Bayes would fail on empty ones."""
     events = [event for event in real_events(data / "sms-spam.jsonl.gz", 320) if event["text"].strip()]
     return write_lines(folder / "guests.jsonl", events)
 
@@ -61,7 +61,7 @@ def config(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(stream: Path, config: Path, folder: Path) -> Path:
-    """The folder of a run that nothing interrupts."""
+    """The folder of an uninterrupted run."""
     out = folder / "external_models"
     out.mkdir()
     command_line(*arguments(stream, config, out))
@@ -69,7 +69,7 @@ def whole(stream: Path, config: Path, folder: Path) -> Path:
 
 
 def arguments(stream: Path, config: Path, out: Path) -> tuple[object, ...]:
-    """Of a run, from the folder in which `tests` is found."""
+    """Arguments of a run; the current folder must be that of `tests`."""
     return (
         *("run", stream, "--config", config, "--predictions", out / "predictions.jsonl", "--checkpoint", out / "state"),
         *("--report", out / "report.json", *SMALL),
@@ -81,8 +81,8 @@ def _where_the_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp_path: Path) -> None:
-    """Stopped twice, with other threads: the same lines and figures; the external models were unpickled each time."""
+def test_a_resumed_run_with_external_models_is_exact(stream: Path, config: Path, whole: Path, tmp_path: Path) -> None:
+    """Stopped twice and resumed with other threads, with external models unpickled: same predictions, same report."""
     for limit, threads in (70, 1), (111, 2), (None, 1):
         more = () if limit is None else ("--limit", limit)
         command_line(*arguments(stream, config, tmp_path), *more, "--set", f"pipeline.threads={threads}")
@@ -95,9 +95,7 @@ def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp
     assert arrays["learners/bayes/pickle"].size > 1000
 
 
-def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
-    stream: Path, whole: Path, tmp_path: Path
-) -> None:
+def test_a_checkpoint_with_external_models_needs_allow_pickle(stream: Path, whole: Path, tmp_path: Path) -> None:
     state = whole / "state"
     predict = refused("predict", state, stream, code=4)
     inspect = refused("inspect", state, "--json", code=4)
@@ -126,7 +124,7 @@ def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
 
 
 def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tmp_path: Path) -> None:
-    """Neither is what the checkpoint names imported: the module would leave a file."""
+    """The module that the checkpoint names is not imported either; its import would leave a file."""
     (tmp_path / "trap.py").write_text("open('sprung', 'w').close()\nfrom tests.external_models.plain import Counting\n")
     setting = "learners=[{kind = 'river', object = 'trap:Counting', pickle = true}]"
     env = {"PYTHONPATH": str(ROOT)}
@@ -141,9 +139,7 @@ def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tm
     assert (tmp_path / "sprung").exists()
 
 
-def test_an_external_model_that_may_not_be_pickled_has_no_checkpoint(
-    stream: Path, config: Path, tmp_path: Path
-) -> None:
+def test_without_pickle_an_external_model_has_no_checkpoint(stream: Path, config: Path, tmp_path: Path) -> None:
     off = "learners.bayes.pickle=false"
     line = refused(*arguments(stream, config, tmp_path), "--set", off)
     assert line.startswith(
@@ -158,8 +154,8 @@ def test_an_external_model_that_may_not_be_pickled_has_no_checkpoint(
             pipeline.save(tmp_path / "copy")
 
 
-def test_an_external_model_that_fails(stream: Path, tmp_path: Path) -> None:
-    """It is retired, with a line at once and one in the summary, and stays so after a resume; or the run stops."""
+def test_a_failing_external_model_is_retired(stream: Path, tmp_path: Path) -> None:
+    """A line says so at once, another one in the summary; it stays retired after a resume."""
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
     done = command_line(*arguments(stream, config, tmp_path), "--limit", 150)
@@ -182,8 +178,8 @@ def test_an_external_model_that_fails(stream: Path, tmp_path: Path) -> None:
     )
 
 
-def test_an_external_model_that_stops_the_run(stream: Path, tmp_path: Path) -> None:
-    """Exit code 3; the run resumes from the last checkpoint once the external model is mended."""
+def test_a_failing_external_model_can_stop_the_run(stream: Path, tmp_path: Path) -> None:
+    """Exit code 3; the run can be resumed from the last checkpoint."""
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
     stop = ("--set", "learners.river.on_error=stop", "--set", "checkpoint.every_events=50")
@@ -196,7 +192,7 @@ def test_an_external_model_that_stops_the_run(stream: Path, tmp_path: Path) -> N
     assert done.out.startswith("99 events")
 
 
-def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> None:
+def test_external_models_learn_the_texts_of_delayed_labels(stream: Path, config: Path, tmp_path: Path) -> None:
     """The texts that external models learn are those that the labels belong to: the same result as with labels at once.
 
     With each label one text late an external model learns the same events in the same order.
@@ -210,7 +206,7 @@ def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> N
 
 
 def test_bad_external_models_never_start(stream: Path, tmp_path: Path) -> None:
-    """Exit code 2, one line that says what was found."""
+    """Exit code 2, and one line names the key."""
     cases = {
         "{kind = 'river'}": "learners.river.object: needs a value",
         "{kind = 'river', object = 'my_models'}": "learners.river.object: string should match pattern",

@@ -1,4 +1,4 @@
-"""Every format through the command: by suffix, by `format=`, with its options in the URL."""
+"""Every format from the command line: by suffix, by `format=`, and with options in the URL."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ EVENTS = 300
 
 
 def written_as(suffix: str, events: list[dict[str, Any]]) -> bytes:
-    """The events, whose texts are single words and blanks, in a format."""
+    """The events in a format; their texts must be words and blanks."""
     rows: dict[str, Any] = {
         "csv": lambda event: f'"{event["text"]}",{event["label"]},{event["id"]}',
         "tsv": lambda event: f"{event['text']}\t{event['label']}\t{event['id']}",
@@ -22,8 +22,8 @@ def written_as(suffix: str, events: list[dict[str, Any]]) -> bytes:
     return (header + "".join(rows[suffix](event) + "\r\n" for event in events)).encode()
 
 
-def test_one_stream_in_every_format(data: Path, tmp_path: Path) -> None:
-    """The same words and labels give the same accuracy, whatever they are written in."""
+def test_every_format_gives_the_same_report(data: Path, tmp_path: Path) -> None:
+    """The same words and labels give the same report and predictions in every format."""
     events = real_events(data / "trec-6.jsonl.gz", EVENTS)
     for event in events:
         event["text"] = " ".join(word for word in event["text"].lower().split() if word.isalnum())
@@ -53,8 +53,8 @@ def test_one_stream_in_every_format(data: Path, tmp_path: Path) -> None:
         assert suffix == "ft" or [line["id"] for line in lines] == [event["id"] for event in events]
 
 
-def test_logs(data: Path, tmp_path: Path) -> None:
-    """Raw logs with a preset: nothing in them is a dead letter."""
+def test_log_presets_read_raw_logs_without_dead_letters(data: Path, tmp_path: Path) -> None:
+    """Labels come from the level or the alert mark of each line."""
     labels = {"BGL": {"normal", "alert"}, "Zookeeper": {"INFO", "WARN", "ERROR"}}
 
     def run(log: str) -> dict[str, Any]:
@@ -68,8 +68,8 @@ def test_logs(data: Path, tmp_path: Path) -> None:
         assert set(found["labels"]) == labels[log]
 
 
-def test_plain_text_and_folders(data: Path, tmp_path: Path) -> None:
-    """Lines without labels are predicted by nobody, as nobody has learned; a pattern takes all its files by name."""
+def test_plain_text_of_a_file_pattern_has_no_labels(data: Path, tmp_path: Path) -> None:
+    """Without labels nothing is learned and nothing predicted; the files of a pattern are read in order of name."""
     out = tmp_path / "out"
     done = command_line("run", f"{data}/logs/H*_2k.log?format=text", "--predictions", out, "--limit", 2100)
     lines = json_lines(out)

@@ -1,4 +1,4 @@
-"""News as JSON lines, for who collects them."""
+"""News as JSON lines, for log collectors."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ SECRET = "the quick brown fox"
 
 
 def logged(done: Done) -> list[dict[str, object]]:
-    """Standard error, line by line: each says when, how grave, and what."""
+    """Standard error as JSON lines, each with time, level and message."""
     lines = [json.loads(line) for line in done.err.splitlines()]
     for line in lines:
         assert abs(datetime.now(UTC) - datetime.fromisoformat(line["time"])) < timedelta(minutes=10)
@@ -21,8 +21,8 @@ def logged(done: Done) -> list[dict[str, object]]:
     return lines
 
 
-def test_every_line_is_json_and_the_last_has_the_figures(reference: Reference) -> None:
-    """Dead letters as they come; at the end the counts and accuracies of the report; the summary stays as it is."""
+def test_news_are_json_and_the_last_line_has_the_metrics(reference: Reference) -> None:
+    """Dead letters as they come, then the counts and accuracies of the report; the summary stays a table."""
     done = finish(start("run", reference.stream, "--log-format", "json"), news=False)
     assert done.code == 0
     *lines, last = logged(done)
@@ -34,14 +34,14 @@ def test_every_line_is_json_and_the_last_has_the_figures(reference: Reference) -
     assert done.out.startswith("1,200 events · ")
 
 
-def test_the_summary_gives_way_to_predictions_and_is_no_table_among_the_lines(reference: Reference) -> None:
+def test_predictions_on_standard_output_leave_no_table_among_json_lines(reference: Reference) -> None:
     arguments = ("run", reference.stream, "--dead-letters", "null://", "--predictions", "-", "--log-format", "json")
     done = finish(start(*arguments), news=False)
     assert len(logged(done)) >= 1
     assert len(done.out.splitlines()) == reference.events
 
 
-def test_errors_too(sms: Path) -> None:
+def test_errors_are_json_lines_too(sms: Path) -> None:
     (line,) = logged(command_line("run", sms, "--log-format", "json", "--learner", "naive_bays", code=2))
     assert line["level"] == "error"
     assert line["message"] == "--learner naive_bays: no such learner; did you mean 'naive_bayes'?"
@@ -49,8 +49,8 @@ def test_errors_too(sms: Path) -> None:
     assert done.err == "streamlin: Invalid value for '--log-format': needs text or json, got xml\n"
 
 
-def test_no_text_of_events(tmp_path: Path) -> None:
-    """Not even what a plain line quotes of a record that could not be read."""
+def test_json_news_hold_no_text_of_events(tmp_path: Path) -> None:
+    """Quotations of unreadable records, which plain lines have, are left out."""
     bad = [{"text": "a", "time": f"'{SECRET}' \" {number}"} for number in range(3)]
     stream = write_lines(tmp_path / "in.jsonl", [*bad, SECRET.encode(), {"text": SECRET, "label": "x"}])
     plain = command_line("run", stream)

@@ -1,4 +1,4 @@
-"""What a checkpoint is good for besides going on."""
+"""`predict` and `inspect` on a checkpoint."""
 
 import json
 from pathlib import Path
@@ -15,12 +15,12 @@ LEARNERS = ["naive_bayes", "perceptron", "averaged_perceptron", "passive_aggress
 
 @pytest.fixture(scope="module")
 def later(data: Path, folder: Path) -> list[dict[str, str]]:
-    """The messages behind those that the reference run has learned."""
+    """The messages after those of the reference run."""
     return real_events(data / "sms-spam.jsonl.gz", 1500)[1200:]
 
 
 def test_predict_learns_nothing(reference: Reference, later: list[dict[str, str]], tmp_path: Path) -> None:
-    """Labels are shown and change nothing: neither a prediction, nor one byte of the checkpoint."""
+    """Labels appear in the output but change neither a prediction nor a byte of the checkpoint."""
     before = (reference.checkpoint / CURRENT).read_bytes()
     hidden = write_lines(tmp_path / "hidden.jsonl", [{"id": event["id"], "text": event["text"]} for event in later])
     shown = write_lines(tmp_path / "shown.jsonl", later)
@@ -38,10 +38,10 @@ def test_predict_learns_nothing(reference: Reference, later: list[dict[str, str]
     assert all(0.5 <= line["confidence"] <= 1 for line in lines)
 
 
-def test_predict_is_the_run_s_next_prediction(
+def test_predict_equals_the_next_prediction_of_a_run(
     reference: Reference, later: list[dict[str, str]], tmp_path: Path
 ) -> None:
-    """For the first event behind the checkpoint `predict` and a run that goes on say the same, to the last digit."""
+    """For the first event after the checkpoint, `predict` and a resumed run give the same line."""
     for name in reference.checkpoint.iterdir():
         (tmp_path / name.name).write_bytes(name.read_bytes())
     stream = write_lines(tmp_path / "later.jsonl", later)
@@ -52,8 +52,8 @@ def test_predict_is_the_run_s_next_prediction(
     assert going_on.err.startswith("1,201 events")
 
 
-def test_standard_input_with_options(reference: Reference) -> None:
-    """What looks like an option `-?` of the command is the source, for `run` and `predict`."""
+def test_standard_input_takes_options_of_a_source(reference: Reference) -> None:
+    """`-?format=csv` looks like an option `-?` of the command, but is the source of `run` and `predict`."""
     table = b"text,label\nfree prize,spam\n"
     predicted = command_line("predict", reference.checkpoint, "-?format=csv", stdin=table)
     run = command_line("run", "-?format=csv", "--predictions", "-", "--learner", "perceptron", stdin=table)
@@ -62,7 +62,7 @@ def test_standard_input_with_options(reference: Reference) -> None:
 
 
 def test_predict_from_standard_input(reference: Reference) -> None:
-    """Labels that were never learned are shown, bad records counted and shown; no id: the position."""
+    """Unknown labels are shown, bad records are shown and counted; without an id a line has the position."""
     lines = [b'{"text": "free prize", "label": "never seen"}', b"bad", b'{"id": 7, "text": ""}']
     done = command_line("predict", reference.checkpoint, stdin=b"\n".join(lines))
     first, second = done.lines
@@ -85,7 +85,7 @@ def test_predict_with_a_sink_for_dead_letters(reference: Reference, tmp_path: Pa
     assert content(out) == b"precious\n"
 
 
-def test_previous_checkpoint(reference: Reference) -> None:
+def test_previous_uses_the_checkpoint_before_the_last(reference: Reference) -> None:
     """The reference run wrote two: one before its first line, one at its end."""
     predicted = command_line("predict", reference.checkpoint, "--previous", stdin=b'{"text": "a"}')
     inspected = command_line("inspect", reference.checkpoint, "--previous", "--json")
@@ -125,7 +125,7 @@ def test_inspect_as_json(reference: Reference) -> None:
 
 
 def test_inspect_for_people(reference: Reference) -> None:
-    """Everything that --json gives, as tables that no terminal's width cuts off."""
+    """The content of --json as tables that the width of a terminal does not cut off."""
     out = command_line("inspect", reference.checkpoint).out
     found = json.loads(command_line("inspect", reference.checkpoint, "--json").out)
     assert out.startswith(f"checkpoint 2 · {reference.events:,} events")

@@ -1,4 +1,4 @@
-"""A replay at its own pace, or at a given one, is complete and in order, and can be stopped in between."""
+"""A replay at its own or a given pace is complete and in order, and can be stopped at any time."""
 
 import signal
 from pathlib import Path
@@ -9,8 +9,8 @@ from tests.integration.processes import finish, start, until
 from tests.integration.streams import content, measured, write_lines
 
 
-def test_a_paced_run_is_the_same_run(reference: Reference, tmp_path: Path) -> None:
-    """By rate, and by the events' own time: a week in a moment."""
+def test_a_paced_run_gives_the_same_results(reference: Reference, tmp_path: Path) -> None:
+    """By rate, and by the times of the events: a week in a moment."""
     out, dead, report = (tmp_path / name for name in ("out", "dead", "report"))
     timed = write_lines(
         tmp_path / "timed.jsonl",
@@ -26,8 +26,8 @@ def test_a_paced_run_is_the_same_run(reference: Reference, tmp_path: Path) -> No
     assert content(tmp_path / "fast") == content(tmp_path / "at once")
 
 
-def test_a_wait_ends_when_it_is_told_to(tmp_path: Path) -> None:
-    """The second event is due in a day, and behind it comes one dead letter too many: neither was reached."""
+def test_a_signal_ends_the_wait_for_the_next_event(tmp_path: Path) -> None:
+    """The second event is due in a day, and a dead letter that ends the run follows: neither is reached."""
     stream = write_lines(tmp_path / "in.jsonl", [{"text": "a", "time": 0}, {"text": "b", "time": 86400}, b"bad"])
     arguments = (
         "--predictions",

@@ -1,4 +1,4 @@
-"""What `run` can be told, and what it tells."""
+"""Options and outputs of `run`."""
 
 import json
 from pathlib import Path
@@ -13,8 +13,8 @@ from tests.integration.streams import content, json_lines, measured, write_lines
 LEARNERS = ["naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression"]
 
 
-def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> None:
-    """The table and the JSON hold the same figures; the report replaces an older one, behind a link too."""
+def test_summary_and_report_hold_the_same_metrics(reference: Reference, tmp_path: Path) -> None:
+    """The table and the JSON hold the same figures; the report replaces an older one, also through a link."""
     report = tmp_path / "report.json"
     report.symlink_to("older.json")
     (tmp_path / "older.json").write_text("an older one")
@@ -36,8 +36,8 @@ def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["older.json", "report.json"]
 
 
-def test_a_report_to_a_device(tmp_path: Path) -> None:
-    """A pipe or device is written to, and stays what it is."""
+def test_a_report_can_be_written_to_a_device(tmp_path: Path) -> None:
+    """A pipe or device is written to, not replaced by a file."""
     stream = write_lines(tmp_path / "in.jsonl", [{"text": "a", "label": "x"}])
     done = streamlin("run", stream, "--report", "/dev/stdout", "--learner", "perceptron")
     report, _, summary = done.out.partition("\n")
@@ -45,8 +45,8 @@ def test_a_report_to_a_device(tmp_path: Path) -> None:
     assert summary.startswith("1 event ")
 
 
-def test_a_prediction_line(tmp_path: Path) -> None:
-    """An id or a position; null while nothing is known; the label where there is one."""
+def test_a_prediction_line_has_id_or_position(tmp_path: Path) -> None:
+    """Predictions are null while no label is known; the label is there if the event has one."""
     stream = write_lines(
         tmp_path / "in.jsonl",
         [{"id": 42, "text": "a", "label": "x"}, {"text": "a b", "label": None}, {"id": "", "text": "b", "label": "y"}],
@@ -64,8 +64,8 @@ def test_a_prediction_line(tmp_path: Path) -> None:
     assert done.err.startswith("3 events · 1 without label · 2 labels")
 
 
-def test_standard_input_and_output(reference: Reference) -> None:
-    """In a pipe the lines are those of the file; the summary keeps out of their way."""
+def test_standard_input_and_output_equal_files(reference: Reference) -> None:
+    """Predictions in a pipe are those of the file; the summary goes to standard error."""
     stream = reference.stream.read_bytes()
     done = streamlin("run", "-", "--predictions", "-", stdin=stream)
     for line, twin in zip(done.lines, json_lines(reference.predictions), strict=True):
@@ -76,8 +76,8 @@ def test_standard_input_and_output(reference: Reference) -> None:
     assert "naive_bayes" in done.err
 
 
-def test_fields_categories_and_a_late_label(tmp_path: Path) -> None:
-    """Dotted names, several texts, a category that decides alone; a label that first appears in the middle."""
+def test_fields_categories_and_a_label_first_seen_late(tmp_path: Path) -> None:
+    """Dotted names, several texts, a category that decides the label; one label first appears in the middle."""
     events = [
         {
             "ticket": {"subject": "the same", "body": "for all"},
@@ -110,8 +110,8 @@ def test_fields_categories_and_a_late_label(tmp_path: Path) -> None:
     assert lines[-1]["predicted"] == "class of c"
 
 
-def test_synthetic_streams_know_how_good_one_can_be(tmp_path: Path) -> None:
-    """The Bayes-optimal predictions are measured next to the learners'; no learner beats them by more than luck."""
+def test_no_learner_beats_the_optimum_of_a_synthetic_stream(tmp_path: Path) -> None:
+    """The Bayes-optimal predictions are a baseline; no learner beats them by more than chance."""
     url = "synthetic://?events=3000&labels=3&seed=5"
     first, second = tmp_path / "1.json", tmp_path / "2.json"
     for path in (first, second):
@@ -125,8 +125,8 @@ def test_synthetic_streams_know_how_good_one_can_be(tmp_path: Path) -> None:
     assert max(row["accuracy"] for row in report["learners"].values()) < optimal + 0.02
 
 
-def test_every_key_from_a_file(reference: Reference, tmp_path: Path) -> None:
-    """Flags win over the environment, which wins over the file, which wins over the defaults."""
+def test_every_key_can_come_from_a_file(reference: Reference, tmp_path: Path) -> None:
+    """Flags override the environment, which overrides the file, which overrides defaults."""
     (tmp_path / "all.toml").write_text(f"""
 [source]
 url = {json.dumps(str(reference.stream))}
@@ -200,7 +200,7 @@ max_consecutive_dead_letters = 10
     assert "features.words.ngrams: [1, 2] in the checkpoint, [1, 1] now" in line
 
 
-def test_demo(tmp_path: Path) -> None:
+def test_demo_reports_its_stream_and_writes_nothing_else(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     done = streamlin("demo", "--limit", 500, "--report", report, env={"STREAMLIN_CHECKPOINT__PATH": str(tmp_path)})
     assert measured(report)["labels"] == ["clickbait", "news"]
