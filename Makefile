@@ -1,4 +1,4 @@
-# Everything a developer types. The set-up is done on the way: a virtual environment in .venv.
+# The commands of a developer. Each sets up what it needs first: a virtual environment in .venv.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -9,12 +9,13 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/streamlin demo
 
-# Those that start processes and brokers mostly wait for them, two at a time.
-test: .venv/installed-test
-	$(BIN)/pytest -q --numprocesses auto --dist loadfile --ignore tests/integration --ignore tests/service
-	$(BIN)/pytest -q --numprocesses 2 --dist loadfile tests/integration tests/service
+# Many tests wait for processes and brokers, so there is one worker more than there are cores.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-# Either client is killed 200 times while it learns from 100,000 events, three times over; some ten minutes.
+test: .venv/installed-test
+	$(BIN)/pytest -q --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# Kill each Kafka client 200 times while it learns from 100,000 events, three times over; about ten minutes.
 soak: .venv/installed-test
 	SOAK_KILLS=200 SOAK_EVENTS=100000 $(BIN)/pytest -v --timeout 3600 tests/integration/kafka/test_exactly_once.py
 
@@ -24,20 +25,20 @@ lint: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The site, in site/: whatever it warns of is an error.
+# The site, in site/; warnings are errors.
 docs: .venv/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# Whole processes are measured as users have them: installed, without what only tests need.
+# Whole processes are measured in an environment as users have it, without the packages of the tests.
 bench: .venv/installed-test bench/venv/installed bench/peers-venv/installed
 	bench/venv/bin/python -m benchmarks.bench $(PARTS)
 	$(BIN)/pytest benchmarks -q -p benchmark -o python_files='bench_*.py' -o python_functions='bench_*'
 
-# Beside Vowpal Wabbit, river and scikit-learn; OPTIONS="--quick" for a trial, OPTIONS="--only speed" for one part.
+# Compare with Vowpal Wabbit, river and scikit-learn; OPTIONS="--quick" for a trial, OPTIONS="--only speed" for one part.
 bench-peers: bench/peers-venv/installed
 	bench/peers-venv/bin/python -m benchmarks.peers $(OPTIONS)
 
-# A real broker on this machine; it goes on until it is stopped, and its data with it.
+# A real broker on this machine; kafka-stop ends it and deletes its data.
 kafka: | .venv/bin/python
 	@$(BIN)/python -m deploy.kafka.command start
 
@@ -48,7 +49,7 @@ clean:
 	rm -rf .venv build dist *.egg-info bench site
 
 .venv/bin/python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: none found (make PYTHON=/path/to/python3)"; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Found no Python 3.11 or newer; give one with make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/installed: pyproject.toml | .venv/bin/python

@@ -1,4 +1,4 @@
-"""How often the learners are right: one pass over every real text stream, with the default configuration."""
+"""Accuracy of the learners: one pass over every real text stream, with the default configuration."""
 
 import gzip
 import json
@@ -25,14 +25,14 @@ PUBLISHED = {
     "pp-attachment": "maximum entropy 83.7",
     "reuters-acq": "maximum entropy 95.5, with feature selection 95.8",
 }
-"""Of learners trained on the training part alone, on the same test slice, in percent."""
+"""Accuracies, in percent, on the same test slice of learners that were trained on the training part alone."""
 
 OPTIONS = {"pp-attachment": ["--set", "features.words.tokens=whitespace"]}
-"""Its `v=…` and `n1=…` are tokens, not texts."""
+"""The stream's `v=…` and `n1=…` are tokens, not text."""
 
 
 def measure(folder: Path, repeat: int) -> dict[str, Any] | None:
-    """Stream -> events, labels, accuracies, and those of the test slice where there is one; None without data."""
+    """Stream -> events, labels, accuracies, and those on its test slice, if it has one; None without data."""
     if not DATA.is_dir():
         return None
     paths = stream_paths()
@@ -47,9 +47,9 @@ def stream_paths() -> dict[str, Path]:
 
 
 def text(figures: dict[str, Any] | None) -> str:
-    """Two tables: over all events, and over those of the test slice."""
+    """Two tables: over all events, and over the test slices."""
     if figures is None:
-        return f"No accuracy was measured: there is no {DATA}."
+        return f"Accuracy was not measured: {DATA} does not exist."
     tested = {name: stream for name, stream in figures.items() if stream["test"]}
     return f"{_whole_table(figures)}\n\n{_test_table(tested)}"
 
@@ -68,13 +68,13 @@ def _stream(name: str, path: Path, folder: Path) -> dict[str, Any]:
 
 
 def has_split(path: Path) -> bool:
-    """Whether events of the stream name the part of the data that they belong to."""
+    """Whether the events have a field `split`, the part of the data that they belong to."""
     with gzip.open(path, "rb") as file:
         return "split" in json.loads(file.readline())
 
 
 def test_slice(report: dict[str, Any]) -> dict[str, Any] | None:
-    """Accuracies of the events that belong to the test part, if there is one."""
+    """Accuracies on the test part, None if the stream has none."""
     found = report["slices"].get("split", {}).get("test")
     if found is None:
         return None
@@ -108,7 +108,7 @@ def _test_table(figures: dict[str, Any]) -> str:
 
 
 def _shares(learners: dict[str, float]) -> list[str]:
-    """In percent, the best one bold."""
+    """Accuracies in percent, the best one in bold."""
     best = max(learners.values())
     return [f"**{percent(share)}**" if share == best else percent(share) for share in learners.values()]
 

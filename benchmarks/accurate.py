@@ -1,4 +1,4 @@
-"""How often the preset `accurate` is right, and how far its confidence can be believed: one configuration for all."""
+"""Accuracy and calibration of the preset `accurate`, the same for all streams."""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,14 @@ from benchmarks.tables import percent, table
 
 
 def measure(folder: Path, repeat: int) -> dict[str, Any]:
-    """Stream -> the mixture's accuracy, that of its best member, its ECE and log loss; of those there are."""
+    """Stream -> accuracy, ECE and log loss of the mixture, and the accuracy of its best member."""
     paths = stream_paths()
     names = [*(name for name in GOALS if name in paths), *(name for name in paths if name not in GOALS)]
     return {name: _stream(name, paths[name], folder) for name in names}
 
 
 def text(figures: dict[str, Any]) -> str:
-    """A row a stream; what the test slice has stands in brackets."""
+    """One row per stream; the accuracy on the test slice is in brackets."""
     rows = [
         [
             *(name, f"{row['events']:,}", str(row["labels"]), f"{percent(row['best'])} {row['best_name']}"),

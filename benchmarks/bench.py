@@ -1,7 +1,7 @@
 """Measure streamlin as its users run it: `make bench`, or `make bench PARTS="speed startup"`.
 
-Prints figures and asserts none. `bench/report.md` and `bench/report.json` hold the last run's. This process imports
-nothing large: what a child takes in memory is never counted as less than its parent had.
+Prints figures and asserts nothing about them. `bench/report.md` and `bench/report.json` keep those of the last run.
+This process imports nothing large: the peak memory of a child process is at least that of its parent when it forks.
 """
 
 import argparse
@@ -31,7 +31,7 @@ REPORT = Path(__file__).resolve().parents[1] / "bench"
 
 
 class Part(NamedTuple):
-    """measure : (empty folder, repetitions) -> JSON-able figures. text : figures -> Markdown."""
+    """measure : (empty folder, repetitions) -> figures, as JSON values. text : figures -> Markdown."""
 
     measure: Callable[[Path, int], Any]
     text: Callable[[Any], str]
@@ -53,14 +53,14 @@ PARTS = {
 
 
 def main() -> None:
-    """Measure the parts asked for, show each as it is done, and keep the report."""
+    """Measure the given parts, print each as it is done, and write the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all by default")
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="repetitions of what takes time")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="repetitions of each timing")
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(PARTS)
     if unknown:
-        parser.error(f"no part {', '.join(sorted(unknown))}; there is {', '.join(PARTS)}")
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     figures: dict[str, Any] = {"machine": machine()}
     texts = [marked("machine", f"Machine: {sentence(figures['machine'])}.")]
     print(texts[0])
@@ -72,7 +72,7 @@ def main() -> None:
     REPORT.mkdir(exist_ok=True)
     (REPORT / "report.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     (REPORT / "report.md").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
-    print(f"\nkept in {REPORT}/report.md and report.json")
+    print(f"\nwritten to {REPORT}/report.md and report.json")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Put measured figures into documents: `python -m benchmarks.fill REPORT.md DOCUMENT.md…`.
 
-Each piece of the report, with its marks, replaces the piece of that name in every document that has one.
+Each marked piece of the report replaces the piece of the same name in every document that has one.
 """
 
 import sys
@@ -10,7 +10,7 @@ from benchmarks.tables import MARKED
 
 
 def main() -> None:
-    """Say what was put where."""
+    """Fill the documents and print which pieces each one got."""
     report, *documents = map(Path, sys.argv[1:])
     pieces = {found["name"]: found[0] for found in MARKED.finditer(report.read_text(encoding="utf-8"))}
     for document in documents:
@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def filled(text: str, pieces: dict[str, str]) -> str:
-    """The text with new figures in place of those that it has; what is not in `pieces` stays."""
+    """The text with its marked pieces replaced; those that are not in `pieces` stay."""
     return MARKED.sub(lambda found: pieces.get(found["name"], found[0]), text)
 
 

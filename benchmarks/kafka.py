@@ -1,4 +1,4 @@
-"""Live from a real broker on the same machine: how fast, how late, in how much memory, and what checkpoints cost."""
+"""Live from a real broker on the same machine: speed, latency, memory, and the cost of checkpoints."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ _OFFER = (str(RATE), str(SECONDS))
 
 
 def measure(folder: Path, repeat: int) -> dict[str, Any]:
-    """All parts, with one broker."""
+    """Run all parts with one broker."""
     broker = Broker(folder / "broker")
     broker.start()
     try:
@@ -43,7 +43,7 @@ def text(figures: dict[str, Any]) -> str:
 
 
 def _speed(folder: Path, address: str, repeat: int) -> list[dict[str, Any]]:
-    """All five learners from topic to topic, a checkpoint at the end; with one every 5 s too, for what that costs."""
+    """All five learners from topic to topic, with a checkpoint at the end, or every 5 s as well, to see its cost."""
     cases = [(client, longest, every) for longest in (1, 2) for client in CLIENTS for every in (0, 5)]
     found: list[dict[str, Any]] = [
         {"client": client, "longest": longest, "checkpoint": every, "rates": []} for client, longest, every in cases
@@ -56,7 +56,7 @@ def _speed(folder: Path, address: str, repeat: int) -> list[dict[str, Any]]:
 
 
 def _live(folder: Path, address: str, client: str, longest: int, every: int, events: int) -> float:
-    """Events a second, from the first poll to the last acknowledgement."""
+    """Events per second, from the first poll to the last acknowledgement."""
     state = folder / f"state-{time.monotonic_ns()}"
     _, report = reported(
         folder,
@@ -88,7 +88,7 @@ def _speed_text(rows: list[dict[str, Any]]) -> str:
 
 
 def _latency(folder: Path, address: str, client: str) -> dict[str, float]:
-    """Offer events at a steady rate; checkpoints as by default, which is every 5 s here."""
+    """Offer events at a steady rate; checkpoints at their default, which comes to one every 5 s here."""
     log(f"kafka: {RATE:,} events/s offered for {SECONDS} s, {client}")
     offered, answered = f"offered-{client}", f"answered-{client}"
     for topic in (offered, answered):
@@ -130,7 +130,7 @@ def _latency_text(figures: dict[str, dict[str, float]]) -> str:
 
 
 def _memory(folder: Path, address: str) -> list[dict[str, Any]]:
-    """Peak of a short and a long run over one vocabulary."""
+    """Peak memory of a short and of a long run over the same vocabulary."""
     _load("fill", address, "many", str(MANY), "vocabulary=1000")
     found = []
     for client in CLIENTS:

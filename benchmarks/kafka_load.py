@@ -1,4 +1,4 @@
-"""The other side of the Kafka benchmarks, in a process of its own: fills a topic, or offers events, awaits predictions.
+"""The other side of the Kafka benchmarks, in its own process: fills a topic, or offers events and awaits predictions.
 
 `fill ADDRESS TOPIC EVENTS [OPTION=VALUE …]` puts a synthetic stream into a topic. `offer ADDRESS IN OUT RATE SECONDS`
 sends events at a steady rate and prints, as JSON, the seconds from each event's sending to its prediction's arrival.
@@ -18,7 +18,7 @@ from connectors.synthetic.options import parse_options
 from connectors.synthetic.source import SyntheticStream
 
 _TICK = 0.001
-"""Seconds between two groups of events that are offered."""
+"""Seconds between two groups of offered events."""
 _PATIENCE = 20.0
 
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def fill(address: str, topic: str, events: str, *options: str) -> None:
-    """Send a synthetic stream as fast as it goes; to a topic that is there, even if nothing is sent."""
+    """Create the topic, if it does not exist, and send a synthetic stream as fast as possible."""
     admin = AdminClient({"bootstrap.servers": address})
     made = admin.create_topics([NewTopic(topic, 1, 1)])[topic]
     if made.exception() is not None and made.exception().args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
@@ -43,7 +43,7 @@ def fill(address: str, topic: str, events: str, *options: str) -> None:
 
 
 def offer(address: str, topic: str, predictions: str, rate: str, seconds: str) -> None:
-    """Send, and meanwhile await; events of the first tenth, while everything warms up, do not count."""
+    """Send events and await their predictions; the first tenth of them is warm-up and does not count."""
     total, pace = int(rate) * int(seconds), int(rate)
     lines = [line for block in _blocks(total, {"labels": "4"}) for line in block]
     sent, arrived = np.full(total, np.nan), np.full(total, np.nan)
@@ -67,7 +67,7 @@ def offer(address: str, topic: str, predictions: str, rate: str, seconds: str) -
 
 
 def _await(address: str, topic: str, arrived: Any) -> None:
-    """Note when each prediction comes, until all are there or none comes any more."""
+    """Note the arrival of each prediction, until all are there or none has come for `_PATIENCE` seconds."""
     consumer = Consumer(
         {"bootstrap.servers": address, "group.id": "unused", "enable.auto.commit": False, "fetch.wait.max.ms": 100}
     )

@@ -1,4 +1,4 @@
-"""Which machine, and what runs on it."""
+"""The machine, and the versions of what runs on it."""
 
 import os
 import platform
@@ -10,9 +10,9 @@ _PACKAGES = ("numpy", "numba", "streamlin")
 
 
 def machine(*packages: str) -> dict[str, Any]:
-    """What figures depend on; `packages` whose versions matter beside our own.
+    """Facts that figures depend on; `packages` are those whose versions matter besides our own.
 
-    `load`: runnable processes before the first run, a mean over one minute.
+    `load`: runnable processes before the first run, averaged over one minute.
     """
     return {
         "cpu": _cpu(),
@@ -25,7 +25,7 @@ def machine(*packages: str) -> dict[str, Any]:
 
 
 def sentence(found: dict[str, Any], *packages: str) -> str:
-    """The same for people."""
+    """The facts as a sentence."""
     versions = ", ".join(f"{package} {found[package]}" for package in (*_PACKAGES, *packages))
     return (
         f"{found['cpu']}, {found['cores']} cores, {found['memory_gib']} GiB of memory, {found['system']}, "

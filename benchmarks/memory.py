@@ -1,4 +1,4 @@
-"""How much memory a run has resident at its peak."""
+"""Peak resident memory of runs."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.locations import DATA
 
 
 def measure(folder: Path, repeat: int) -> dict[str, dict[str, int]]:
-    """Run -> bytes of its input and peak bytes. Both files repeat the same lines: one vocabulary."""
+    """Run -> bytes of its input and peak bytes. Both files repeat the same lines, so they have one vocabulary."""
     found: dict[str, dict[str, int]] = {}
     clinc = DATA / "clinc150.jsonl.gz"
     if clinc.is_file():
@@ -22,7 +22,7 @@ def measure(folder: Path, repeat: int) -> dict[str, dict[str, int]]:
 
 
 def text(figures: dict[str, dict[str, int]]) -> str:
-    """A row a run."""
+    """One row per run."""
     rows = [[name, f"{row['input'] / 1e6:,.1f}", f"{row['peak'] / 1e6:,.0f}"] for name, row in figures.items()]
     return table(["run", "input MB", "peak resident MB"], rows)
 

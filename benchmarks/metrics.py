@@ -1,7 +1,7 @@
-"""What it costs to measure everything beside accuracy alone: all five learners on words, texts of 25 words, 4 labels.
+"""The cost of all metrics compared with accuracy alone: all five learners on words, texts of 25 words, 4 labels.
 
-The difference is small, so that two whole runs one after the other would tell of the machine. Two models learn the same
-portions by turns in one thread, and the time of that thread's own work is taken:
+The difference is smaller than what separates two whole runs on the same machine. So two models learn the same portions
+in turn on one thread, and the CPU time of that thread is taken:
 `python -m benchmarks.metrics FILE LONGEST`.
 """
 
@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import asked, log, write_synthetic
+from benchmarks.processes import log, run_module, write_synthetic
 from benchmarks.tables import spread, table
 from streamlin.config import RunConfig
 from streamlin.model import Model
@@ -26,20 +26,20 @@ EVENTS = 200_000
 
 
 def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
-    """For each longest n-gram the microseconds an event that each repetition took, by what they went into."""
+    """For each longest n-gram, microseconds per event of each repetition, by the work that they were spent on."""
     path = folder / "events.jsonl"
     write_synthetic(path, events=EVENTS, words=25, labels=4)
-    asked("metrics", str(path), "1")  # compiles
+    run_module("metrics", str(path), "1")  # compiles
     found: list[dict[str, Any]] = [{"longest": longest, "runs": []} for longest in (1, 2)]
     for number in range(repeat):
         log(f"repetition {number + 1} of {repeat}")
         for row in found:
-            row["runs"].append(asked("metrics", str(path), str(row["longest"]))[1])
+            row["runs"].append(run_module("metrics", str(path), str(row["longest"]))[1])
     return found
 
 
 def text(figures: list[dict[str, Any]]) -> str:
-    """A row a case. With two threads reading and writing go on beside learning, and count for nothing."""
+    """One row per case. With two threads, reading and writing happen beside learning and do not count."""
     titles = ["n-grams", "reading, µs", "learning, accuracy alone, µs", "learning, all metrics, µs", "writing, µs"]
     rows = [
         [
@@ -53,13 +53,13 @@ def text(figures: list[dict[str, Any]]) -> str:
 
 
 def _slower(run: dict[str, float], threads: int) -> float:
-    """Percent of the time that an event takes on the thread that learns."""
+    """Percent of the time per event on the thread that learns."""
     alone = run["accuracy"] + (run["read"] + run["write"] if threads == 1 else 0.0)
     return 100 * (run["all"] - run["accuracy"]) / alone
 
 
 def _run(path: str, longest: int) -> dict[str, float]:
-    """Microseconds an event."""
+    """Microseconds per event."""
     features = {"words": {"ngrams": [1, longest]}}
     models = {c: Model(RunConfig(features=features, evaluation={"metrics": c})) for c in CHOICES}  # type: ignore[arg-type]
     config, stop, spent = RunConfig(), threading.Event(), dict.fromkeys(("read", *CHOICES, "write"), 0.0)

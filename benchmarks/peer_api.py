@@ -1,6 +1,6 @@
 """streamlin from Python, event by event: `python -m benchmarks.peer_api LEARNER STREAM LIMIT GIVEN`.
 
-GIVEN is `texts`, or `mappings`: counts of tokens, made before the clock starts.
+GIVEN is `texts` or `mappings`; mappings are counts of tokens, made before the clock starts.
 """
 
 import json

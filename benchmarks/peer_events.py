@@ -1,6 +1,6 @@
-"""Prepared streams: how the peers' processes read them and count what was right.
+"""Prepared streams: how the processes of the peers read them and count correct predictions.
 
-`python -m benchmarks.peer_events STREAM PREDICTIONS` counts streamlin's prediction lines.
+`python -m benchmarks.peer_events STREAM PREDICTIONS` counts the correct ones among streamlin's prediction lines.
 """
 
 import json
@@ -25,14 +25,14 @@ def main() -> None:
 
 
 def read(path: str, limit: int | None = None) -> list[Event]:
-    """The first `limit` events, or all."""
+    """The first `limit` events; None: all."""
     with open(path, encoding="utf-8") as file:
         found = map(json.loads, islice(file, limit))
         return [Event(event["text"], event["label"], event.get("split")) for event in found]
 
 
 def counted(events: Sequence[Event], right: Iterable[bool]) -> dict[str, Any]:
-    """Of all events, and of the test slice where there is one: how many there are, and how many were right."""
+    """The number of events and of correct predictions, overall and on the test slice, if there is one."""
     hits = list(right)
     tested = [hit for hit, event in zip(hits, events, strict=True) if event.split == "test"]
     test = {"events": len(tested), "right": sum(tested)} if tested else None

@@ -1,8 +1,8 @@
-"""river, in a process of its own: `python -m benchmarks.peer_river MODEL STREAM LIMIT GIVEN`.
+"""river in its own process: `python -m benchmarks.peer_river MODEL STREAM LIMIT GIVEN`.
 
-LIMIT 0 is no limit. Texts become counts of tokens once, for prediction and learning; if GIVEN is `mappings`, and not
-`texts`, before the clock starts. Multiclass is one-versus-rest where a model knows two classes only; a stream of two
-labels goes to the model itself.
+LIMIT 0 means no limit. Each text is turned into counts of tokens once, for prediction and learning; if GIVEN is
+`mappings` instead of `texts`, this happens before the clock starts. A binary model is wrapped one-versus-rest, unless
+the stream has two labels.
 """
 
 import json
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _predictions(model: Any, xs: list[Any], targets: list[Any], words: Any) -> list[Any]:
-    """Predict, then learn, one by one; `words` makes mappings of texts."""
+    """Predict, then learn, one by one; `words` turns texts into mappings."""
     predicted = []
     for given, target in zip(xs, targets, strict=True):
         x = words.transform_one(given) if words else given

@@ -1,4 +1,4 @@
-"""Every tool's runs over one prepared stream, each in a process of its own; alternating, several times."""
+"""Runs of every tool over one prepared stream, each in its own process, in turn and repeated."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 
 from benchmarks.peer_streams import Stream
 from benchmarks.peer_tools import RIVER, SCIKIT_LEARN, TEXTS, VW, VW_BITS, named
-from benchmarks.processes import Finished, asked, log, reported, write_synthetic
+from benchmarks.processes import Finished, log, reported, run_module, write_synthetic
 
 Options = Mapping[str, Sequence[str]]
 """Configurations of streamlin by name."""
 Figures = dict[str, Any]
-"""Of one run: `events`, `seconds` by the tool's own clock, `process_seconds` of all of it, `peak_bytes`.
+"""Of one run: `events`, `seconds` by the tool's own clock, `process_seconds` of the whole process, `peak_bytes`.
 
-Where asked for, `start_seconds`: a run of the first event alone, just before, by the tool's own clock.
+If wanted also `start_seconds`: a run of the first event alone, just before, by the tool's own clock.
 """
 
 
 class Case(NamedTuple):
-    """One tool's configuration. once : it takes long, and need not be repeated."""
+    """One configuration of a tool. once : do not repeat it, since it takes long."""
 
     tool: str
     name: str
@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
 
 def repeated(cases: Sequence[Case], repeat: int) -> list[Figures]:
-    """A row a case: all cases in turn, then all again, so that what disturbs the machine meets all alike."""
+    """One row per case. All cases run in turn, then all again, so that disturbances of the machine affect all alike."""
     rows: list[Figures] = [{"tool": case.tool, "name": case.name, "runs": []} for case in cases]
     for number in range(repeat):
         log(f"repetition {number + 1} of {repeat}")
@@ -39,7 +39,7 @@ def repeated(cases: Sequence[Case], repeat: int) -> list[Figures]:
 
 
 def warm_up(chosen: Options, folder: Path) -> None:
-    """Have every kernel of streamlin compiled and on disk."""
+    """Compile every kernel of streamlin, so that it is on disk."""
     source = folder / "warm.jsonl"
     write_synthetic(source, events=2_000, words=25, labels=4)
     for options in chosen.values():
@@ -47,7 +47,7 @@ def warm_up(chosen: Options, folder: Path) -> None:
 
 
 def streamlin(chosen: Options, stream: Stream, folder: Path, start: bool = False) -> list[Case]:
-    """`streamlin run` from JSON lines, predictions written."""
+    """`streamlin run` on JSON lines, with predictions written."""
     return [
         Case("streamlin", name, partial(run_streamlin, stream, folder, options, start))
         for name, options in chosen.items()
@@ -55,7 +55,7 @@ def streamlin(chosen: Options, stream: Stream, folder: Path, start: bool = False
 
 
 def vw(stream: Stream, folder: Path, start: bool = False) -> list[Case]:
-    """VW's driver on its own format, predictions written."""
+    """VW's driver on its own format, with predictions written."""
     return [
         Case("VW", name, partial(run_vw, stream, folder, f"-b {VW_BITS} {options}", start))
         for name, options in VW.items()
@@ -63,13 +63,13 @@ def vw(stream: Stream, folder: Path, start: bool = False) -> list[Case]:
 
 
 def vw_conversion(stream: Stream, folder: Path) -> Case:
-    """From JSON lines to VW's own format."""
+    """Conversion of JSON lines to VW's format."""
     command = ("convert", str(stream.path), str(folder / "again.vw"), "codes")
     return Case("VW", "convert JSON lines", partial(_asked, stream.events, "peer_vw", *command))
 
 
 def river(stream: Stream, limit: int | None = None, once: bool = False, given: str = TEXTS) -> list[Case]:
-    """Of the first `limit` events."""
+    """Cases over the first `limit` events."""
     events = min(limit or stream.events, stream.events)
     of = (str(stream.path), str(events), given)
     return [
@@ -79,7 +79,7 @@ def river(stream: Stream, limit: int | None = None, once: bool = False, given: s
 
 
 def scikit_learn(stream: Stream, batch: int, limit: int | None = None, once: bool = False) -> list[Case]:
-    """Of the first `limit` events."""
+    """Cases over the first `limit` events."""
     events = min(limit or stream.events, stream.events)
     of = (str(batch), str(stream.path), str(events))
     return [
@@ -111,15 +111,17 @@ def run_streamlin(stream: Stream, folder: Path, options: Sequence[str], start: b
 
 
 def run_vw(stream: Stream, folder: Path | None, options: str, start: bool = False) -> Figures:
-    """folder : where predictions are written to; None: nowhere."""
+    """folder : where predictions are written; None: they are not."""
     more = (str(folder / "predictions.txt") if folder else "-", *stream.vw_options.split(), *options.split())
-    first = {"start_seconds": asked("peer_vw", "drive", str(stream.vw_first), *more)[1]["seconds"]} if start else {}
+    first = (
+        {"start_seconds": run_module("peer_vw", "drive", str(stream.vw_first), *more)[1]["seconds"]} if start else {}
+    )
     return _asked(stream.events, "peer_vw", "drive", str(stream.vw), *more) | first
 
 
 def _asked(events: int, module: str, *arguments: str) -> Figures:
-    """The process's answer: its seconds, and the score where it gives one."""
-    finished, answer = asked(module, *arguments)
+    """Figures from the answer of a module: its seconds, and the score if it gives one."""
+    finished, answer = run_module(module, *arguments)
     figures = _figures(events, answer.pop("seconds"), finished)
     return figures | ({"score": answer} if answer else {})
 

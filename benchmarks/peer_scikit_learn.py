@@ -1,7 +1,8 @@
-"""scikit-learn, in a process of its own: `python -m benchmarks.peer_scikit_learn MODEL BATCH STREAM LIMIT`.
+"""scikit-learn in its own process: `python -m benchmarks.peer_scikit_learn MODEL BATCH STREAM LIMIT`.
 
-A batch is predicted, then learned by `partial_fit`: with BATCH 1 that is test-then-train, with more it is not, as no
-event of a batch profits from those before it. The first batch can't be predicted. All labels are told beforehand.
+A batch is predicted, then learned by `partial_fit`. With BATCH 1 that is test-then-train; with more it is not, since
+an event does not profit from those before it in its batch. The first batch is not predicted. All labels are given
+beforehand.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Every configuration's case on a stream, with what it gets right there, test-then-train.
+"""The case of every configuration on a stream, with its test-then-train score.
 
-A score is `events`, `right`, and `test`: the same of the test slice, where there is one.
+A score is `events`, `right`, and `test`: the same two on the test slice, if there is one.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from benchmarks import peer_runs as runs
 from benchmarks.peer_runs import Case
 from benchmarks.peer_streams import Stream, lengthened, raw, signed
 from benchmarks.peer_tools import STREAMLIN_RAW, VW, VW_BINARY, VW_BITS, VW_LOGISTIC, VW_MANY_BITS
-from benchmarks.processes import asked
+from benchmarks.processes import run_module
 
 Scored = tuple[Case, Callable[[], dict[str, Any]]]
 TOKENS, RAW = "streamlin", "streamlin, raw text"
@@ -22,7 +22,7 @@ VW18, VW24 = "VW", f"VW, {VW_MANY_BITS} bits"
 def scored(
     chosen: runs.Options, stream: Stream, folder: Path, least_bytes: int, raw_options: Sequence[str]
 ) -> list[Scored]:
-    """streamlin and VW; their speed is taken on the stream over and over, to `least_bytes`, what is right is not."""
+    """streamlin and VW. Speed is measured on the stream repeated to `least_bytes`, the score on the stream itself."""
     long, whole = lengthened(stream, least_bytes), raw(stream)
     found = [_streamlin(TOKENS, name, options, stream, long, folder) for name, options in chosen.items()]
     long_whole = lengthened(whole, least_bytes)
@@ -43,9 +43,9 @@ def _streamlin(tool: str, name: str, options: Sequence[str], stream: Stream, lon
 
 
 def _streamlin_score(stream: Stream, folder: Path, options: Sequence[str]) -> dict[str, Any]:
-    """Counted from the prediction lines: with several learners, what it gave out, not the best of them afterwards."""
+    """Counted from the prediction lines: with several learners that is the lead, not the best one afterwards."""
     runs.run_streamlin(stream, folder, options)
-    _, counted = asked("peer_events", str(stream.path), str(folder / "predictions.jsonl"))
+    _, counted = run_module("peer_events", str(stream.path), str(folder / "predictions.jsonl"))
     return dict(counted)
 
 
@@ -55,7 +55,7 @@ def _vw(tool: str, name: str, options: str, stream: Stream, long: Stream, folder
 
 
 def _vw_score(stream: Stream, options: str) -> dict[str, Any]:
-    """One by one from Python: predicted, then learned."""
+    """Predict, then learn, one by one from Python."""
     command = (*stream.vw_options.split(), *options.split())
-    _, counted = asked("peer_vw", "score", str(stream.path), str(stream.vw), *command)
+    _, counted = run_module("peer_vw", "score", str(stream.path), str(stream.vw), *command)
     return dict(counted)

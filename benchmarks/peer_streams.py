@@ -1,10 +1,10 @@
-"""Streams, made ready for all tools alike."""
+"""Streams prepared for all tools alike."""
 
 import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.processes import asked
+from benchmarks.processes import run_module
 
 _RAW = "raw.jsonl"
 
@@ -12,8 +12,8 @@ _RAW = "raw.jsonl"
 class Stream(NamedTuple):
     """Texts of tokens joined by blanks, as JSON lines and in VW's format.
 
-    vw_first : in VW's format, the first event alone.
-    vw_options : what VW must be told of the labels.
+    vw_first : the first event alone, in VW's format.
+    vw_options : options of VW that depend on the labels.
     """
 
     path: Path
@@ -25,25 +25,25 @@ class Stream(NamedTuple):
 
 
 def prepared(source: Path, folder: Path, tokens: str) -> Stream:
-    """See `peer_stream.py`; for VW converted too."""
+    """The stream as `peer_stream.py` prepares it, also converted for VW."""
     path = folder / "stream.jsonl"
-    _, size = asked("peer_stream", str(source), str(path), str(folder / _RAW), tokens)
+    _, size = run_module("peer_stream", str(source), str(path), str(folder / _RAW), tokens)
     stream = Stream(path, path, path, size["events"], size["labels"], f"--oaa {size['labels']}")
     return _converted(stream, folder / "stream.vw", "codes")
 
 
 def raw(stream: Stream) -> Stream:
-    """The texts as they are, for streamlin."""
+    """The stream with its original texts, for streamlin."""
     return stream._replace(path=stream.path.with_name(_RAW))
 
 
 def signed(stream: Stream, folder: Path) -> Stream:
-    """A stream of two labels as VW's users may prefer it: labels -1 and 1, one model instead of two."""
+    """A stream of two labels for VW's binary mode: labels -1 and 1, one model instead of two."""
     return _converted(stream._replace(vw_options="--binary"), folder / "signed.vw", "signs")
 
 
 def lengthened(stream: Stream, least_bytes: int) -> Stream:
-    """The same events over and over, until they are long enough for their speed to be told from a tool's start."""
+    """The same events repeated until there are enough to tell a tool's speed from its start."""
     times = -(-least_bytes // stream.path.stat().st_size)
     return stream._replace(
         path=_repeated(stream.path, times),
@@ -53,7 +53,7 @@ def lengthened(stream: Stream, least_bytes: int) -> Stream:
 
 
 def _repeated(path: Path, times: int) -> Path:
-    """The file `times` over, beside it."""
+    """The content of the file, `times` times, in a file beside it."""
     long = path.with_name(f"long-{path.name}")
     with long.open("wb") as target:
         for _ in range(times):
@@ -63,7 +63,7 @@ def _repeated(path: Path, times: int) -> Path:
 
 
 def _converted(stream: Stream, vw: Path, style: str) -> Stream:
-    asked("peer_vw", "convert", str(stream.path), str(vw), style)
+    run_module("peer_vw", "convert", str(stream.path), str(vw), style)
     first = vw.with_suffix(".first")
     with vw.open("rb") as source:
         first.write_bytes(source.readline())

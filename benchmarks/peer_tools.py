@@ -1,4 +1,4 @@
-"""What is compared: every tool's configurations, by name. A learner or preset to be compared is added here."""
+"""The configurations of every tool that are compared, by name; add a learner or preset to compare here."""
 
 LEARNERS = ("naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression")
 ALL, ALL_MIXED, ACCURATE = "all five", "all five, mixture", "accurate"
@@ -6,7 +6,7 @@ _MIXED = tuple(f"--learner={kind}" for kind in (*LEARNERS, "mixture"))
 
 
 def _streamlin(longest: int, *options: str) -> tuple[str, ...]:
-    """Options of `streamlin run`. The texts come cut into tokens already, see `peer_stream.py`."""
+    """Options of `streamlin run` for texts that are split into tokens already, see `peer_stream.py`."""
     view = ("features.words.tokens=whitespace", f"features.words.ngrams=[1, {longest}]")
     return (*(f"--set={setting}" for setting in view), *options)
 
@@ -20,16 +20,16 @@ STREAMLIN: dict[str, tuple[str, ...]] = {
     f"{ALL_MIXED}, bigrams": _streamlin(2, *_MIXED),
     ACCURATE: ("--preset=accurate", "--set=features.words.tokens=whitespace"),
 }
-"""Options of `streamlin run` on the same tokens as all."""
+"""Options of `streamlin run` on the tokens that all tools get."""
 
 STREAMLIN_RAW = {ACCURATE: ("--preset=accurate",)}
-"""On the texts as they are: case, punctuation and characters are lost to who gets tokens."""
+"""Options on the original texts, with the case, punctuation and characters that the tokens lack."""
 
 INSTEAD_OF_ALL_VW = (ALL, f"{ALL}, bigrams", ALL_MIXED, f"{ALL_MIXED}, bigrams", ACCURATE)
-"""Those of STREAMLIN whose single run does what takes VW a run for each of its configurations."""
+"""Configurations whose single run does what takes VW one run for each of its configurations."""
 
 GRID = ("logistic_regression", ALL)
-"""Those of STREAMLIN whose cost is followed over labels, words and bits."""
+"""Configurations whose cost is measured over labels, words and bits."""
 
 
 def chosen(quick: bool) -> dict[str, tuple[str, ...]]:
@@ -59,11 +59,11 @@ RIVER = {
 """Learner of streamlin -> the same algorithm in river; made in `peer_river.py`."""
 
 TEXTS, MAPPINGS = "texts", "mappings"
-"""What a library called event by event is given."""
+"""What a library gets when it is called event by event."""
 
 
 def named(name: str, given: str) -> str:
-    """What a configuration is called that is given texts or mappings."""
+    """The name of a configuration that gets texts or mappings."""
     return name if given == TEXTS else f"{name}, {given}"
 
 

@@ -1,8 +1,8 @@
-"""Vowpal Wabbit, in a process of its own.
+"""Vowpal Wabbit in its own process.
 
 `convert STREAM FILE codes|signs` writes its format, labels as 1, 2, … or as -1 and 1; `drive FILE PREDICTIONS OPTIONS`
 lets its C++ driver read that, and write predictions unless PREDICTIONS is `-`; `score STREAM FILE OPTIONS` predicts,
-then learns, one by one from Python, and counts what was right.
+then learns, one by one from Python, and counts correct predictions.
 """
 
 import json
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def convert(stream: str, path: str, style: str) -> dict[str, float]:
-    """Seconds from JSON lines to VW's own."""
+    """Seconds that the conversion of JSON lines takes."""
     begin = time.perf_counter()
     decoder = msgspec.json.Decoder(_Event)
     codes: dict[str, int] = {}
@@ -41,7 +41,7 @@ def convert(stream: str, path: str, style: str) -> dict[str, float]:
 
 
 def drive(path: str, predictions: str, *options: str) -> dict[str, float]:
-    """Seconds from before the driver's start until all is written."""
+    """Seconds from before the start of the driver until everything is written."""
     written = () if predictions == "-" else ("-p", predictions)
     begin = time.perf_counter()
     workspace = Workspace(arg_list=[*options, "-d", path, *written, "--quiet"])
@@ -50,7 +50,7 @@ def drive(path: str, predictions: str, *options: str) -> dict[str, float]:
 
 
 def score(stream: str, path: str, *options: str) -> dict[str, Any]:
-    """What was right of all events, and of the test slice."""
+    """Correct predictions of all events and on the test slice."""
     workspace = Workspace(arg_list=[*options, "--quiet"])
     with open(path, encoding="utf-8") as file:
         right = [_right(workspace, line) for line in file]

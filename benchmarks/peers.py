@@ -1,8 +1,8 @@
 """Measure streamlin beside Vowpal Wabbit, river and scikit-learn: `make bench-peers`.
 
-With OPTIONS="--quick" a trial of a minute or two whose figures mean nothing; with OPTIONS="--only speed" one part.
-Prints figures and asserts none. `bench/peers.md`, `peers.json` and `peers.svg` hold the last run's. This process
-imports nothing large: what a child takes in memory is never counted as less than its parent had.
+OPTIONS="--quick" makes a trial of a minute or two, whose figures mean nothing; OPTIONS="--only speed" runs one part.
+Prints figures and asserts nothing about them. `bench/peers.md`, `peers.json` and `peers.svg` keep those of the last
+run. This process imports nothing large: the peak memory of a child process is at least that of its parent at the fork.
 """
 
 import argparse
@@ -25,7 +25,7 @@ PARTS = {"speed": peers_speed, "accuracy": peers_accuracy, "grid": peers_grid}
 
 
 def main() -> None:
-    """Measure the parts asked for, show each as it is done, and keep the report."""
+    """Measure the given parts, print each as it is done, and write the report."""
     arguments = _arguments()
     repeat = arguments.repeat or (1 if arguments.quick else 5)
     figures: dict[str, Any] = {"machine": machine(*PACKAGES), "quick": arguments.quick, "repeat": repeat}
@@ -46,19 +46,21 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small streams, one repetition")
     parser.add_argument("--only", choices=PARTS, metavar="PART", help=f"one of {', '.join(PARTS)}")
-    parser.add_argument("--repeat", type=int, metavar="N", help="repetitions of what takes no minutes; 5")
+    parser.add_argument(
+        "--repeat", type=int, metavar="N", help="repetitions of cases that take less than minutes; 5 by default"
+    )
     return parser.parse_args()
 
 
 def _keep(figures: dict[str, Any], texts: list[str]) -> None:
-    """After each part, so that a long run's figures are not lost with its end."""
+    """Write the report; called after each part, so that an interrupted run keeps its figures."""
     REPORT.mkdir(exist_ok=True)
     source = REPORT / "peers.json"
     source.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     (REPORT / "peers.md").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     if any(figures.get("accuracy", {}).values()):
         run(sys.executable, "-m", "benchmarks.peers_picture", str(source), str(REPORT / "peers.svg"))
-    print(f"\nkept in {REPORT}/peers.md and peers.json", flush=True)
+    print(f"\nwritten to {REPORT}/peers.md and peers.json", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every tool on whole streams: what it got right, test-then-train, and how fast it was."""
+"""Every tool on whole streams: its accuracy, test-then-train, and its speed."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -24,12 +24,12 @@ STREAMS = (
 )
 QUICK = ("sms-spam",)
 LONG, QUICK_LONG = 10_000_000, 3_000_000
-"""Bytes of JSON lines that speed is measured on, at least."""
+"""The least bytes of JSON lines that speed is measured on."""
 _TOOLS = (TOKENS, RAW, VW18, VW24, "river", "scikit-learn")
 
 
 def measure(folder: Path, repeat: int, quick: bool) -> dict[str, Any]:
-    """Stream -> its rows, a configuration each; None where there are no data."""
+    """Stream -> its rows, one per configuration; None if its data are missing."""
     found: dict[str, Any] = {}
     for name in QUICK if quick else STREAMS:
         source = DATA / f"{name}.jsonl.gz"
@@ -60,7 +60,7 @@ def _measured(name: str, source: Path, folder: Path, repeat: int, quick: bool) -
 
 
 def text(figures: dict[str, Any]) -> str:
-    """Each tool's best; then every configuration: right, right in the test slice, and fast."""
+    """The best configuration of each tool; then all of them: accuracy, accuracy on the test slice, and speed."""
     there = {name: stream for name, stream in figures.items() if stream}
     missing = [name for name in figures if name not in there]
     return f"{marked('peers-best', _best(there, missing))}\n\n{marked('peers-accuracy', _all(there))}"
@@ -70,7 +70,7 @@ def _best(there: dict[str, Any], missing: Sequence[str]) -> str:
     real = {name: stream for name, stream in there.items() if name != SYNTHETIC}
     return "\n\n".join(
         [
-            *(f"Skipped, since it is not in {DATA}: {name}." for name in missing),
+            *(f"Skipped, not found in {DATA}: {name}." for name in missing),
             "Per cent right, each tool's best configuration, chosen afterwards. All have the same tokens, lower-cased; "
             f"“{RAW}” sees case, punctuation and characters too. VW has its 18 bits, or 24:",
             _best_table(there),
@@ -94,7 +94,7 @@ def _all(there: dict[str, Any]) -> str:
 
 
 def rate(row: dict[str, Any]) -> float:
-    """Events a second without the start, the median of the repetitions; not a number where the start took longer."""
+    """Events per second without the start, median of the repetitions; NaN if a start took longer than the run."""
     return 1 / typical_without_start(row["runs"])
 
 
@@ -116,7 +116,7 @@ def _test_share(row: dict[str, Any]) -> str:
 
 
 def _matrix(streams: dict[str, Any], shown: Callable[[dict[str, Any]], str]) -> str:
-    """A row a configuration, a column a stream."""
+    """One row per configuration, one column per stream."""
     cells = [{(row["tool"], row["name"]): shown(row) for row in stream["rows"]} for stream in streams.values()]
     keys = dict.fromkeys(key for column in cells for key in column)
     ordered = sorted(keys, key=lambda key: _TOOLS.index(key[0]))

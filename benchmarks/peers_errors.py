@@ -1,4 +1,4 @@
-"""How many fewer errors the most accurate configuration makes than VW's best, over all real streams."""
+"""By how much the most accurate configuration makes fewer errors than VW's best, over all real streams."""
 
 from statistics import mean
 from typing import Any
@@ -9,7 +9,7 @@ from benchmarks.tables import percent, table
 
 
 def error_table(streams: dict[str, Any]) -> str:
-    """1 − error / error of VW's best: the mean over the streams, and the worst of them."""
+    """1 − error / error of VW's best: the mean over the streams, and the worst stream."""
     rows = []
     for ours in (TOKENS, RAW):
         for theirs in (VW18, VW24):

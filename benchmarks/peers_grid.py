@@ -1,4 +1,4 @@
-"""How cost grows with labels, words a text and hash bits: time per event and peak memory, streamlin beside VW."""
+"""Growth of time per event and peak memory with labels, words per text and hash bits; streamlin beside VW."""
 
 import tempfile
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from benchmarks.tables import marked, table
 
 
 class Grid(NamedTuple):
-    """events : words a text -> how many texts."""
+    """events : words per text -> number of texts."""
 
     labels: tuple[int, ...]
     events: dict[int, int]
@@ -30,7 +30,7 @@ _AXES = ("labels", "words", "bits")
 
 
 def measure(folder: Path, repeat: int, quick: bool) -> list[dict[str, Any]]:
-    """A cell of the grid each: labels, words, bits, and the rows of its cases."""
+    """Cells of the grid: labels, words, bits, and the rows of the cases."""
     grid = QUICK if quick else FULL
     return [
         cell
@@ -64,7 +64,7 @@ def _cases(stream: Stream, folder: Path, bits: int) -> list[runs.Case]:
 
 
 def text(figures: list[dict[str, Any]]) -> str:
-    """Microseconds an event, then peak memory; a row a cell of the grid."""
+    """Microseconds per event, then peak memory; one row per cell of the grid."""
     times = _table(figures, _microseconds)
     peaks = _table(figures, lambda found: f"{max(run['peak_bytes'] for run in found) / 1e6:,.0f}")
     shown = "\n\n".join(

@@ -1,6 +1,6 @@
-"""Speed against error, a panel a stream: `python -m benchmarks.peers_picture PEERS.json PICTURE.svg`.
+"""Error against speed, one panel per stream: `python -m benchmarks.peers_picture PEERS.json PICTURE.svg`.
 
-A process of its own: the one that measures must stay small.
+It runs in its own process, since the one that measures must stay small.
 """
 
 import json
@@ -66,7 +66,7 @@ def _panel(axes: Any, name: str, stream: dict[str, Any]) -> None:
 
 
 def _error(row: dict[str, Any]) -> float:
-    """In per cent, of what was wrong; at least half an event, for the logarithm."""
+    """Error in per cent; at least half an event, for the logarithm."""
     wrong = row["score"]["events"] - row["score"]["right"]
     return 100 * max(wrong, 0.5) / row["score"]["events"]
 

@@ -1,4 +1,4 @@
-"""How many times as fast streamlin is as what it replaces."""
+"""Ratios of speed between streamlin and what it replaces."""
 
 from collections.abc import Callable, Sequence
 from math import isnan
@@ -10,13 +10,13 @@ from benchmarks.tables import spread, table
 
 UNWRITTEN, API = "VW, no predictions", "streamlin, Python"
 NOISE = "noise"
-"""Shown where a run was shorter than its start."""
+"""Shown if a run was shorter than its start."""
 Rows = dict[tuple[str, str], list[dict[str, Any]]]
 """(tool, configuration) -> runs."""
 
 
 class Ratio(NamedTuple):
-    """`ours` against `theirs`, one after the other; each (tool, configuration)."""
+    """`ours` against all of `theirs` one after the other; each is (tool, configuration)."""
 
     ours: tuple[str, str]
     theirs: Sequence[tuple[str, str]]
@@ -45,7 +45,7 @@ RATIOS = [
 
 
 def ratio_table(figures: list[dict[str, Any]]) -> str:
-    """By each clock; whole processes only where both sides had as many events, else their starts weigh unequally."""
+    """Ratios by each clock; by whole processes only if both sides had as many events, so that starts weigh the same."""
     found = {(row["tool"], row["name"]): row["runs"] for row in figures}
     rows = []
     for ratio in (ratio for ratio in RATIOS if ratio.ours in found):
@@ -66,13 +66,13 @@ def ratio_table(figures: list[dict[str, Any]]) -> str:
 
 
 def without_start(run: dict[str, Any]) -> float:
-    """Seconds an event after the first; not a number where the start took longer than the run."""
+    """Seconds per event after the first; NaN if the start took longer than the run."""
     rest = run["seconds"] - run.get("start_seconds", 0)
     return rest / (run["events"] - 1) if rest > 0 else float("nan")
 
 
 def typical_without_start(runs: Sequence[dict[str, Any]]) -> float:
-    """The median of that over the repetitions; not a number where any of them is none."""
+    """The median of `without_start` over the repetitions; NaN if any of them is."""
     seconds = [without_start(run) for run in runs]
     return float("nan") if any(map(isnan, seconds)) else median(seconds)
 
@@ -80,7 +80,7 @@ def typical_without_start(runs: Sequence[dict[str, Any]]) -> float:
 def _shown(
     ours: list[dict[str, Any]], theirs: list[list[dict[str, Any]]], seconds: Callable[[dict[str, Any]], float]
 ) -> str:
-    """Of each repetition its ratio, since what disturbs a repetition disturbs both sides."""
+    """The spread of the ratios of each repetition, since disturbances affect both sides of a repetition."""
     others = zip(*theirs, strict=True)
     ratios = [sum(map(seconds, row)) / seconds(run) for run, row in zip(ours, others, strict=True)]
     return NOISE if any(map(isnan, ratios)) else spread(ratios, ",.2f")

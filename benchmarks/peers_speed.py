@@ -1,4 +1,4 @@
-"""Every tool on one synthetic stream: how fast, and the ratios that this project set itself as goals."""
+"""Every tool on one synthetic stream: its speed, and the ratios that are goals of this project."""
 
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from benchmarks.tables import marked, spread, table
 
 
 class Size(NamedTuple):
-    """How many events there are, and of them the first that the slow ones get."""
+    """Number of events, and how many of the first ones each slow tool gets."""
 
     events: int
     river: int
@@ -26,7 +26,7 @@ QUICK = Size(20_000, river=300, batches=2_000, single=5)
 
 
 def measure(folder: Path, repeat: int, quick: bool) -> list[dict[str, Any]]:
-    """A row a case, all on the same stream; the slow ones on its first events only."""
+    """One row per case, all on the same stream; slow tools get its first events only."""
     size = QUICK if quick else FULL
     source = folder / "synthetic.jsonl"
     write_synthetic(source, events=size.events, words=25, labels=4)
@@ -50,7 +50,7 @@ def _cases(ours: runs.Options, stream: Stream, folder: Path, size: Size) -> list
 
 
 def text(figures: list[dict[str, Any]]) -> str:
-    """The ratios first, then the rates they come from."""
+    """The ratios, then the rates that they come from."""
     events = figures[0]["runs"][0]["events"]
     shown = "\n\n".join(
         [

@@ -1,4 +1,4 @@
-"""Running streamlin as a real process, and what that takes."""
+"""Running commands as real processes, and measuring them."""
 
 import json
 import os
@@ -14,7 +14,7 @@ STREAMLIN = str(Path(sys.executable).parent / "streamlin")
 
 
 class Finished(NamedTuple):
-    """seconds : from start to exit. user_seconds : CPU time outside the kernel. peak_bytes : most memory resident."""
+    """seconds : from start to exit. user_seconds : user CPU time. peak_bytes : peak resident memory."""
 
     seconds: float
     user_seconds: float
@@ -24,19 +24,19 @@ class Finished(NamedTuple):
 
 
 def streamlin(*arguments: str, environment: Mapping[str, str] | None = None) -> Finished:
-    """Run a command to its end; RuntimeError if it fails, since its figures would mean nothing."""
+    """Run `streamlin` to its end. Raises RuntimeError if it fails, since its figures would mean nothing."""
     return run(STREAMLIN, *arguments, environment=environment)
 
 
 def reported(folder: Path, *arguments: str) -> tuple[Finished, dict[str, Any]]:
-    """`streamlin run` and its report."""
+    """Run `streamlin run`; also returns its report."""
     path = folder / "report.json"
     finished = streamlin("run", *arguments, "--report", str(path))
     return finished, json.loads(path.read_bytes())
 
 
-def asked(module: str, *arguments: str) -> tuple[Finished, Any]:
-    """Run one of these modules, which prints JSON, in a process of its own."""
+def run_module(module: str, *arguments: str) -> tuple[Finished, Any]:
+    """Run a module of this package in its own process; also returns the JSON that it prints."""
     finished = run(sys.executable, "-m", f"benchmarks.{module}", *arguments)
     return finished, json.loads(finished.stdout)
 
@@ -52,7 +52,7 @@ def run(*command: str, environment: Mapping[str, str] | None = None) -> Finished
         process.returncode = os.waitstatus_to_exitcode(status)
         answer, said = _text(stdout), _text(stderr)
     if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {said}")
+        raise RuntimeError(f"{' '.join(command)} ended with exit code {process.returncode}: {said}")
     return Finished(seconds, usage.ru_utime, usage.ru_maxrss * 1024, said, answer)
 
 
@@ -62,11 +62,11 @@ def _text(file: IO[bytes]) -> str:
 
 
 def write_synthetic(path: Path, **options: int) -> None:
-    """A synthetic stream as a JSONL file, written by a process of its own."""
+    """Write a synthetic stream as JSON lines, in a process of its own to keep this one small."""
     program = f"from connectors.synthetic.source import write_jsonl; write_jsonl({str(path)!r}, **{options})"
     run(sys.executable, "-c", program)
 
 
 def log(line: str) -> None:
-    """Show how far it is."""
+    """Print progress to standard error."""
     print(f"  {line}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""How fast our learners are in pipelines of river and scikit-learn, beside those that stand there otherwise."""
+"""Speed of our learners in pipelines of river and scikit-learn, beside the learners of those libraries."""
 
 import json
 from pathlib import Path
@@ -9,11 +9,11 @@ from benchmarks.processes import log, run, write_synthetic
 from benchmarks.tables import spread, table
 
 PYTHON = str(Path(__file__).resolve().parents[1] / "bench/peers-venv/bin/python")
-"""What has river and scikit-learn; where they are not wanted they would be there to be imported."""
+"""An environment with river and scikit-learn; the other benchmarks must not find them."""
 
 
 def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
-    """For each case the seconds of theirs and of ours, in each repetition."""
+    """For each case, seconds of theirs and of ours in each repetition."""
     for labels in (2, 4):
         write_synthetic(folder / f"{labels}.jsonl", events=10_000, words=25, labels=labels)
     log("river and scikit-learn")
@@ -24,7 +24,7 @@ def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
 
 
 def text(figures: list[dict[str, Any]]) -> str:
-    """A row a case: microseconds a text, and of each repetition how many times as fast ours is."""
+    """One row per case: microseconds per text, and the ratio of each repetition."""
     rows = [
         [
             row["name"],

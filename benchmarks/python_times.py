@@ -1,8 +1,8 @@
-"""river's and scikit-learn's own learners, and ours in their place.
+"""The learners of river and scikit-learn, and ours in their place.
 
 `python -m benchmarks.python_times FOLDER REPEAT`, where FOLDER has `2.jsonl` and `4.jsonl`, streams of as many
-labels. All get the same tokens. Theirs and ours take turns in one process, each time a new model; JSON on standard
-output.
+labels. All get the same tokens. Theirs and ours take turns in one process, each time with a new model; the result is
+JSON on standard output.
 """
 
 import json
@@ -23,7 +23,7 @@ VIEW = View(ViewConfig(tokens="whitespace", ngrams=(1, 1), lowercase=False, valu
 
 
 class Case(NamedTuple):
-    """theirs, ours : make a model. drive : has it learn texts and labels."""
+    """theirs, ours : make a model. drive : lets it predict and learn texts with labels."""
 
     name: str
     labels: int
@@ -57,7 +57,7 @@ def _seconds(drive: Callable[..., None], model: Any, texts: list[str], labels: l
 
 
 def _bag() -> feature_extraction.BagOfWords:
-    """River's transformer in its quickest form."""
+    """River's fastest transformer of texts."""
     return feature_extraction.BagOfWords(tokenizer=str.split, lowercase=False, strip_accents=False)
 
 
@@ -68,7 +68,7 @@ def _one_by_one(model: Any, texts: Sequence[str], labels: Sequence[Any]) -> None
 
 
 def _true_or_false(model: Any, texts: Sequence[str], labels: Sequence[str]) -> None:
-    """For models that know nothing else."""
+    """For binary models, whose labels are booleans."""
     _one_by_one(model, texts, [label == labels[0] for label in labels])
 
 
@@ -93,7 +93,7 @@ def _in_batches(size: int) -> Callable[[Any, Sequence[str], Sequence[str]], None
 
 
 def _river(name: str, theirs: Callable[[], Any], ours: Callable[..., Any], labels: int) -> list[Case]:
-    """Ours on texts, and behind their transformer, which then takes most of the time."""
+    """Ours on texts, and ours behind their transformer, which then takes most of the time."""
     drive = _one_by_one if labels > 2 else _true_or_false
 
     def piped() -> Any:
@@ -114,7 +114,7 @@ def _river(name: str, theirs: Callable[[], Any], ours: Callable[..., Any], label
 
 
 def _each(model: Callable[[], Any]) -> Callable[[], Any]:
-    """One model a label."""
+    """One model per label."""
     return lambda: multiclass.OneVsRestClassifier(model())
 
 

@@ -1,4 +1,4 @@
-"""A service and its clients on the same cores: how long predictions take at a steady rate, and how many there can be.
+"""A service and its clients on the same cores: latency of predictions at a steady rate, and the highest throughput.
 
 All five learners and all metrics; texts of 25 words, 4 labels; 100,000 events were learned before. At the steady rate
 learning goes on, and a checkpoint is written every five seconds.
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import STREAMLIN, asked, log, streamlin, write_synthetic
+from benchmarks.processes import STREAMLIN, log, run_module, streamlin, write_synthetic
 from benchmarks.tables import spread, table
 
 RATE, SECONDS, LEARNED = 1000, 30, 50
@@ -23,7 +23,7 @@ _QUANTILES = ("p50", "p90", "p99", "p99.9", "longest")
 
 
 def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
-    """For each longest n-gram what each repetition found."""
+    """For each longest n-gram, the figures of each repetition."""
     path = folder / "events.jsonl"
     write_synthetic(path, events=EVENTS, words=25, labels=4)
     found: list[dict[str, Any]] = []
@@ -34,14 +34,16 @@ def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
         with served(state) as port:
             for number in range(repeat):
                 log(f"serve: n-grams [1, {longest}], repetition {number + 1} of {repeat}")
-                steady.append(asked("serve_load", "steady", port, str(RATE), str(SECONDS), str(LEARNED))[1])
-                batches.append(asked("serve_load", "batches", port, str(SIZE), str(CONNECTIONS), str(BATCH_SECONDS))[1])
+                steady.append(run_module("serve_load", "steady", port, str(RATE), str(SECONDS), str(LEARNED))[1])
+                batches.append(
+                    run_module("serve_load", "batches", port, str(SIZE), str(CONNECTIONS), str(BATCH_SECONDS))[1]
+                )
         found.append({"longest": longest, "steady": steady, "batches": batches})
     return found
 
 
 def text(figures: list[dict[str, Any]]) -> str:
-    """Two tables: the steady rate, and lists."""
+    """Two tables: latency at the steady rate, and throughput of lists of texts."""
     titles = ["n-grams", "requests", *(f"{name}, ms" for name in _QUANTILES), "learn p50, ms", "learn p99, ms"]
     keys = (*_QUANTILES, "learn_p50", "learn_p99")
     rows = [

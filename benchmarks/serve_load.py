@@ -1,8 +1,8 @@
-"""The clients of a service, in a process of their own.
+"""The clients of a service, in their own process.
 
-`steady PORT RATE SECONDS LEARNED` asks for predictions of one text each at a steady rate, whether the answers come or
-not, and lets some texts a second be learned meanwhile. `batches PORT SIZE CONNECTIONS SECONDS` asks for lists of texts,
-on each connection one after the other. Both print JSON.
+`steady PORT RATE SECONDS LEARNED` requests predictions of one text each at a steady rate, whether answers come or not,
+and meanwhile the learning of LEARNED texts per second. `batches PORT SIZE CONNECTIONS SECONDS` requests predictions of
+lists of texts, one after the other on each connection. Both print JSON.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _TEXTS = 20_000
 
 
 class Client(asyncio.Protocol):
-    """One connection, kept open. `free` is called when an answer is there."""
+    """A connection that is kept open; `free` is called with it and the status of each answer."""
 
     def __init__(self, free: "Callable[[Client, int], None]") -> None:
         self._free, self._answer = free, b""
@@ -34,9 +34,9 @@ class Client(asyncio.Protocol):
         self._transport = transport
 
     def send(self, request: bytes, tag: Any) -> None:
-        """Ask; the tag is the caller's."""
+        """Send a request; `tag` is for the caller to tell what it was."""
         self.tag = tag
-        self._transport.write(request)  # type: ignore[attr-defined]  # it can
+        self._transport.write(request)  # type: ignore[attr-defined]  # a TCP transport can
 
     def data_received(self, data: bytes) -> None:
         self._answer += data
@@ -50,7 +50,7 @@ class Client(asyncio.Protocol):
 
 
 def post(path: str, value: Any) -> bytes:
-    """A request, whole."""
+    """The bytes of a POST request with a JSON body."""
     body = json.dumps(value).encode()
     return b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (
         path.encode(),
@@ -60,14 +60,14 @@ def post(path: str, value: Any) -> bytes:
 
 
 def events(count: int) -> list[dict[str, Any]]:
-    """Of a synthetic stream: texts of 25 words, 4 labels."""
+    """Events of a synthetic stream: texts of 25 words, 4 labels."""
     stream = SyntheticStream(parse_options({"events": str(count), "labels": "4", "words": "25"}))
     lines = map(json.loads, stream.lines(0, count)[0].splitlines())
     return [{"text": line["text"], "label": line["label"]} for line in lines]
 
 
 async def steady(port: int, rate: int, seconds: int, learned: int) -> dict[str, Any]:
-    """Milliseconds from when each request was due to its answer; those of the first tenth do not count."""
+    """Milliseconds from when each request was due until its answer; the first tenth of the requests does not count."""
     loop, total, found = asyncio.get_running_loop(), rate * seconds, events(_TEXTS)
     predict = [post("/predict", {"text": event["text"]}) for event in found]
     learn = [post("/learn", event) for event in found]
@@ -117,7 +117,7 @@ async def steady(port: int, rate: int, seconds: int, learned: int) -> dict[str, 
 
 
 async def batches(port: int, size: int, connections: int, seconds: int) -> dict[str, Any]:
-    """Texts that are predicted in a second; the first second does not count."""
+    """Texts predicted per second; the first second does not count."""
     loop, found = asyncio.get_running_loop(), events(_TEXTS)
     requests = [
         post("/predict", [{"text": event["text"]} for event in found[i : i + size]]) for i in range(0, _TEXTS, size)
@@ -146,7 +146,7 @@ async def batches(port: int, size: int, connections: int, seconds: int) -> dict[
 
 def main() -> None:
     command, *numbers = sys.argv[1:]
-    asked = {"steady": steady, "batches": batches}[command](*map(int, numbers))  # type: ignore[operator]  # as it says
+    asked = {"steady": steady, "batches": batches}[command](*map(int, numbers))  # type: ignore[operator]  # all take integers
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         print(json.dumps(runner.run(asked)))
 

@@ -1,4 +1,4 @@
-"""How fast a whole run is, predictions written, on a file of texts of 25 words with 4 labels."""
+"""Speed of a whole run, predictions written, on a file of texts of 25 words with 4 labels."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from streamlin.config import DEFAULT_KINDS
 
 
 class Case(NamedTuple):
-    """One way to run. learner : None for all five. longest : words in the longest n-gram."""
+    """One configuration. learner : None for all five. longest : words in the longest n-gram."""
 
     events: int
     longest: int
@@ -25,15 +25,15 @@ class Case(NamedTuple):
         ]
 
 
-WHO = (None, *DEFAULT_KINDS)
+LEARNERS = (None, *DEFAULT_KINDS)
 CASES = [
-    *(Case(200_000, longest, threads, who) for longest in (1, 2) for threads in (2, 1) for who in WHO),
-    *(Case(1_000_000, longest, 2, who) for longest in (1, 2) for who in WHO),
+    *(Case(200_000, longest, threads, learner) for longest in (1, 2) for threads in (2, 1) for learner in LEARNERS),
+    *(Case(1_000_000, longest, 2, learner) for longest in (1, 2) for learner in LEARNERS),
 ]
 
 
 def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
-    """Each case's repetitions; all cases once, then all again, so that what disturbs the machine meets all alike."""
+    """Repetitions of each case. All cases run in turn, then all again, so that disturbances affect all alike."""
     for events in (200_000, 1_000_000):
         write_synthetic(folder / f"{events}.jsonl", events=events, words=25, labels=4)
     _run(folder, CASES[0])  # compiles
@@ -46,7 +46,7 @@ def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
 
 
 def text(figures: list[dict[str, Any]]) -> str:
-    """A row a case: the median, and the least and the greatest."""
+    """One row per case: the median, the least and the greatest."""
     rows = [
         [
             row["learner"] or "all five",
@@ -64,7 +64,7 @@ def text(figures: list[dict[str, Any]]) -> str:
 
 
 def _run(folder: Path, case: Case) -> dict[str, float]:
-    """seconds of the whole process, its user CPU time, and the rate of the report: first read to last write."""
+    """Seconds and user CPU time of the whole process, and the rate of its report, from first read to last write."""
     predictions = f"{folder}/predictions.jsonl?mode=overwrite"
     finished, report = reported(folder, f"{folder}/{case.events}.jsonl", "--predictions", predictions, *case.options())
     return {

@@ -1,6 +1,6 @@
-"""Where an event's time goes, on one thread: `python -m benchmarks.stage_times STREAM LONGEST_NGRAM`.
+"""Time per event of each stage, on one thread: `python -m benchmarks.stage_times STREAM LONGEST_NGRAM`.
 
-Each stage does all batches of the stream before it is timed as a whole; JSON on standard output.
+The times of a stage are summed over all batches; the result is JSON on standard output.
 """
 
 import json
@@ -27,7 +27,7 @@ BATCH = 1000
 
 
 class Clock:
-    """Seconds and bytes of each stage; bytes are what a stage reads and writes, as far as its arrays tell."""
+    """Seconds of each stage, and the bytes that it reads and writes, as far as its arrays tell."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -78,7 +78,7 @@ def _all_stages(config: RunConfig, data: bytes, clock: Clock) -> tuple[int, int]
 
 
 def _learn(model: Model, batch: Batch, features: Any, lines: PredictionLines, clock: Clock) -> None:
-    """What `Model.step` does, a stage at a time."""
+    """Do what `Model.step` does, stage by stage."""
     entries = features["words"].buckets.size
     with clock.of("labels"):
         goals = learn_labels(model.labels, batch.labels, batch.weights)
@@ -108,7 +108,7 @@ def _position(batch: Batch, event: int) -> str:
 
 
 def _tables(learner: Any) -> list[Any]:
-    """Those that have a row a feature."""
+    """The tables with one row per feature."""
     return [table for name in learner.tables if (table := getattr(learner, name)).ndim == 2]
 
 

@@ -1,29 +1,29 @@
-"""Where an event's time goes, stage by stage, and how much each stage has to move."""
+"""Time per event and bytes moved of each stage of a run."""
 
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.processes import asked, log, write_synthetic
+from benchmarks.processes import log, run_module, write_synthetic
 from benchmarks.tables import table
 
 EVENTS = 100_000
 
 
 def measure(folder: Path, repeat: int) -> dict[str, list[dict[str, Any]]]:
-    """Longest n-gram -> a run each."""
+    """Longest n-gram -> its runs."""
     source = folder / "synthetic.jsonl"
     write_synthetic(source, events=EVENTS, words=25, labels=4)
     found: dict[str, list[dict[str, Any]]] = {"1": [], "2": []}
     for number in range(repeat):
         log(f"stages: repetition {number + 1} of {repeat}")
         for longest, runs in found.items():
-            runs.append(asked("stage_times", str(source), longest)[1])
+            runs.append(run_module("stage_times", str(source), longest)[1])
     return found
 
 
 def text(figures: dict[str, list[dict[str, Any]]]) -> str:
-    """A row a stage; the last one is all of them."""
+    """One row per stage; the last row is their sum."""
     titles = ["stage, on one thread"]
     columns: list[dict[str, str]] = []
     for longest, runs in figures.items():

@@ -1,4 +1,4 @@
-"""How long it takes until something happens."""
+"""Start-up time of the command."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from benchmarks.tables import spread, table
 
 
 def measure(folder: Path, repeat: int) -> dict[str, Any]:
-    """Seconds of whole processes: the help, the first run with no compiled kernels on disk, the runs after it."""
+    """Seconds of whole processes: the help, the first run without compiled kernels on disk, and the runs after it."""
     log("start-up")
     helped = [streamlin("--help").seconds for _ in range(2 * repeat)]
     event = folder / "one.jsonl"
@@ -21,7 +21,7 @@ def measure(folder: Path, repeat: int) -> dict[str, Any]:
 
 
 def text(figures: dict[str, Any]) -> str:
-    """A row a command."""
+    """One row per command."""
     told = "says so" if figures["says_so"] else "does not say so"
     rows = [
         ["`streamlin --help`", spread(figures["help"], ".3f")],

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median
 
 MARKED = re.compile(r"<!-- figures: (?P<name>\S+) -->\n.*?<!-- end -->", re.DOTALL)
-"""What `marked` makes, in a text."""
+"""Finds the pieces that `marked` makes."""
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
@@ -20,10 +20,10 @@ def percent(share: float) -> str:
 
 
 def spread(values: Sequence[float], form: str = ",.0f") -> str:
-    """The median, and from the least to the greatest."""
+    """The median, the least and the greatest."""
     return f"{median(values):{form}} ({min(values):{form}} – {max(values):{form}})"
 
 
 def marked(name: str, text: str) -> str:
-    """A piece of a report, between the marks that it has in the documents; `fill.py` puts it there."""
+    """A piece of a report between the marks by which `fill.py` finds its place in the documents."""
     return f"<!-- figures: {name} -->\n{text}\n<!-- end -->"

@@ -1,8 +1,8 @@
-"""What it costs to be watched, at full speed: all five learners on words, texts of 25 words, 4 labels.
+"""The cost of monitoring at full speed: all five learners on words, texts of 25 words, 4 labels.
 
-The difference is small, so that two runs one after the other would tell of the machine. Instead the work for those who
-watch is timed where it is done, on the thread that learns and on the server's own. Pages, and who scrapes, are another
-process: `python -m benchmarks.watching FILE PAGES SCRAPES`.
+The difference is smaller than what separates two runs on the same machine. So the work for watchers is timed where it
+is done: on the thread that learns and on the thread of the server. Pages and scrapes come from another process:
+`python -m benchmarks.watching FILE PAGES SCRAPES`.
 """
 
 import json
@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import asked, log, write_synthetic
+from benchmarks.processes import log, run_module, write_synthetic
 from benchmarks.tables import spread, table
 from streamlin.config.loading import load_config
 from streamlin.model import Learned
@@ -43,20 +43,20 @@ while scrapes or pages:
 
 
 def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
-    """For each case what each repetition took, CPU seconds."""
+    """For each case, CPU seconds of each repetition."""
     path = folder / "events.jsonl"
     write_synthetic(path, events=EVENTS, words=25, labels=4)
-    asked("watching", str(path), "0", "0")  # compiles
+    run_module("watching", str(path), "0", "0")  # compiles
     found: list[dict[str, Any]] = [{"case": case, "runs": []} for case in CASES]
     for number in range(repeat):
         log(f"repetition {number + 1} of {repeat}")
         for row in found:
-            row["runs"].append(asked("watching", str(path), *map(str, CASES[row["case"]]))[1])
+            row["runs"].append(run_module("watching", str(path), *map(str, CASES[row["case"]]))[1])
     return found
 
 
 def text(figures: list[dict[str, Any]]) -> str:
-    """A row a case. Percent of what the thread that learns does for itself; the server has a thread beside it."""
+    """One row per case; percent of the time that the thread that learns takes without watchers."""
     titles = ["watched by", "more for the thread that learns, %", "on the server's thread, %"]
     rows = [
         [
@@ -72,7 +72,7 @@ def text(figures: list[dict[str, Any]]) -> str:
 
 
 class _Timed(Watcher):
-    """Times another one."""
+    """A watcher that times another one."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher, self.seconds = watcher, 0.0
@@ -87,7 +87,7 @@ class _Timed(Watcher):
         begin = time.thread_time()
         self._watcher.learned(learned)
         self.seconds += time.thread_time() - begin
-        self._kept.append(learned)  # to free a batch takes long, and somebody has to do it anyway
+        self._kept.append(learned)  # freeing a batch takes long, and would be counted here
 
 
 def _run(path: str, pages: int, scrapes: int) -> dict[str, float]:

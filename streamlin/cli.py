@@ -5,7 +5,7 @@ Heavy imports are inside the functions that need them, so that `--help` and a wr
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Annotated
 
@@ -61,10 +61,17 @@ for function in _COMMANDS:
 
 def main() -> None:
     """The command `streamlin`; ends the process with an exit code."""
+    code = command_line(sys.argv[1:])
+    # Everything is closed by now; an orderly shutdown of numba and LLVM would take another quarter of a second.
+    os._exit(code)
+
+
+def command_line(arguments: Sequence[str]) -> int:
+    """Run the command that the arguments name; returns the exit code once all output is written."""
     if sys.stdout is not None:
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for limited encodings
     try:
-        code = app(standalone_mode=False) or 0
+        code: int = app(list(arguments), standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except Exception as error:
@@ -73,8 +80,7 @@ def main() -> None:
         if file is not None:
             with suppress(OSError):
                 file.flush()
-    # Everything is closed by now; an orderly shutdown of numba and LLVM would take another quarter of a second.
-    os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

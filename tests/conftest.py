@@ -1,7 +1,6 @@
-"""What all tests share."""
+"""Fixtures and settings that all tests share."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -11,20 +10,46 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.locations import DATA
+from tests.locations import DATA, ROOT
+from tests.required import missing, program
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy is imported, or scikit-learn skips one of its checks
 
 Install = Callable[[str, str], None]
+TESTS = ROOT / "tests"
 
-# A kernel's first call compiles it, which takes as long as it takes.
+# The first call of a kernel compiles it, which may take longer than any deadline.
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 
+LONG = (
+    "integration/kafka/test_exactly_once.py",
+    "integration/kafka/test_faults.py",
+    "integration/kafka/test_broker_away.py",
+    "docs/test_sessions.py",
+    "integration/kafka/test_groups.py",
+    "kernel/test_decorator.py",
+    "integration/kafka/test_source.py",
+    "integration/kafka/test_security.py",
+    "river/test_checks.py",
+    "integration/kafka/test_library.py",
+    "service/test_service.py",
+    "integration/test_resume.py",
+)
+"""Files that take longest, so that no worker is left alone with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let parallel workers begin with the longest files."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        order = {TESTS / name: number for number, name in enumerate(LONG)}
+        items.sort(key=lambda item: order.get(item.path, len(LONG)))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In CI everything is there, so a test that is skipped has failed."""
+    """In CI nothing is missing, so a skipped test counts as failed."""
     report = yield
     if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
@@ -33,12 +58,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real streams beside the checkout; in CI its absence is a failure."""
+    """The folder of real streams beside the checkout."""
     if not DATA.is_dir():
-        message = f"no real streams at {DATA}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        missing(f"no real streams at {DATA}")
     return DATA
 
 
@@ -60,13 +82,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; in CI its absence is a failure. While it is open, playwright runs an event loop in this thread."""
-    path = shutil.which("chromium")
-    if path is None:
-        message = "no chromium on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    """Chromium. While it is open, playwright runs an event loop in this thread."""
+    path = program("chromium")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield chromium

@@ -1,6 +1,6 @@
-"""All kernels that learn, measure and write, and those that speak Kafka's format, over one made-up stream.
+"""Every kernel that learns, evaluates or writes, and those of Kafka's format, run over one made-up stream.
 
-`python -m tests.kernel_run FILE EVENTS` saves what comes out, to be compared however the kernels were run.
+`python -m tests.kernel_run FILE EVENTS` saves the outcome, to compare runs with different settings of numba.
 """
 
 import sys
@@ -23,7 +23,7 @@ SYLLABLES = ["ba", "ce", "di", "fo", "gu", "la", "ne", "pi", "ro", "su"]
 
 
 def made_up_events(n: int, seed: int = 0) -> list[Event]:
-    """Texts of invented words, of 0 to 14; ever more of 40 labels, that hang together with the first word."""
+    """Texts of 0 to 14 invented words; the first word decides the label, and the labels grow from 2 to 40."""
     random = np.random.default_rng(seed)
     events = []
     for i in range(n):
@@ -42,7 +42,7 @@ def made_up_events(n: int, seed: int = 0) -> list[Event]:
 
 
 def outcome(n: int) -> dict[str, NDArray[np.generic]]:
-    """All that n events leave: predictions, their lines, and every table."""
+    """Predictions, prediction lines and every table after n events."""
     features = {
         "bits": 11,
         "names": 3000,
@@ -68,7 +68,7 @@ def outcome(n: int) -> dict[str, NDArray[np.generic]]:
 
 
 def drift_outcome(n: int) -> dict[str, NDArray[np.generic]]:
-    """What each detector finds in errors that come ever more seldom, then at once ever more often; 10 n events."""
+    """Changes that each detector finds in 10 n events, whose errors grow rarer and at once become frequent again."""
     random, found = np.random.default_rng(n), {}
     times = np.arange(10 * n) % (4 * n) / (4 * n)
     predicted = (random.random((2, times.size)) > times).astype(np.int32)
@@ -98,12 +98,12 @@ def kafka_outcome(n: int) -> dict[str, NDArray[np.generic]]:
 
 @kernel
 def beyond(array, i):
-    """An item that the array does not have."""
+    """Item i of the array, which may be out of bounds."""
     return array[i]
 
 
 def bounds_are_checked() -> bool:
-    """Whether kernels raise where they leave an array."""
+    """Whether kernels raise IndexError for an index out of bounds."""
     try:
         beyond(np.zeros(3), 3)
     except IndexError:

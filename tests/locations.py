@@ -1,4 +1,4 @@
-"""Where the checkout is, and beside it the real streams."""
+"""The folder of the checkout, and that of the real streams beside it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Streams to learn from: real ones, as events and as batches, and what hypothesis makes up."""
+"""Streams to learn from: real ones, as events and as batches, and those that hypothesis generates."""
 
 import gzip
 import json
@@ -40,13 +40,13 @@ def batch_of(events: Sequence[Event]) -> Batch:
 
 
 def batches(events: Sequence[Event], size: int, begin: int = 0, end: int | None = None) -> Iterator[Batch]:
-    """Events in batches of a size, those of a part alone if asked; each has its place among all of them."""
+    """Events `begin` to `end` in batches of a size; each batch keeps its place among all events."""
     whole = batch_of(events)[begin:end]
     return (whole[first : first + size] for first in range(0, len(whole), size))
 
 
 class Example(NamedTuple):
-    """An event as a learner's twin reads it: bucket -> value, a label or none, a weight."""
+    """An event as the naive twin of a learner reads it: bucket -> value, a label or None, a weight."""
 
     x: dict[int, float]
     label: str | None
@@ -54,7 +54,7 @@ class Example(NamedTuple):
 
 
 def examples_of(events: Sequence[Event], view: View) -> list[Example]:
-    """Events with their hashed features."""
+    """Events as examples of their hashed features."""
     indptr, buckets, values = view.of_texts([event.text for event in events])
     return [
         Example(
@@ -78,7 +78,7 @@ def buckets_of(examples: Sequence[Example]) -> Buckets:
 
 
 def thinned(events: Sequence[Event], seed: int = 0) -> list[Event]:
-    """The events with a tenth of the labels hidden, some texts emptied, and weights of all sorts, 0 among them."""
+    """The events with a tenth of the labels hidden, some texts emptied, and various weights, 0 among them."""
     random = np.random.default_rng(seed)
     return [
         Event(
@@ -98,8 +98,8 @@ _features = st.dictionaries(st.integers(0, 2**BITS - 1), _values, max_size=6)
 
 
 def streams(labelled: bool = False) -> st.SearchStrategy[list[Example]]:
-    """Streams of sparse features, empty ones too, with one to five labels that come late; unless all are `labelled`,
-    some have no label, or weight 0."""
+    """Streams of sparse features, some empty, with one to five labels; some events have no label or weight 0, unless
+    all are `labelled`."""
     weight = st.sampled_from([0.5, 1.0, 1.0, 2.0] if labelled else [0.0, 0.5, 1.0, 1.0, 2.0])
 
     def of_labels(most: int) -> st.SearchStrategy[list[Example]]:
@@ -110,7 +110,7 @@ def streams(labelled: bool = False) -> st.SearchStrategy[list[Example]]:
 
 
 def topics(n: int, labels: int) -> list[tuple[str, str]]:
-    """Texts of a few words, most of which tell their label."""
+    """Texts of a few words, most of which identify the label."""
     random = np.random.default_rng(7)
     stream = []
     for _ in range(n):

@@ -9,7 +9,7 @@ ABSENT = "import sys; sys.modules[{package!r}] = None\nimport streamlin\nimport 
 
 
 @pytest.mark.parametrize(("extra", "package"), [("river", "river"), ("sklearn", "sklearn")])
-def test_without_the_package_it_says_what_to_install(extra, package):
+def test_a_missing_package_is_named_with_its_extra(extra, package):
     code = ABSENT.format(extra=extra, package=package)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -19,7 +19,7 @@ def test_without_the_package_it_says_what_to_install(extra, package):
     )
 
 
-def test_streamlin_itself_imports_neither():
+def test_streamlin_imports_no_optional_package():
     code = (
         "import sys, streamlin\n"
         "for name in streamlin.__all__: getattr(streamlin, name)\n"

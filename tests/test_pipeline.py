@@ -1,9 +1,7 @@
-"""All of it from Python."""
+"""`streamlin.Pipeline`: everything from Python."""
 
 import json
 import logging
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +17,7 @@ import streamlin
 from streamlin import Pipeline
 from streamlin.config.loading import load_config
 from streamlin.running.loop import Run
+from tests.command_line import command_line
 from tests.sample_streams import topics
 from tests.silent import Silent
 
@@ -29,7 +28,7 @@ N = 500
 
 @pytest.fixture(scope="module")
 def events() -> list[tuple[str, str | None]]:
-    """Texts of three labels; each eleventh has none."""
+    """Texts of three labels; every eleventh has no label."""
     return [(text, label if i % 11 else None) for i, (text, label) in enumerate(topics(N, labels=3))]
 
 
@@ -71,7 +70,7 @@ SOURCES: dict[str, Callable[[Any, Path], Any]] = {
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_whatever_the_events_come_from(
+def test_all_kinds_of_sources_give_the_same_predictions(
     source: str, events: list[tuple[str, str | None]], path: Path, expected: dict[str, Any]
 ) -> None:
     pipeline = Pipeline(learners=LEARNERS)
@@ -82,7 +81,7 @@ def test_whatever_the_events_come_from(
     assert right == expected["learners"]["perceptron"]["correct"]
 
 
-def test_one_by_one_is_the_same(events: list[tuple[str, str | None]], expected: dict[str, Any]) -> None:
+def test_events_one_by_one_equal_a_run(events: list[tuple[str, str | None]], expected: dict[str, Any]) -> None:
     pipeline, whole = Pipeline(learners=LEARNERS), Pipeline(learners=LEARNERS)
     for (text, label), prediction in zip(events, whole.run(events), strict=True):
         assert pipeline.predict_one(text) == prediction.predicted
@@ -96,7 +95,9 @@ def test_one_by_one_is_the_same(events: list[tuple[str, str | None]], expected: 
     assert repr(pipeline) == "<Pipeline naive_bayes, perceptron: 500 events, 3 labels>"
 
 
-def test_many(events: list[tuple[str, str | None]], expected: dict[str, Any]) -> None:
+def test_learn_many_and_predict_many_equal_single_calls(
+    events: list[tuple[str, str | None]], expected: dict[str, Any]
+) -> None:
     pipeline = Pipeline(learners=LEARNERS)
     texts, labels = [text for text, _ in events], [label for _, label in events]
     assert pipeline.predict_many(texts[:3]) == [None] * 3
@@ -107,13 +108,13 @@ def test_many(events: list[tuple[str, str | None]], expected: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize(("weights", "winner"), [((1.0, 3.0), "y"), ((3.0, 1.0), "x")])
-def test_weights(weights: tuple[float, float], winner: str) -> None:
+def test_weights_count_in_learning_and_metrics(weights: tuple[float, float], winner: str) -> None:
     pipeline = Pipeline(learners=["naive_bayes"]).learn_many(["a", "a"], ["x", "y"], weights)
     assert pipeline.predict_one("a") == winner
     assert Pipeline(learners=["naive_bayes"]).learn_one("a", "x", 0.0).labels == []
 
 
-def test_results_are_frames(events: list[tuple[str, str | None]], path: Path) -> None:
+def test_results_can_be_frames(events: list[tuple[str, str | None]], path: Path) -> None:
     def results() -> Any:
         return Pipeline(learners=LEARNERS).run(path)
 
@@ -132,7 +133,7 @@ def test_results_are_frames(events: list[tuple[str, str | None]], path: Path) ->
     assert [first.predicted, *rest["predicted"]] == columns["predicted"]
 
 
-def test_a_river_dataset() -> None:
+def test_a_river_dataset_is_a_source() -> None:
     pipeline = Pipeline(learners=["naive_bayes"], fields={"text": "body"})
     results = pipeline.run([({"body": x}, y) for x, y in [("win a prize", True), ("see you", False)] * 50])
     assert {prediction.label for prediction in results} == {"True", "False"}
@@ -142,7 +143,7 @@ def test_a_river_dataset() -> None:
     assert phishing.metrics["dead_letters"] == 1000
 
 
-def test_explanations(events: list[tuple[str, str | None]]) -> None:
+def test_explanations_name_ngrams_and_labels(events: list[tuple[str, str | None]]) -> None:
     pipeline = Pipeline(learners=LEARNERS, fields={"categories": ["queue"]}, features={"names": 1000})
     list(pipeline.run([({"text": text, "queue": f"q{label}"}, label) for text, label in events]))
     x = {"text": events[0][0], "queue": "qlabel1"}
@@ -155,7 +156,7 @@ def test_explanations(events: list[tuple[str, str | None]]) -> None:
         pipeline.explain(x, ["perceptrn"])
 
 
-def test_what_is_saved_is_loaded(events: list[tuple[str, str | None]], tmp_path: Path) -> None:
+def test_a_saved_pipeline_can_be_loaded(events: list[tuple[str, str | None]], tmp_path: Path) -> None:
     pipeline = Pipeline(learners=LEARNERS, features={"bits": 18, "words": {"ngrams": [1, 1]}})
     list(pipeline.run(events))
     pipeline.save(tmp_path / "state")
@@ -164,14 +165,13 @@ def test_what_is_saved_is_loaded(events: list[tuple[str, str | None]], tmp_path:
     assert measured(loaded.metrics) == measured(pipeline.metrics)
     texts = [text for text, _ in events]
     assert loaded.predict_many(texts) == pipeline.predict_many(texts)
-    command = [Path(sys.executable).with_name("streamlin"), "predict", tmp_path / "state", "-?format=text"]
-    lines = subprocess.run(command, input="\n".join(texts), capture_output=True, text=True, check=True).stdout
-    assert [json.loads(line)["predicted"] for line in lines.splitlines()] == loaded.predict_many(texts)
+    done = command_line("predict", tmp_path / "state", "-?format=text", stdin="\n".join(texts).encode())
+    assert [line["predicted"] for line in done.lines] == loaded.predict_many(texts)
     loaded.learn_one("quite new", "d")
     assert Pipeline.load(tmp_path / "state").labels == pipeline.labels, "a loaded one saves nothing by itself"
 
 
-def test_with_a_checkpoint_it_goes_on(path: Path, tmp_path: Path, expected: dict[str, Any]) -> None:
+def test_with_a_checkpoint_a_pipeline_resumes(path: Path, tmp_path: Path, expected: dict[str, Any]) -> None:
     kept = {"learners": LEARNERS, "checkpoint": {"path": tmp_path / "state"}}
     with Pipeline(**kept) as pipeline:
         assert len(list(pipeline.run(path, limit=120))) == 120
@@ -195,7 +195,7 @@ def test_without_a_checkpoint_a_run_begins_at_the_beginning(path: Path) -> None:
     assert pipeline.metrics["events"] == 20
 
 
-def test_left_early(path: Path, tmp_path: Path) -> None:
+def test_a_run_left_early_can_go_on(path: Path, tmp_path: Path) -> None:
     kept = {"learners": LEARNERS, "checkpoint": {"path": str(tmp_path / "state")}, "pipeline": {"batch_size": 10}}
     with Pipeline(**kept) as pipeline:
         for number, _ in enumerate(pipeline.run(path)):
@@ -208,13 +208,13 @@ def test_left_early(path: Path, tmp_path: Path) -> None:
         assert len(list(pipeline.run(path))) == N - 30
 
 
-def test_run_to_its_end(path: Path, expected: dict[str, Any]) -> None:
+def test_finish_runs_to_the_end(path: Path, expected: dict[str, Any]) -> None:
     results = Pipeline(learners=LEARNERS).run(path)
     assert measured(results.finish()) == expected
     assert list(results) == []
 
 
-def test_sinks(path: Path, tmp_path: Path) -> None:
+def test_a_run_writes_to_sinks(path: Path, tmp_path: Path) -> None:
     pipeline = Pipeline(learners=LEARNERS, sinks={"predictions": tmp_path / "out.jsonl"})
     found = [(p.predicted, p.label) for p in pipeline.run(path)]
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -231,7 +231,7 @@ def test_bad_rows_are_dead_letters() -> None:
     assert list(pipeline.run([nested])) == []
 
 
-def test_missing_values_of_frames() -> None:
+def test_missing_values_of_frames_are_missing_fields() -> None:
     frame = pd.DataFrame({"text": ["a", None, "c", "d"], "label": pd.array([1, 2, None, 3], dtype="Int64")})
     pipeline = Pipeline(learners=["naive_bayes"])
     assert [p.label for p in pipeline.run(frame)] == ["1", None, "3"]
@@ -240,7 +240,7 @@ def test_missing_values_of_frames() -> None:
     assert len(list(pipeline.run(times))) == 2
 
 
-def test_what_is_given_is_not_changed() -> None:
+def test_mappings_of_the_caller_are_not_changed() -> None:
     pipeline = Pipeline(learners=["naive_bayes"], fields={"text": "m.text", "label": "m.label"})
     x = {"m": {"text": "a"}}
     pipeline.learn_one(x, "y")
@@ -258,7 +258,7 @@ def test_what_is_given_is_not_changed() -> None:
         ({"text": 7}, "y", 1.0, "text"),
     ],
 )
-def test_an_event_that_is_none_is_refused(x: Any, y: Any, w: float, said: str) -> None:
+def test_an_invalid_event_is_refused_and_nothing_learned(x: Any, y: Any, w: float, said: str) -> None:
     pipeline = Pipeline(learners=["naive_bayes"])
     with pytest.raises(streamlin.RecordError, match=said):
         pipeline.learn_many(["good", x], ["y", y], [1.0, w])
@@ -276,12 +276,12 @@ def test_an_event_that_is_none_is_refused(x: Any, y: Any, w: float, said: str) -
         ({"learners": "naive_bayes"}, "learners"),
     ],
 )
-def test_a_configuration_that_is_none(arguments: dict[str, Any], said: str) -> None:
+def test_an_invalid_configuration_is_refused(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(streamlin.ConfigError, match=said):
         Pipeline(**arguments)
 
 
-def test_a_source_that_is_none() -> None:
+def test_an_invalid_source_is_refused() -> None:
     pipeline = Pipeline(learners=["naive_bayes"])
     for source, said in ((7, "can't read events from int"), ("nowhere://x", "nowhere"), ("/no/such", "No such file")):
         with pytest.raises(streamlin.StreamlinError, match=said):
@@ -290,7 +290,7 @@ def test_a_source_that_is_none() -> None:
         pipeline.save()
 
 
-def test_what_the_rows_raise_is_raised_and_what_came_before_is_learned() -> None:
+def test_an_error_of_rows_is_raised_after_learning_earlier_rows() -> None:
     def rows() -> Any:
         yield from [("a", "x")] * 3
         raise ZeroDivisionError("of the rows")

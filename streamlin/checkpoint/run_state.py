@@ -65,6 +65,7 @@ class RunState:
         saved : called with its number once it is on disk. wait : return only then; otherwise write in the background.
         """
         assert self._saver is not None
+        self._saver.wait()  # texts that wait on disk are deleted by `contents` as the checkpoint before allows it
         self.number = number = self.number + 1
         arrays, state = self.contents()
         self._saver.save(arrays, state, lambda: self._saved(saved, number), wait)

@@ -13,7 +13,8 @@ from streamlin.config import KafkaConfig, RunConfig
 from streamlin.config.loading import load_config, load_kafka
 from streamlin.errors import ConfigError
 from streamlin.running.loop import Run
-from tests.integration.processes import refused, streamlin, with_less_rights
+from tests.command_line import command_line, refused
+from tests.integration.processes import with_less_rights
 from tests.silent import Silent
 
 SECRET = "hunter2"
@@ -278,7 +279,7 @@ def test_secrets_in_urls_are_refused(key: str, url: str) -> None:
     assert SECRET not in str(raised.value)
 
 
-def test_a_refused_url_in_a_process() -> None:
+def test_a_refused_url_ends_a_run() -> None:
     """Exit 2, one line."""
     said = "kafka: a URL holds no user and no password; [kafka] in the configuration has keys for them"
     assert refused("run", URLS[0]) == said
@@ -293,8 +294,8 @@ def test_an_unreadable_password_file(tmp_path: Path) -> None:
     password.write_text(SECRET)
     password.chmod(0)
     file = toml(tmp_path, **SASL, sasl_password_file=str(password))
-    said = with_less_rights("run", "kafka://127.0.0.1:1/t", "--config", file)
-    assert said == f"kafka.sasl_password_file: {password} can't be read: Permission denied"
+    (ended,) = with_less_rights(["run", "kafka://127.0.0.1:1/t", "--config", file], cwd=tmp_path)
+    assert ended == (2, f"kafka.sasl_password_file: {password} can't be read: Permission denied")
 
 
 def test_predict_refuses_what_run_refuses(tmp_path: Path) -> None:
@@ -303,4 +304,4 @@ def test_predict_refuses_what_run_refuses(tmp_path: Path) -> None:
     assert said == "kafka.sasl_password: " + GIVEN_OUT.format("SASL_PASSWORD", "sasl_password")
     environment = {"STREAMLIN_KAFKA__SASL_MECHANISM": "GSSAPI"}
     assert "kafka.sasl_mechanism" in refused("predict", tmp_path, "kafka://h/t", env=environment)
-    assert "--config" in streamlin("predict", "--help").out
+    assert "--config" in command_line("predict", "--help").out

@@ -1,9 +1,7 @@
-"""What `deploy/` asks of Prometheus is what a run tells it."""
+"""Queries, rules and panels in `deploy/` fit the metrics that a run exports."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,17 +15,18 @@ from prometheus_client.core import Metric
 from streamlin.config.loading import load_config
 from streamlin.monitoring.prometheus.families import families
 from streamlin.running.loop import Run
+from tests.required import program
 from tests.silent import Silent
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 FROM_ELSEWHERE = {"process_resident_memory_bytes", "up"}
 OF_THE_SERVER = {"streamlin_checkpoint_age_seconds", "streamlin_ready", "streamlin_healthy"}
-"""Told at the moment of a scrape; `tests/integration/test_metrics.py` scrapes them."""
+"""Metrics that exist only in a scrape; `tests/integration/test_metrics.py` scrapes them."""
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """Name of each sample -> names of its labels, of a run with everything there is to tell."""
+    """Name of each sample -> names of its labels, of a run that exports all metrics."""
     source = "synthetic://?events=500&labels=3"
     state = str(tmp_path_factory.mktemp("run") / "state")
     config = load_config(flags={"source.url": source, "checkpoint.path": state}, environment={})
@@ -42,7 +41,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
 
 
 def expressions() -> Iterator[tuple[str, str]]:
-    """Where an expression stands, and the expression: of the alerts, and of the dashboard."""
+    """Name and expression of each alert and of each query of the dashboard."""
     for group in alerts()["groups"]:
         for rule in group["rules"]:
             yield rule["alert"], rule["expr"]
@@ -62,7 +61,7 @@ def alerts() -> dict[str, Any]:
     return rules
 
 
-def test_every_name_is_exported_with_the_labels_that_are_asked_for(exported: dict[str, set[str]]) -> None:
+def test_queries_use_exported_metrics_and_labels(exported: dict[str, set[str]]) -> None:
     found = list(expressions())
     assert len(found) > 25
     for where, expression in found:
@@ -75,7 +74,7 @@ def test_every_name_is_exported_with_the_labels_that_are_asked_for(exported: dic
             assert asked <= exported.get(name, set()), (where, name)
 
 
-def test_legends_name_labels_that_are_there(exported: dict[str, set[str]]) -> None:
+def test_legends_use_exported_labels(exported: dict[str, set[str]]) -> None:
     dashboard = json.loads((DEPLOY / "grafana/streamlin.json").read_text())
     for panel in dashboard["panels"]:
         for target in panel["targets"]:
@@ -83,7 +82,7 @@ def test_legends_name_labels_that_are_there(exported: dict[str, set[str]]) -> No
             assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= exported.get(name, set()), target
 
 
-def test_panels_have_numbers_and_places_of_their_own() -> None:
+def test_panels_have_unique_numbers_and_places() -> None:
     panels = json.loads((DEPLOY / "grafana/streamlin.json").read_text())["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     taken = [
@@ -96,18 +95,13 @@ def test_panels_have_numbers_and_places_of_their_own() -> None:
     assert max(x for x, _ in taken) < 24
 
 
-def test_prometheus_takes_the_rules() -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        message = "no promtool on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    done = subprocess.run([promtool, "check", "config", DEPLOY / "prometheus/prometheus.yml"], capture_output=True)
+def test_promtool_accepts_the_configuration() -> None:
+    check = [program("promtool"), "check", "config", DEPLOY / "prometheus/prometheus.yml"]
+    done = subprocess.run(check, capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_alert_says_how_grave_it_is_and_what_it_is() -> None:
+def test_every_alert_has_a_severity_and_a_summary() -> None:
     for group in alerts()["groups"]:
         for rule in group["rules"]:
             assert rule["labels"]["severity"] in ("info", "warning", "critical")

@@ -50,7 +50,7 @@ def _default(value: Any) -> str:
 
 
 def _values(schema: Mapping[str, Any]) -> str:
-    """What a JSON schema allows, in words; null, which a file can't say, left out."""
+    """The values that a JSON schema allows, in words; without null, which TOML does not have."""
     choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
     if choices:
         (schema,) = choices

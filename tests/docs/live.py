@@ -1,14 +1,14 @@
-"""Which blocks need a broker, and how they read at the one that there is."""
+"""Blocks that need a broker, and their text for the broker of the tests."""
 
 from tests.docs.pages import Block
 
 ADDRESS = "127.0.0.1:9092"
-"""The broker's, as pages call it."""
+"""The address of the broker on pages."""
 LIVE = {"README.md": "Live from Apache Kafka", "docs/tutorials/kafka.md": None}
 """Page -> the section that needs a broker; None: all of them."""
 
 SERVICE = "docs/service.md"
-"""The page whose session wants a port, see tests/service."""
+"""The page whose session needs a port, see tests/service."""
 
 
 def is_live(block: Block) -> bool:
@@ -17,5 +17,5 @@ def is_live(block: Block) -> bool:
 
 
 def at(block: Block, address: str) -> Block:
-    """The block as it reads with another broker's address."""
+    """The block with the address of another broker."""
     return block._replace(text=block.text.replace(ADDRESS, address))

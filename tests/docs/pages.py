@@ -1,4 +1,4 @@
-"""The README and the pages of the site as what tests look at: fenced blocks, sections, tables."""
+"""The README and the pages of the site as tests see them: fenced blocks, sections, tables."""
 
 import re
 from collections.abc import Iterator
@@ -12,28 +12,28 @@ _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
-    """line : of the page, where the block begins."""
+    """line : number of the line where the block begins."""
 
     page: str
     line: int
     language: str
     text: str
     follows: str
-    """What stands between the block before and this one."""
+    """The text between the block before and this one."""
     heading: str
-    """Of the section that it is in."""
+    """The heading of its section."""
 
     @property
     def place(self) -> str:
         return f"{self.page}, block at line {self.line}"
 
     def file(self) -> str | None:
-        """The name of the file that the block is, if its first line says so."""
+        """The name of the file that the block holds, if its first line gives one."""
         name = re.match(r"# ([\w./-]+\.(?:py|toml))\n", self.text)
         return name[1] if name and self.language in ("python", "toml") else None
 
     def commands(self) -> Iterator[tuple[str, str]]:
-        """Each command of a console block and what is shown below it."""
+        """Each command of a console block and the output below it."""
         for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
             command, *shown = re.split(r"(?<!\\)\n", part, maxsplit=1)
             yield command, shown[0] if shown else ""
@@ -64,12 +64,12 @@ class Page:
 
     @cached_property
     def prose(self) -> str:
-        """All but what is fenced."""
+        """The text without fenced blocks."""
         return _FENCED.sub("", self.text)
 
     @property
     def anchors(self) -> set[str]:
-        """What a link may lead to, as GitHub calls its headings."""
+        """The anchors of its headings, as GitHub makes them."""
         titles = re.findall(r"^#+ (.*)$", self.prose, re.MULTILINE)
         return {re.sub(r"[^\w -]", "", title).replace(" ", "-").lower() for title in titles}
 
@@ -104,5 +104,5 @@ PAGES = [README, *(Page(str(path.relative_to(ROOT))) for path in sorted(DOCS.rgl
 
 
 def quoted(cell: str) -> list[str]:
-    """What stands in back-quotes in a cell."""
+    """The pieces of a cell in back-quotes."""
     return re.findall(r"`([^`]+)`", cell)

@@ -1,9 +1,9 @@
-"""Doing what a page says: its fenced blocks, from top to bottom and all in one folder.
+"""Following a page: its fenced blocks are run from top to bottom, all in one folder.
 
 console : each `$ ` line is run by bash; the lines below it are what it prints, times and paths aside.
 python, toml : written to a file where the first line is a comment with the file's name; other Python is executed, and
     a `text` block right behind it is what it prints.
-sh : what a reader may type, but a test does not.
+sh : commands that a reader may type, but a test does not run.
 """
 
 import os
@@ -27,16 +27,16 @@ import pytest
 from tests.docs.pages import ROOT, Block
 
 FOLDER = "/srv/try"
-"""What pages call the folder that they run in."""
+"""The folder that pages show as their own."""
 _NEWS = re.compile(
     r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · |there is no topic '\w+' yet|waiting for )|bash: .*\bKilled\b"
 )
-"""What bash says more, and streamlin on a slow machine, or where it was there first."""
+"""Lines that pages do not show: those of bash, and those that depend on the speed of the machine."""
 _TIMEOUT = 120.0
 
 
 def comparable(printed: str, folder: str = FOLDER) -> str:
-    """What is printed, without what differs from run to run: times, paths, and news."""
+    """Output without times, paths and news, which differ from run to run."""
     lines = []
     for line in printed.replace(folder, FOLDER).splitlines():
         line = re.sub(r"[\d.]+ s, [\d,]+ events/s", "1.0 s, 1 events/s", line)
@@ -49,10 +49,10 @@ def comparable(printed: str, folder: str = FOLDER) -> str:
 def follow(
     blocks: Iterable[Block], session: "Session", shown_as: Callable[[str], str] = str, pause: float = 0.0
 ) -> int:
-    """Do what the blocks say, and raise AssertionError where it is not what they show. How often they show anything.
+    """Run the blocks and compare with the output that they show; the number of comparisons.
 
-    shown_as : changes what was printed and what is shown before they are compared.
-    pause : seconds between two commands, where a reader does not type as fast as what the page is about.
+    shown_as : changes actual and shown output before they are compared.
+    pause : seconds between two commands, for pages that show how time passes.
     """
     followed = 0
     for block in blocks:
@@ -65,7 +65,7 @@ def follow(
 
 
 class Shell:
-    """One bash for a whole page, as in a terminal: variables stay, `&` goes on beside, `wait` waits for it."""
+    """One bash for a whole page, as in a terminal: variables stay, and `&` and `wait` work."""
 
     def __init__(self, folder: Path) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
@@ -82,7 +82,7 @@ class Shell:
         )
 
     def run(self, command: str) -> str:
-        """What a command prints to standard output and standard error."""
+        """Run a command; its standard output and standard error."""
         assert self._bash.stdin is not None
         assert self._bash.stdout is not None
         end = f"end of {uuid4()}"
@@ -103,7 +103,7 @@ class Shell:
         return b"".join(lines).decode()
 
     def close(self) -> None:
-        """End it, and all that it has left running."""
+        """Kill it and all processes that it has left running."""
         with suppress(ProcessLookupError):
             os.killpg(self._bash.pid, signal.SIGKILL)
         with suppress(BrokenPipeError):
@@ -122,7 +122,7 @@ class Session:
         (folder / "streamlin/demo").symlink_to(ROOT / "streamlin/demo")
 
     def follow(self, block: Block) -> Iterator[tuple[str, str, str]]:
-        """Do what a block says: what was done, what the page shows of it, what was really printed."""
+        """Run a block; for each of its commands a description, the output on the page and the actual output."""
         name = block.file()
         if name is not None:
             (self.folder / name).write_text(block.text, encoding="utf-8")
@@ -137,11 +137,11 @@ class Session:
             yield "the Python above", block.text, self._printed
 
     def close(self) -> None:
-        """End what is running."""
+        """Kill running processes."""
         self._shell.close()
 
     def _execute(self, block: Block) -> str:
-        """What Python prints; names live on in the blocks below."""
+        """Execute Python; its output. Names stay defined for the blocks below."""
         printed = StringIO()
         code = compile("\n" * block.line + block.text, block.page, "exec")
         with redirect_stdout(printed):
@@ -149,7 +149,7 @@ class Session:
         return printed.getvalue()
 
     def _install(self, project: Mapping[str, Any]) -> None:
-        """What `pip install .` would leave of a project: that it is there, and its entry points."""
+        """Write the metadata that `pip install .` would install, with the entry points."""
         about = self.folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
         about.mkdir()
         about.joinpath("METADATA").write_text(
@@ -164,7 +164,7 @@ class Session:
 
 @contextmanager
 def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
-    """A session in a folder of its own; modules that it has imported from there are forgotten."""
+    """A session in a temporary folder; modules that it imported from there are removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="page", dir="/tmp") as folder:  # a short path: tables have 100 columns
         monkeypatch.chdir(folder)
         monkeypatch.syspath_prepend(folder)

@@ -1,4 +1,4 @@
-"""A page of the built site, as far as tests look at it."""
+"""A page of the built site as tests see it."""
 
 from html.parser import HTMLParser
 from pathlib import Path
@@ -8,7 +8,7 @@ _LOADING_RELATIONS = {"stylesheet", "icon", "preload", "prefetch", "preconnect",
 
 
 class Built(HTMLParser):
-    """links : what its anchors lead to. loaded : what a browser asks for to show it. anchors : places on it."""
+    """links : targets of its links. loaded : URLs that a browser loads to show it. anchors : its ids."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

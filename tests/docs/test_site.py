@@ -1,4 +1,4 @@
-"""The site builds without a warning, its links lead somewhere, and it asks nobody else for anything."""
+"""The site builds without warnings, its links are valid, and it loads nothing from other hosts."""
 
 import functools
 import os
@@ -20,7 +20,7 @@ from tests.docs.site import Built
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built."""
+    """The folder of the built site."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
@@ -34,16 +34,16 @@ def pages(site: Path) -> dict[Path, Built]:
     return {path: Built(path) for path in site.rglob("*.html")}
 
 
-def test_each_page_is_there(site: Path, pages: dict[Path, Built]) -> None:
-    """One for each Markdown file, and in the navigation."""
+def test_every_markdown_file_is_a_page_of_the_navigation(site: Path, pages: dict[Path, Built]) -> None:
+    """Each file has an HTML page."""
     expected = {site / path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
     assert expected <= set(pages)
     index = pages[site / "index.html"]
     assert expected <= {(site / link).resolve() for link in index.links if not urlsplit(link).netloc} | {index.path}
 
 
-def test_links_lead_somewhere(site: Path, pages: dict[Path, Built]) -> None:
-    """Within the site, to a page and to a place on it."""
+def test_links_of_the_site_lead_somewhere(site: Path, pages: dict[Path, Built]) -> None:
+    """Links within the site lead to existing pages and anchors."""
     checked = 0
     for page in pages.values():
         if page.path.name == "404.html":  # its links begin at the root of a server
@@ -60,8 +60,8 @@ def test_links_lead_somewhere(site: Path, pages: dict[Path, Built]) -> None:
     assert checked > 500
 
 
-def test_the_reference_says_what_docstrings_say(pages: dict[Path, Built]) -> None:
-    """The house's lists of parameters and of fields are read as such."""
+def test_the_reference_renders_lists_of_docstrings(pages: dict[Path, Built]) -> None:
+    """Lists of parameters and of fields in our style of docstrings become lists."""
     (events,) = (page for page in pages.values() if str(page.path).endswith("reference/events.html"))
     assert re.search(r"<li>\s*(<p>)?<code>lost</code>: how many records", events.text)
     (learners,) = (page for page in pages.values() if str(page.path).endswith("reference/learners.html"))
@@ -71,8 +71,8 @@ def test_the_reference_says_what_docstrings_say(pages: dict[Path, Built]) -> Non
     assert "-----" not in text
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Built]) -> None:
-    """By the pages themselves and by their style sheets."""
+def test_pages_load_nothing_from_other_hosts(site: Path, pages: dict[Path, Built]) -> None:
+    """Neither the pages nor their style sheets do."""
     for page in pages.values():
         assert not [url for url in page.loaded if urlsplit(url).netloc], page.path
     for sheet in site.rglob("*.css"):
@@ -85,11 +85,11 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Built]) 
 
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    """Where the site is served."""
+    """The address at which the site is served."""
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
-            """Tests have enough to read."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site))) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -99,8 +99,8 @@ def address(site: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_browser_asks_nobody_else(browser: Browser, address: str) -> None:
-    """While pages are read and searched."""
+def test_a_browser_requests_nothing_from_other_hosts(browser: Browser, address: str) -> None:
+    """Neither while pages are read nor while they are searched."""
     page = browser.new_page()
     asked, complaints = set[str](), list[str]()
     page.on("request", lambda request: asked.add(request.url))

@@ -1,4 +1,4 @@
-"""What the pages list is compared with what there is."""
+"""Tables and lists of the pages are complete and correct."""
 
 import re
 import tomllib
@@ -37,8 +37,8 @@ def commands() -> dict[str, Any]:
     return typer.main.get_command(app).commands  # type: ignore[attr-defined,no-any-return]  # a group
 
 
-def test_commands_and_options() -> None:
-    """The table of options lists, for each command, the options that it has."""
+def test_the_table_of_options_is_complete() -> None:
+    """It lists for each command exactly the options that it has."""
     real = {
         (name, f"{parameter.opts[0]} {parameter.metavar or ''}".strip())
         for name, command in commands().items()
@@ -55,7 +55,7 @@ def test_commands_and_options() -> None:
 
 
 @pytest.mark.parametrize("page", [README, COMMANDS], ids=repr)
-def test_commands_are_all_there(page: Page) -> None:
+def test_the_table_of_commands_is_complete(page: Page) -> None:
     """The table of commands has each command and its arguments."""
     listed = [quoted(row[0])[0].split()[1:] for row in table_rows(page.section("Commands"), "command")]
     real = [
@@ -65,13 +65,13 @@ def test_commands_are_all_there(page: Page) -> None:
     assert sorted(listed) == sorted(real)
 
 
-def test_configuration_keys() -> None:
+def test_the_tables_of_configuration_keys_are_complete() -> None:
     """The tables of keys have every key with its values and its default, and no other."""
     listed = {quoted(key)[0]: (values, default) for key, values, default, _ in CONFIGURATION.rows("key")}
     assert listed == {name: (key.values, key.default) for name, key in keys().items()}
 
 
-def test_formats() -> None:
+def test_the_table_of_formats_is_complete() -> None:
     """The table of formats has each format, its suffixes and its options."""
     table = CONNECTORS.rows("format")
     assert [quoted(row[0])[0] for row in table] == list(FORMATS)
@@ -81,14 +81,14 @@ def test_formats() -> None:
         assert {option.split("=")[0] for option in quoted(options)} == option_names(name)
 
 
-def test_log_presets() -> None:
-    """The presets are those there are."""
+def test_the_list_of_log_presets_is_complete() -> None:
+    """Presets of the format `regex`."""
     (line,) = re.findall(r"^Presets of `regex`: ([^.]*)", CONNECTORS.section("Formats"), re.MULTILINE)
     assert quoted(line) == list(PRESETS)
 
 
-def test_synthetic_options() -> None:
-    """The options of `synthetic://` are those there are, with their defaults."""
+def test_the_table_of_synthetic_options_is_complete() -> None:
+    """Options of `synthetic://`, with their defaults."""
     listed = {
         quoted(name)[0]: (quoted(default) or [None])[0]
         for name, default, _ in CONNECTORS.rows("option of a synthetic stream")
@@ -98,14 +98,14 @@ def test_synthetic_options() -> None:
 
 
 @pytest.mark.parametrize(("kind", "real"), [("source", SOURCE), ("sink", SINK)])
-def test_kafka_options(kind: str, real: tuple[str, ...]) -> None:
-    """The options of a Kafka source and sink are those there are, and those of the client."""
+def test_the_tables_of_kafka_options_are_complete(kind: str, real: tuple[str, ...]) -> None:
+    """Options of a Kafka source and sink, and those passed to the client."""
     listed = [name for cell, _, _ in CONNECTORS.rows(f"option of a Kafka {kind}") for name in quoted(cell)]
     assert sorted(listed) == sorted([*real, "client.NAME"])
 
 
-def test_the_report() -> None:
-    """The table of the report has each of its keys; those of a learner and of a baseline are explained somewhere."""
+def test_the_table_of_the_report_is_complete() -> None:
+    """It has each key of the report; keys of learners and baselines are explained somewhere on the page."""
     pipeline = Pipeline(learners=["naive_bayes", "perceptron"])
     report = pipeline.learn_many(["a", "b", "a"], ["x", "y", "x"]).metrics
     rows = table_rows(EVALUATION.section("The report"), "key")
@@ -116,8 +116,8 @@ def test_the_report() -> None:
         assert f"`{name}`" in EVALUATION.prose or f"`{of_all}`" in EVALUATION.prose, name
 
 
-def test_metrics(tmp_path: Path) -> None:
-    """The table of metrics has each one that a run exports; the others are those that not every run has."""
+def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
+    """It has each metric that a run exports, and those that only some runs have."""
     rows = ['{"id": "1", "text": "a"}', '{"id": "1", "label": "x"}', '{"id": "2", "text": "b", "label": "y"}']
     (tmp_path / "in.jsonl").write_text("\n".join(rows))
     flags = {
@@ -134,14 +134,14 @@ def test_metrics(tmp_path: Path) -> None:
     assert listed - exported == {"lag_events", "checkpoint_age_seconds", "ready", "healthy"}
 
 
-def test_extras() -> None:
-    """What is to be installed by `pip install 'streamlin[…]'` can be."""
+def test_the_table_of_extras_is_complete() -> None:
+    """Every extra of a `pip install 'streamlin[…]'` on the pages exists."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     named = re.findall(r"'(?:streamlin|\.)\[(\w+)\]'", "".join(page.text for page in PAGES))
     assert {"kafka", "confluent", "dashboard", "metrics"} <= set(named) <= set(extras)
 
 
-def test_learners() -> None:
+def test_the_table_of_learners_is_complete() -> None:
     """Each learner has a section, whose table has each of its parameters."""
     headings = re.findall(r"^## .*`(\w+)`$", LEARNERS.prose, re.MULTILINE)
     assert headings == [*KINDS, "mixture"]
@@ -151,15 +151,15 @@ def test_learners() -> None:
         assert set(re.findall(r"^\| `(\w+)` \|", own, re.MULTILINE)) == real, kind
 
 
-def test_the_reference_has_all_that_is_public() -> None:
-    """Each public name is in the reference, and so are the checks."""
+def test_the_reference_has_every_public_name() -> None:
+    """It has each public name and the checks of `streamlin.testing`."""
     named = re.findall(r"^::: ([\w.]+)$", "".join(page.text for page in PAGES), re.MULTILINE)
     assert len(named) == len(set(named))
     checks = [f"streamlin.testing.{name}" for name in vars(testing) if name.startswith("check_")]
     assert {f"streamlin.{name}" for name in streamlin.__all__} | set(checks) <= set(named)
 
 
-def test_make_targets() -> None:
+def test_the_list_of_make_targets_is_complete() -> None:
     """Each `make …` is a target of the Makefile."""
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     text = "".join(page.text for page in PAGES)
@@ -167,8 +167,8 @@ def test_make_targets() -> None:
     assert {"demo", "test", "lint", "bench", "docs"} <= named <= targets
 
 
-def test_links() -> None:
-    """Links within the repository lead somewhere, on a page of Markdown too."""
+def test_links_of_pages_lead_somewhere() -> None:
+    """Links within the repository lead to existing files and headings."""
     pages = {page.path: page for page in PAGES}
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?://)([^)\s]+)\)", page.prose):

@@ -1,4 +1,4 @@
-"""One long run that many tests compare theirs with."""
+"""A long run that many tests compare theirs with."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.integration.streams import real_events, roughened, write_lines
 
 
 class Reference(NamedTuple):
-    """A stream, and what a run over it that nothing interrupts leaves behind."""
+    """A stream, and the files that an uninterrupted run over it has written."""
 
     stream: Path
     records: int
@@ -30,19 +30,19 @@ def _nothing_is_left_running() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for what tests share."""
+    """A folder for files that tests share."""
     return tmp_path_factory.mktemp("shared")
 
 
 @pytest.fixture(scope="session")
 def sms(data: Path, folder: Path) -> Path:
-    """1,200 real messages, some of them spoilt."""
+    """1,200 real messages, `roughened`."""
     return write_lines(folder / "sms.jsonl", roughened(real_events(data / "sms-spam.jsonl.gz", 1200)))
 
 
 @pytest.fixture(scope="session")
 def reference(sms: Path, folder: Path) -> Reference:
-    """A run over `sms`, uninterrupted."""
+    """An uninterrupted run over `sms`."""
     places = [folder / name for name in ("predictions.jsonl", "dead.jsonl", "report.json", "state")]
     predictions, dead_letters, report, checkpoint = places
     streamlin(

@@ -1,4 +1,4 @@
-"""Runs that show a page, and what the page is told."""
+"""Runs that serve a page, and the snapshots that the page gets."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ from tests.integration.processes import PATIENCE, start
 
 
 def started(*arguments: object, option: str = "--dashboard", port: int = 0) -> "tuple[subprocess.Popen[bytes], str]":
-    """A run that shows a page: its process and the page's address, which it tells."""
+    """Start a run that serves a page; its process, and the address that it prints."""
     process = start(*arguments, option, port)
     return process, address_of(process)
 
@@ -24,7 +24,7 @@ def address_of(process: "subprocess.Popen[bytes]") -> str:
 
 
 def told_by(process: "subprocess.Popen[bytes]") -> tuple[str, str]:
-    """What a process says up to the address that it listens on, and that."""
+    """Standard error of a process up to the address that it listens on, and the address."""
     assert process.stderr is not None
     told = b""
     for line in process.stderr:
@@ -36,7 +36,7 @@ def told_by(process: "subprocess.Popen[bytes]") -> tuple[str, str]:
 
 
 def asked(url: str, path: str = "") -> tuple[int, str]:
-    """Status and body of an answer."""
+    """Status and body of the answer to a GET request."""
     parts = urlsplit(url)
     with closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)) as connection:
         connection.request("GET", f"/{path}")
@@ -45,7 +45,7 @@ def asked(url: str, path: str = "") -> tuple[int, str]:
 
 
 def snapshots(url: str) -> Iterator[dict[str, Any]]:
-    """What a page is told, snapshot by snapshot, until the run has ended."""
+    """The snapshots that a page gets, until the run has ended."""
     parts = urlsplit(url)
     with closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)) as connection:
         connection.request("GET", "/events")

@@ -1,4 +1,4 @@
-"""Files to run on, and what a run leaves behind."""
+"""Input files of runs, and reading what runs have written."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ BAD = [b'{"text": 1}', b"not JSON", b'{"text": "a", "weight": -1}', b"\xff\xfe",
 
 
 def write_lines(path: Path, events: Iterable[Any]) -> Path:
-    """A file of JSON lines; bytes are lines as they are."""
+    """Write a file of JSON lines; bytes are written as they are."""
     lines = (event if isinstance(event, bytes) else json.dumps(event, ensure_ascii=False).encode() for event in events)
     path.write_bytes(b"".join(line + b"\n" for line in lines))
     return path
@@ -28,7 +28,7 @@ def real_events(path: Path, n: int) -> list[dict[str, Any]]:
 
 
 def roughened(events: Sequence[dict[str, Any]]) -> list[Any]:
-    """A real stream with everything in it: hidden labels, weights, empty texts, no ids, and records that are none."""
+    """A real stream with hidden labels, weights, empty texts, missing ids and invalid records."""
     stream: list[Any] = []
     for number, event in enumerate(map(dict, events)):
         if number % 13 == 5:
@@ -46,7 +46,7 @@ def roughened(events: Sequence[dict[str, Any]]) -> list[Any]:
 
 
 def content(path: Path) -> bytes:
-    """A file, decompressed where its suffix says so."""
+    """The bytes of a file, decompressed if its suffix says so."""
     if path.suffix == ".gz":
         return gzip.decompress(path.read_bytes())
     if path.suffix == ".zst":
@@ -61,14 +61,14 @@ def json_lines(path: Path) -> list[Any]:
 
 
 def measured(report: Path) -> dict[str, Any]:
-    """A report without what the clock says."""
+    """A report without its times."""
     whole: dict[str, Any] = json.loads(report.read_text())
     del whole["seconds"], whole["events_per_second"]
     return whole
 
 
 def assert_same_state(folder: Path, other: Path, places: bool = True) -> None:
-    """Both checkpoints hold the same arrays, bit for bit, labels and counts; and positions, where `places` is true."""
+    """Both checkpoints hold the same arrays, bit for bit, labels and counts; with `places`, also positions."""
     (arrays, state), (other_arrays, other_state) = load(folder), load(other)
     assert arrays.keys() == other_arrays.keys()
     for name, array in arrays.items():
@@ -80,5 +80,5 @@ def assert_same_state(folder: Path, other: Path, places: bool = True) -> None:
 
 
 def events_kept(state: Path) -> int:
-    """How many events the checkpoint in a folder holds; 0 where there is none yet."""
+    """The number of events in the checkpoint of a folder; 0 if there is no checkpoint yet."""
     return int(load(state)[1]["evaluation"]["events"]) if (state / CURRENT).exists() else 0

@@ -1,4 +1,4 @@
-"""What bad input gets: a dead letter, an exit code, or nothing at all; never a traceback, never a lost record."""
+"""Bad input leads to dead letters or exit codes, never to a traceback or a lost record."""
 
 import base64
 import json
@@ -7,19 +7,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from tests.command_line import command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import (
-    MODULE,
-    finish,
-    peak_of,
-    refused,
-    start,
-    streamlin,
-    together,
-    until,
-    with_less_rights,
-    with_small_files,
-)
+from tests.integration.processes import MODULE, finish, peak_of, start, until, with_less_rights, with_small_files
 from tests.integration.streams import assert_same_state, content, json_lines, measured, write_lines
 
 GOOD = b'{"text": "fine", "label": "x"}'
@@ -63,11 +53,13 @@ EVENTS = {
 
 
 def test_every_record_is_an_event_or_a_dead_letter(tmp_path: Path) -> None:
-    """With the error, the position and the bytes; what comes after is read."""
+    """A dead letter has the error, the position and the bytes; reading continues behind it."""
     lines = [line for pair in zip(DEAD, [*EVENTS, *[GOOD] * len(DEAD)], strict=False) for line in pair]
     stream = write_lines(tmp_path / "stream.jsonl", lines)
     report = tmp_path / "report.json"
-    streamlin("run", stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead", "--report", report)
+    command_line(
+        "run", stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead", "--report", report
+    )
     letters = json_lines(tmp_path / "dead")
     for (line, error), letter in zip(DEAD.items(), letters, strict=True):
         assert error in letter["error"], letter
@@ -82,9 +74,9 @@ def test_every_record_is_an_event_or_a_dead_letter(tmp_path: Path) -> None:
     assert measured(report)["labels"] == ["42", "1.5", "x"]
 
 
-def test_dead_letters_without_a_sink_are_counted_and_five_shown(tmp_path: Path) -> None:
+def test_without_a_sink_five_dead_letters_are_shown_and_all_counted(tmp_path: Path) -> None:
     stream = write_lines(tmp_path / "stream.jsonl", [b"bad", GOOD] * 7)
-    done = streamlin("run", stream)
+    done = command_line("run", stream)
     shown = done.err.splitlines()
     assert len(shown) == 5
     assert all(line.startswith(f"streamlin: dead letter at {stream}:") for line in shown)
@@ -92,33 +84,31 @@ def test_dead_letters_without_a_sink_are_counted_and_five_shown(tmp_path: Path) 
     assert "7 dead letters" in done.out
 
 
-def test_dead_letters_are_appended(tmp_path: Path) -> None:
-    """A run that knows nothing of a file of dead letters keeps what is there, a torn line alone."""
+def test_dead_letters_are_appended_to_an_existing_file(tmp_path: Path) -> None:
+    """A run without a checkpoint keeps the file as it is, and begins a new line after a torn one."""
     stream = write_lines(tmp_path / "stream.jsonl", [b"bad", GOOD])
     (tmp_path / "dead").write_bytes(b'{"old": 1}\n{"tor')
-    streamlin("run", stream, "--dead-letters", tmp_path / "dead")
+    command_line("run", stream, "--dead-letters", tmp_path / "dead")
     old, torn, new = (tmp_path / "dead").read_bytes().splitlines()
     assert (old, torn) == (b'{"old": 1}', b'{"tor')
     assert json.loads(new)["text"] == "bad"
 
 
-def test_empty_files_and_empty_lines(tmp_path: Path) -> None:
-    """An empty file is no error, an empty line no record."""
+def test_empty_files_and_empty_lines_are_no_errors(tmp_path: Path) -> None:
+    """An empty file is a stream without events; an empty line is skipped."""
     (tmp_path / "empty.jsonl").touch()
     lines = write_lines(tmp_path / "lines.jsonl", [b"", GOOD, b"", b"\r", GOOD, b""])
-    empty, sparse = together(
-        lambda: streamlin("run", tmp_path / "empty.jsonl", "--predictions", "-", "--checkpoint", tmp_path / "state"),
-        lambda: streamlin("run", lines),
-    )
+    empty = command_line("run", tmp_path / "empty.jsonl", "--predictions", "-", "--checkpoint", tmp_path / "state")
+    sparse = command_line("run", lines)
     assert empty.out == ""
     assert empty.err.startswith("0 events · 0 labels · 0 dead letters")
     assert "naive_bayes" in empty.err
     assert sparse.out.startswith("2 events · 1 label · 0 dead letters")
-    assert streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] == 0
+    assert command_line("inspect", tmp_path / "state", "--json").lines[0]["events"] == 0
 
 
-def test_a_record_of_100_megabytes(tmp_path: Path) -> None:
-    """A dead letter that shows its beginning; memory stays what it is for small records."""
+def test_a_record_of_100_megabytes_is_a_dead_letter(tmp_path: Path) -> None:
+    """The dead letter shows its beginning; memory stays as low as with small records."""
     stream = tmp_path / "stream.jsonl"
     with stream.open("wb") as file:
         file.write(GOOD + b'\n{"text": "')
@@ -139,7 +129,7 @@ def test_a_record_of_100_megabytes(tmp_path: Path) -> None:
 
 
 def too_many_dead_letters(folder: Path, batch_size: int) -> None:
-    """Two runs over a stream that has them once: the first stops there, the second goes on behind."""
+    """Two runs over a stream with one such row: the first stops there, the second continues behind it."""
     folder.mkdir()
     stream = write_lines(folder / "stream.jsonl", [*[GOOD] * 20, *[b"bad"] * 4, GOOD, *[b"bad"] * 8, GOOD])
     out, dead, report = (folder / name for name in ("out", "dead", "report"))
@@ -154,18 +144,19 @@ def too_many_dead_letters(folder: Path, batch_size: int) -> None:
     assert "not JSON" in line
     assert len(json_lines(out)) == 21 == measured(report)["events"]
     assert len(json_lines(dead)) == 9 == measured(report)["dead_letters"]
-    streamlin(*arguments)
+    command_line(*arguments)
     assert len(json_lines(out)) == 22 == measured(report)["events"]
     assert len(json_lines(dead)) == 12 == measured(report)["dead_letters"]
 
 
-def test_too_many_dead_letters_in_a_row(tmp_path: Path) -> None:
-    """Exit code 3 after the n-th; what came before is written and in the checkpoint, whatever the size of a batch."""
-    together(*(lambda size=size: too_many_dead_letters(tmp_path / str(size), size) for size in (7, 1000)))
+def test_too_many_dead_letters_in_a_row_end_the_run(tmp_path: Path) -> None:
+    """Exit code 3 after the n-th; whatever the batch size, earlier events are written and in the checkpoint."""
+    for size in (7, 1000):
+        too_many_dead_letters(tmp_path / str(size), size)
 
 
-def test_labels_that_should_be_ids(tmp_path: Path) -> None:
-    """A new label with each event ends the run before memory does; with more allowed, or another field, it goes on."""
+def test_a_new_label_with_each_event_ends_the_run(tmp_path: Path) -> None:
+    """The run ends before memory does; with a higher limit it can be resumed."""
     events = [{"text": "a b", "label": f"n{i}"} for i in range(60)]
     stream, out = write_lines(tmp_path / "stream.jsonl", events), tmp_path / "out"
     arguments = (
@@ -176,12 +167,12 @@ def test_labels_that_should_be_ids(tmp_path: Path) -> None:
     assert "pipeline.max_labels: found more than 50 labels" in line
     assert "if fields.label = 'label' is the label, raise the limit" in line
     assert len(json_lines(out)) == 40
-    streamlin(*arguments, "--set", "pipeline.max_labels=60")
+    command_line(*arguments, "--set", "pipeline.max_labels=60")
     assert len(json_lines(out)) == 60
 
 
-def test_a_file_that_vanishes(tmp_path: Path) -> None:
-    """Exit code 3 that names it; the files before it are written and in the checkpoint."""
+def test_a_file_that_vanishes_ends_the_run(tmp_path: Path) -> None:
+    """Exit code 3 names the file; earlier files are written and in the checkpoint."""
     for name in ("1.jsonl", "2.jsonl"):
         write_lines(tmp_path / name, [GOOD] * 20)
     places = ("--predictions", tmp_path / "out", "--checkpoint", tmp_path / "state")
@@ -192,37 +183,37 @@ def test_a_file_that_vanishes(tmp_path: Path) -> None:
     assert (done.code, done.err) == (3, f"streamlin: {tmp_path}/2.jsonl can't be read: No such file or directory\n")
     assert len(json_lines(tmp_path / "out")) == 20
     write_lines(tmp_path / "2.jsonl", [GOOD] * 3)
-    streamlin("run", f"{tmp_path}/*.jsonl", *places)
+    command_line("run", f"{tmp_path}/*.jsonl", *places)
     assert len(json_lines(tmp_path / "out")) == 23
 
 
-def test_a_full_disk(reference: Reference, tmp_path: Path) -> None:
-    """Exit code 3, whether the predictions or the checkpoint no longer fit; with room again nothing was lost."""
+def test_a_full_disk_loses_nothing(reference: Reference, tmp_path: Path) -> None:
+    """Exit code 3 if predictions or the checkpoint do not fit; with room again, a resumed run is complete."""
     arguments = (
         *("run", reference.stream, "--predictions", tmp_path / "out", "--dead-letters", tmp_path / "dead"),
         *("--checkpoint", tmp_path / "state", "--report", tmp_path / "report", "--set", "pipeline.batch_size=50"),
     )
-    alone = ("--set", "pipeline.threads=1")  # else what is learned may be some batches ahead of what is written
+    alone = ("--set", "pipeline.threads=1")  # else learning may be some batches ahead of writing
     done = with_small_files(260_000, *arguments, *alone, code=3)  # an empty checkpoint takes 250,000
     assert done.err == f"streamlin: {tmp_path / 'out'} can't be written to: File too large\n"
     assert (tmp_path / "out").stat().st_size == 260_000
     assert 0 < measured(tmp_path / "report")["events"] < reference.events
     done = with_small_files(700_000, *arguments, "--set", "checkpoint.every_events=100", code=3)
     assert done.err == f"streamlin: can't write the checkpoint in {tmp_path / 'state'}: File too large\n"
-    assert 100 <= streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] < reference.events
-    streamlin(*arguments)
+    assert 100 <= command_line("inspect", tmp_path / "state", "--json").lines[0]["events"] < reference.events
+    command_line(*arguments)
     assert content(tmp_path / "out") == content(reference.predictions)
     assert content(tmp_path / "dead") == content(reference.dead_letters)
     assert_same_state(tmp_path / "state", reference.checkpoint)
 
 
-def test_no_space_left(reference: Reference) -> None:
+def test_no_space_for_dead_letters_ends_the_run(reference: Reference) -> None:
     line = refused("run", reference.stream, "--dead-letters", "/dev/full", code=3)
     assert line == "/dev/full can't be written to: No space left on device"
 
 
-def test_permission_denied(reference: Reference, tmp_path: Path) -> None:
-    """Exit code 3 for what is to be read or written, 2 for the report; always before the first event."""
+def test_denied_permission_is_found_before_the_first_event(reference: Reference, tmp_path: Path) -> None:
+    """Exit code 3 for sources, sinks and checkpoints to write, 2 for the report, 4 for a checkpoint to read."""
     stream, locked = write_lines(tmp_path / "stream.jsonl", [GOOD]), tmp_path / "locked"
     write_lines(tmp_path / "secret.jsonl", [GOOD]).chmod(0)
     write_lines(tmp_path / "out", [b"{}"]).chmod(0o400)
@@ -237,17 +228,14 @@ def test_permission_denied(reference: Reference, tmp_path: Path) -> None:
         "run stream.jsonl --report locked/report": (2, "--report locked/report: can't be written: Permission denied"),
         "predict locked stream.jsonl": (4, "locked/checkpoint.safetensors: Permission denied"),
     }
-    calls = (
-        lambda case=case, code=code: with_less_rights(*case.split(), code=code, cwd=tmp_path)
-        for case, (code, _) in cases.items()
-    )
-    lines = together(*calls)
-    for (_, says), line in zip(cases.values(), lines, strict=True):
+    lines = with_less_rights(*(case.split() for case in cases), cwd=tmp_path)
+    for (code, says), (ended, line) in zip(cases.values(), lines, strict=True):
+        assert ended == code
         assert says in line
     assert content(stream) == GOOD + b"\n"
 
 
-def test_a_reader_who_has_gone(reference: Reference) -> None:
+def test_a_closed_pipe_ends_predict_quietly(reference: Reference) -> None:
     """`streamlin predict … | head -1` ends quietly."""
     command = shlex.join([*MODULE, "predict", str(reference.checkpoint), str(reference.stream)])
     with tempfile.TemporaryFile("w+") as err:

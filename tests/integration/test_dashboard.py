@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import refused
 from tests.integration.conftest import Reference
 from tests.integration.pages import address_of, asked, snapshots, started
-from tests.integration.processes import MODULE, finish, refused
+from tests.integration.processes import MODULE, finish, refused_by_process
 from tests.integration.streams import json_lines, measured, write_lines
 
 HOSTILE = [
@@ -112,7 +113,7 @@ def test_a_missing_package(sms: Path, tmp_path: Path, package: str) -> None:
     missing = f"raise ModuleNotFoundError('No module named {package}', name='{package}')"
     (tmp_path / f"{package}.py").write_text(missing)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    assert refused("run", sms, "--dashboard", 0, env={"PYTHONPATH": path}) == (
+    assert refused_by_process("run", sms, "--dashboard", 0, env={"PYTHONPATH": path}) == (
         f"--dashboard needs {package}, which is not installed: pip install 'streamlin[dashboard]'"
     )
 

@@ -1,21 +1,21 @@
-"""The size of a batch and the number of threads change nothing that comes out."""
+"""Batch size and number of threads do not change any output."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.integration.processes import streamlin, together
+from tests.command_line import command_line
 from tests.integration.streams import assert_same_state, content, measured, real_events, roughened, write_lines
 
 EVERY = [("1", "1"), ("1", "2"), ("7", "1"), ("7", "2"), ("1000", "1"), ("1000", "2")]
-"""Events a batch, and threads."""
+"""Batch sizes and numbers of threads."""
 
 
 def run(stream: Path, folder: Path, batch_size: str, threads: str) -> Path:
-    """Run with everything that a run can write."""
+    """Run with every output that a run can have; its folder."""
     out = folder / f"{batch_size}-{threads}"
     out.mkdir()
-    streamlin(
+    command_line(
         *("run", stream, "--slice-by", "label", "--set", "fields.categories=kind"),
         *("--set", f"pipeline.batch_size={batch_size}", "--set", f"pipeline.threads={threads}"),
         *("--predictions", out / "predictions.jsonl", "--dead-letters", out / "dead.jsonl"),
@@ -25,13 +25,15 @@ def run(stream: Path, folder: Path, batch_size: str, threads: str) -> Path:
 
 
 @pytest.mark.parametrize(("name", "settings"), [("sms-spam", EVERY), ("clinc150", EVERY[1::2])])
-def test_batches_and_threads(data: Path, tmp_path: Path, name: str, settings: list[tuple[str, str]]) -> None:
-    """Predictions, dead letters, report, weights: event by event, or by the thousand."""
+def test_batch_size_and_threads_change_nothing(
+    data: Path, tmp_path: Path, name: str, settings: list[tuple[str, str]]
+) -> None:
+    """Predictions, dead letters, report and weights are the same event by event and in batches of a thousand."""
     events = real_events(data / f"{name}.jsonl.gz", 1010)
     for number, event in enumerate(events):
         event["kind"] = str(number % 3)
     stream = write_lines(tmp_path / "stream.jsonl", roughened(events))
-    first, *others = together(*(lambda how=how: run(stream, tmp_path, *how) for how in settings))
+    first, *others = [run(stream, tmp_path, *how) for how in settings]
     assert content(first / "predictions.jsonl").count(b"\n") == len(events)
     assert measured(first / "report.json")["dead_letters"] == content(first / "dead.jsonl").count(b"\n") > 50
     for other in others:

@@ -1,4 +1,4 @@
-"""The example package: installed as its README says, found by its entry points, and kept to its contracts."""
+"""The example package, installed as its README says: its entry points and its contracts."""
 
 import json
 import mailbox
@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.processes import Done, refused, streamlin
+from tests.command_line import Done, refused
+from tests.integration.processes import streamlin
 from tests.integration.streams import json_lines
 from tests.locations import ROOT
 
@@ -36,7 +37,7 @@ print("kept")
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment in which the example is installed, built from a copy without anything from the network."""
+    """Environment variables with which the example is found; it is built and installed without the network."""
     target = tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
     subprocess.run(
@@ -52,7 +53,7 @@ def inbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(path: Path, texts: Sequence[tuple[str, str]]) -> Path:
-    """A mailbox with these messages, labelled by a header."""
+    """Write a mailbox of these messages, labelled by a header."""
     box = mailbox.mbox(path)
     for number, (text, label) in enumerate(texts):
         message = EmailMessage()
@@ -63,7 +64,7 @@ def written(path: Path, texts: Sequence[tuple[str, str]]) -> Path:
     return path
 
 
-def test_both_keep_their_contracts(installed: dict[str, str], inbox: Path) -> None:
+def test_source_and_learner_keep_their_contracts(installed: dict[str, str], inbox: Path) -> None:
     lines = [
         json.dumps({"id": f"<{number}>", "text": f"{text}\n{text}\n", "label": label})
         for number, (text, label) in enumerate(TEXTS)
@@ -73,14 +74,14 @@ def test_both_keep_their_contracts(installed: dict[str, str], inbox: Path) -> No
     assert (done.returncode, done.stdout) == (0, "kept\n"), done.stderr
 
 
-def test_they_are_found(installed: dict[str, str]) -> None:
+def test_connectors_lists_the_source_and_the_learner(installed: dict[str, str]) -> None:
     lines = streamlin("connectors", env=installed).out.splitlines()
     assert "source  mbox://         streamlin_mbox.source:MboxSource (streamlin-mbox)" in lines
     assert "learner votes           streamlin_mbox.votes:Votes (streamlin-mbox)" in lines
 
 
-def test_a_run_with_both(installed: dict[str, str], inbox: Path, tmp_path: Path) -> None:
-    """In two parts, from a checkpoint; then asked, and looked into."""
+def test_a_run_resumes_with_the_source_and_the_learner(installed: dict[str, str], inbox: Path, tmp_path: Path) -> None:
+    """A run in two parts with a checkpoint; then `predict` and `inspect`."""
 
     def run(*more: object, code: int = 0) -> Done:
         places = ("--checkpoint", tmp_path / "state", "--predictions", tmp_path / "out.jsonl")
@@ -101,13 +102,17 @@ def test_a_run_with_both(installed: dict[str, str], inbox: Path, tmp_path: Path)
     assert "alpha=0.5" in shown
 
 
-def test_what_is_wrong_with_them_is_said(installed: dict[str, str], inbox: Path) -> None:
+def test_errors_of_source_and_learner_are_one_line(
+    installed: dict[str, str], inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = f"mbox://{inbox}"
-    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alpha=0", env=installed)
+    monkeypatch.syspath_prepend(installed["PYTHONPATH"].split(os.pathsep)[0])
+    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alpha=0")
     assert line == "votes.alpha must be positive, got 0"
-    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alhpa=1", env=installed)
+    line = refused("run", source, "--learner", "votes", "--set", "learners.votes.alhpa=1")
     assert line == "learners.votes.alhpa: unknown key; did you mean 'alpha'?"
-    assert refused("run", f"{source}?lable=x", env=installed) == "mbox: expected no option but label=HEADER, got lable"
-    assert "nowhere can't be read: No such file" in refused("run", "mbox://nowhere", env=installed, code=3)
+    assert refused("run", f"{source}?lable=x") == "mbox: expected no option but label=HEADER, got lable"
+    assert "nowhere can't be read: No such file" in refused("run", "mbox://nowhere", code=3)
+    monkeypatch.undo()
     line = refused("run", source, "--learner", "votes")
     assert line.startswith("--learner votes: no such learner; ")

@@ -1,4 +1,4 @@
-"""`streamlin explain`, and names of features, from run to checkpoint to people."""
+"""`streamlin explain`, and names of features from a run through the checkpoint to `inspect`."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from streamlin.checkpoint.file import load
+from tests.command_line import command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import refused, streamlin, together
 from tests.integration.streams import assert_same_state, content, measured, write_lines
 from tests.integration.test_predict_inspect import LEARNERS
 
@@ -17,16 +17,18 @@ TEXT = "Free prize! Call now, see you at lunch"
 
 @pytest.fixture(scope="module")
 def named(reference: Reference, folder: Path) -> Path:
-    """A checkpoint of the same run, with names; in batches of 7, on one thread, stopped once in its midst."""
+    """A checkpoint of the reference run with names; its first part ran in batches of 7 on one thread."""
     state = folder / "named"
     run = ("run", reference.stream, "--checkpoint", state, "--dead-letters", "null://", "--set", "features.names=5000")
-    streamlin(*run, "--limit", 500, "--set", "pipeline.batch_size=7", "--set", "pipeline.threads=1")
-    streamlin(*run, "--predictions", folder / "named.jsonl", "--report", folder / "named.json")
+    command_line(*run, "--limit", 500, "--set", "pipeline.batch_size=7", "--set", "pipeline.threads=1")
+    command_line(*run, "--predictions", folder / "named.jsonl", "--report", folder / "named.json")
     return state
 
 
-def test_names_change_nothing_but_are_there(reference: Reference, named: Path, folder: Path, tmp_path: Path) -> None:
-    """Predictions and weights are those without names; names are those of one uninterrupted run."""
+def test_kept_names_change_neither_predictions_nor_weights(
+    reference: Reference, named: Path, folder: Path, tmp_path: Path
+) -> None:
+    """Predictions and weights equal those without names; the names equal those of an uninterrupted run."""
     predictions = content(folder / "named.jsonl")
     assert content(reference.predictions).endswith(predictions)
     assert measured(folder / "named.json")["learners"] == measured(reference.report)["learners"]
@@ -36,7 +38,7 @@ def test_names_change_nothing_but_are_there(reference: Reference, named: Path, f
     for name, array in arrays.items():
         assert array.tobytes() == named_arrays[name].tobytes()
     assert state["fingerprint"] == named_state["fingerprint"]
-    streamlin(
+    command_line(
         *("run", reference.stream, "--checkpoint", tmp_path, "--dead-letters", "null://"),
         *("--set", "features.names=5000"),
     )
@@ -44,50 +46,46 @@ def test_names_change_nothing_but_are_there(reference: Reference, named: Path, f
     assert_same_state(tmp_path, named)
 
 
-def test_inspect_tells_names(named: Path, reference: Reference) -> None:
-    by_name, by_bucket = together(
-        lambda: streamlin("inspect", named, "--top", 3), lambda: streamlin("inspect", reference.checkpoint, "--top", 3)
-    )
+def test_inspect_shows_names_if_they_are_kept(named: Path, reference: Reference) -> None:
+    by_name = command_line("inspect", named, "--top", 3)
+    by_bucket = command_line("inspect", reference.checkpoint, "--top", 3)
     assert "heaviest features (name:weight)" in by_name.out
     assert "call:+" in by_name.out
     assert "features.names" not in by_name.out
     assert "heaviest features (bucket:weight)" in by_bucket.out
     assert "--set features.names=100000" in by_bucket.out
-    found = json.loads(streamlin("inspect", named, "--json").out)
+    found = json.loads(command_line("inspect", named, "--json").out)
     heaviest = found["heaviest"]["naive_bayes"]["spam"]
     assert all(isinstance(name, str) for bucket, _ in heaviest for name in found["names"]["words"].get(str(bucket), []))
     assert found["names_kept"] == {"words": 5000}
 
 
-def test_names_may_be_kept_later_and_stay_when_they_are_no_longer(reference: Reference, tmp_path: Path) -> None:
-    """A checkpoint without names goes on with them, and one with names without; what was named stays."""
+def test_names_can_be_switched_on_and_off_between_runs(reference: Reference, tmp_path: Path) -> None:
+    """A checkpoint can be resumed with or without names; names that were kept stay."""
     run = ("run", reference.stream, "--checkpoint", tmp_path, "--dead-letters", "null://", "--learner", "naive_bayes")
-    streamlin(*run, "--limit", 300)
-    streamlin(*run, "--limit", 300, "--set", "features.names=1000000")
+    command_line(*run, "--limit", 300)
+    command_line(*run, "--limit", 300, "--set", "features.names=1000000")
     arrays, _ = load(tmp_path)
     kept = arrays["names/words/hashes"].copy()
     assert kept.size > 1000
-    streamlin(*run)
+    command_line(*run)
     assert np.array_equal(load(tmp_path)[0]["names/words/hashes"], kept)
 
 
 def test_explain_as_a_table(reference: Reference) -> None:
-    out = streamlin("explain", reference.checkpoint, TEXT, "--learner", "naive_bayes", "--top", 4).out
+    out = command_line("explain", reference.checkpoint, TEXT, "--learner", "naive_bayes", "--top", 4).out
     lines = out.splitlines()
     assert lines[0].startswith("naive_bayes: spam, confidence 0.")
     assert lines[1].split() == ["n-gram", "spam", "ham"]
     assert len(lines) == 2 + 4 + 3 + 1
-    every = streamlin("explain", reference.checkpoint, TEXT).out
+    every = command_line("explain", reference.checkpoint, TEXT).out
     assert [line.split(":")[0] for line in every.splitlines() if ", confidence" in line] == LEARNERS
 
 
 def test_explain_as_json_says_what_predict_says(reference: Reference) -> None:
-    explained, predicted = together(
-        lambda: streamlin(
-            "explain", reference.checkpoint, "-", "lunch", "--json", "--top", 1000, stdin=f"{TEXT}\n".encode()
-        ),
-        lambda: streamlin("predict", reference.checkpoint, stdin=json.dumps({"text": TEXT}).encode()),
-    )
+    arguments = (reference.checkpoint, "-", "lunch", "--json", "--top", 1000)
+    explained = command_line("explain", *arguments, stdin=f"{TEXT}\n".encode())
+    predicted = command_line("predict", reference.checkpoint, stdin=json.dumps({"text": TEXT}).encode())
     first, second = explained.lines
     assert (first["text"], second["text"]) == (TEXT, "lunch")
     [line] = predicted.lines
@@ -102,7 +100,7 @@ def test_explain_as_json_says_what_predict_says(reference: Reference) -> None:
 
 
 def test_explain_as_a_page(reference: Reference, tmp_path: Path) -> None:
-    done = streamlin("explain", reference.checkpoint, TEXT, "<b>", "--html", tmp_path / "why.html", "--previous")
+    done = command_line("explain", reference.checkpoint, TEXT, "<b>", "--html", tmp_path / "why.html", "--previous")
     assert "no label is known yet" in done.out
     html = (tmp_path / "why.html").read_text(encoding="utf-8")
     assert html.startswith("<!DOCTYPE html>")
@@ -112,15 +110,15 @@ def test_explain_as_a_page(reference: Reference, tmp_path: Path) -> None:
 def test_explain_with_categories(tmp_path: Path) -> None:
     events = [{"text": "a", "product": value, "label": label} for value, label in (("card", "x"), ("loan", "y")) * 4]
     stream = write_lines(tmp_path / "in.jsonl", events)
-    streamlin("run", stream, "--checkpoint", tmp_path / "s", "--set", "fields.categories=product")
-    told = streamlin("explain", tmp_path / "s", "a", "--json", "--category", "product=loan").lines[0]
+    command_line("run", stream, "--checkpoint", tmp_path / "s", "--set", "fields.categories=product")
+    told = command_line("explain", tmp_path / "s", "a", "--json", "--category", "product=loan").lines[0]
     assert told["predicted"] == "y"
     assert ["product=loan"] in [feature["ngrams"] for feature in told["learners"]["perceptron"]["features"]]
     assert "FIELD=VALUE" in refused("explain", tmp_path / "s", "a", "--category", "product")
     assert "no category 'colour'" in refused("explain", tmp_path / "s", "a", "--category", "colour=red")
 
 
-def test_what_explain_refuses(reference: Reference, tmp_path: Path) -> None:
+def test_errors_of_explain_are_one_line(reference: Reference, tmp_path: Path) -> None:
     folder = reference.checkpoint
     assert (
         refused("explain", folder, "a", "--learner", "naive_bays")

@@ -1,4 +1,4 @@
-"""External models from the command line: their pickled state in a checkpoint, and what goes wrong with them."""
+"""External models from the command line: their pickled state in a checkpoint, and their errors."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ import pytest
 from streamlin import Pipeline
 from streamlin.checkpoint.file import load
 from streamlin.errors import CheckpointError, ConfigError
-from tests.integration.processes import refused, streamlin, together
+from tests.command_line import command_line, refused
+from tests.integration.processes import refused_by_process, streamlin
 from tests.integration.streams import content, json_lines, measured, real_events, write_lines
 from tests.locations import ROOT
 
@@ -46,7 +47,7 @@ pickle = true
 
 @pytest.fixture(scope="module")
 def stream(data: Path, folder: Path) -> Path:
-    """Real messages, none of which river's Bayes fails on."""
+    """Real messages; river's naive Bayes would fail on empty ones."""
     events = [event for event in real_events(data / "sms-spam.jsonl.gz", 320) if event["text"].strip()]
     return write_lines(folder / "guests.jsonl", events)
 
@@ -60,15 +61,15 @@ def config(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(stream: Path, config: Path, folder: Path) -> Path:
-    """The folder of a run that nothing interrupts."""
+    """The folder of an uninterrupted run."""
     out = folder / "external_models"
     out.mkdir()
-    streamlin(*arguments(stream, config, out))
+    command_line(*arguments(stream, config, out))
     return out
 
 
 def arguments(stream: Path, config: Path, out: Path) -> tuple[object, ...]:
-    """Of a run, from the folder in which `tests` is found."""
+    """Arguments of a run; the current folder must be that of `tests`."""
     return (
         *("run", stream, "--config", config, "--predictions", out / "predictions.jsonl", "--checkpoint", out / "state"),
         *("--report", out / "report.json", *SMALL),
@@ -80,11 +81,11 @@ def _where_the_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp_path: Path) -> None:
-    """Stopped twice, with other threads: the same lines and figures; the external models were unpickled each time."""
+def test_a_resumed_run_with_external_models_is_exact(stream: Path, config: Path, whole: Path, tmp_path: Path) -> None:
+    """Stopped twice and resumed with other threads, with external models unpickled: same predictions, same report."""
     for limit, threads in (70, 1), (111, 2), (None, 1):
         more = () if limit is None else ("--limit", limit)
-        streamlin(*arguments(stream, config, tmp_path), *more, "--set", f"pipeline.threads={threads}")
+        command_line(*arguments(stream, config, tmp_path), *more, "--set", f"pipeline.threads={threads}")
     assert content(tmp_path / "predictions.jsonl") == content(whole / "predictions.jsonl")
     assert measured(tmp_path / "report.json") == measured(whole / "report.json")
     learners = measured(whole / "report.json")["learners"]
@@ -94,15 +95,11 @@ def test_a_resumed_race_is_the_same(stream: Path, config: Path, whole: Path, tmp
     assert arrays["learners/bayes/pickle"].size > 1000
 
 
-def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
-    stream: Path, whole: Path, tmp_path: Path
-) -> None:
+def test_a_checkpoint_with_external_models_needs_allow_pickle(stream: Path, whole: Path, tmp_path: Path) -> None:
     state = whole / "state"
-    predict, inspect, serve = together(
-        lambda: refused("predict", state, stream, code=4),
-        lambda: refused("inspect", state, "--json", code=4),
-        lambda: refused("serve", state, 0, code=4),
-    )
+    predict = refused("predict", state, stream, code=4)
+    inspect = refused("inspect", state, "--json", code=4)
+    serve = refused("serve", state, 0, code=4)
     assert predict == inspect == serve
     assert predict.startswith(
         "the checkpoint holds pickled learners (bayes, sklearn), and unpickling runs any code that is in it"
@@ -110,16 +107,14 @@ def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
     assert "--allow-pickle" in predict
     with pytest.raises(CheckpointError, match="allow_pickle=True"):
         Pipeline.load(state)
-    predicted, inspected = together(
-        lambda: streamlin("predict", state, stream, "--allow-pickle", "--limit", 3),
-        lambda: streamlin("inspect", state, "--allow-pickle", "--json"),
-    )
+    predicted = command_line("predict", state, stream, "--allow-pickle", "--limit", 3)
+    inspected = command_line("inspect", state, "--allow-pickle", "--json")
     lines = predicted.lines
     assert [list(line["learners"]) for line in lines] == [["perceptron", "bayes", "sklearn", "mixture"]] * 3
     (found,) = inspected.lines
     assert found["learners"]["bayes"]["object"] == "tests.external_models.models:bayes"
     assert list(found["heaviest"]) == ["perceptron"]
-    shown = streamlin("inspect", state, "--allow-pickle").out
+    shown = command_line("inspect", state, "--allow-pickle").out
     assert "object=tests.external_models.models:bayes" in shown
     with Pipeline.load(state, allow_pickle=True) as pipeline:
         events = json_lines(stream)[:3]
@@ -131,7 +126,7 @@ def test_a_checkpoint_with_external_models_is_opened_by_those_who_allow_it(
 
 
 def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tmp_path: Path) -> None:
-    """Neither is what the checkpoint names imported: the module would leave a file."""
+    """The module that the checkpoint names is not imported either; its import would leave a file."""
     (tmp_path / "trap.py").write_text("open('sprung', 'w').close()\nfrom tests.external_models.plain import Counting\n")
     setting = "learners=[{kind = 'river', object = 'trap:Counting', pickle = true}]"
     env = {"PYTHONPATH": str(ROOT)}
@@ -139,21 +134,19 @@ def test_nothing_is_unpickled_before_it_is_allowed(stream: Path, whole: Path, tm
     where = {"cwd": tmp_path, "env": env}
     streamlin("run", stream, "--set", setting, "--checkpoint", "state", "--limit", 10, **where)
     (tmp_path / "sprung").unlink()
-    refused("predict", "state", stream, code=4, **where)
-    refused("inspect", "state", code=4, **where)
+    refused_by_process("predict", "state", stream, code=4, **where)
+    refused_by_process("inspect", "state", code=4, **where)
     assert not (tmp_path / "sprung").exists()
     streamlin("predict", "state", stream, "--allow-pickle", **where)
     assert (tmp_path / "sprung").exists()
 
 
-def test_an_external_model_that_may_not_be_pickled_has_no_checkpoint(
-    stream: Path, config: Path, tmp_path: Path
-) -> None:
+def test_without_pickle_an_external_model_has_no_checkpoint(stream: Path, config: Path, tmp_path: Path) -> None:
     off = "learners.bayes.pickle=false"
     line = refused(*arguments(stream, config, tmp_path), "--set", off)
     assert line.startswith("learners.bayes.pickle: an external model can be saved only by pickling; pickle = true")
     assert not (tmp_path / "state").exists()
-    done = streamlin("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
+    done = command_line("run", stream, "--config", config, "--set", off, "--limit", 20, *SMALL)
     assert done.out.startswith("20 events")
     with Pipeline(learners=[{"kind": "river", "object": "tests.external_models.models:bayes"}]) as pipeline:
         pipeline.learn_one("a", "x").learn_one("b", "y")
@@ -161,11 +154,11 @@ def test_an_external_model_that_may_not_be_pickled_has_no_checkpoint(
             pipeline.save(tmp_path / "copy")
 
 
-def test_an_external_model_that_fails(stream: Path, tmp_path: Path) -> None:
-    """It is retired, with a line at once and one in the summary, and stays so after a resume; or the run stops."""
+def test_a_failing_external_model_is_retired(stream: Path, tmp_path: Path) -> None:
+    """A line says so at once, another one in the summary; it stays retired after a resume."""
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
-    done = streamlin(*arguments(stream, config, tmp_path), "--limit", 150)
+    done = command_line(*arguments(stream, config, tmp_path), "--limit", 150)
     position = f"{stream}:{sum(len(line) + 1 for line in content(stream).splitlines()[:99])}"
     why = f"river is retired, it failed at {position}: ValueError: no more lessons"
     assert done.err.splitlines()[0] == f"streamlin: {why}; it abstains from now on"
@@ -174,44 +167,46 @@ def test_an_external_model_that_fails(stream: Path, tmp_path: Path) -> None:
     lines = json_lines(tmp_path / "predictions.jsonl")
     assert [line["learners"]["river"] is None for line in lines] == [i == 0 or i > 99 for i in range(150)]
     assert all(line["predicted"] is not None for line in lines[1:])
-    again = streamlin(*arguments(stream, config, tmp_path))
+    again = command_line(*arguments(stream, config, tmp_path))
     assert "retired" not in again.err
     report = measured(tmp_path / "report.json")
     error = {"position": position, "error": "ValueError: no more lessons"}
     assert report["learners"]["river"]["retired"] == error
     assert "retired" not in report["learners"]["perceptron"]
-    assert streamlin("inspect", tmp_path / "state", "--allow-pickle", "--json").lines[0]["events"] == report["events"]
+    assert (
+        command_line("inspect", tmp_path / "state", "--allow-pickle", "--json").lines[0]["events"] == report["events"]
+    )
 
 
-def test_an_external_model_that_stops_the_run(stream: Path, tmp_path: Path) -> None:
-    """Exit code 3; the run resumes from the last checkpoint once the external model is mended."""
+def test_a_failing_external_model_can_stop_the_run(stream: Path, tmp_path: Path) -> None:
+    """Exit code 3; the run can be resumed from the last checkpoint."""
     config = tmp_path / "failing.toml"
     config.write_text(FAILING)
     stop = ("--set", "learners.river.on_error=stop", "--set", "checkpoint.every_events=50")
-    done = streamlin(*arguments(stream, config, tmp_path), *stop, code=3)
+    done = command_line(*arguments(stream, config, tmp_path), *stop, code=3)
     assert done.err.startswith("streamlin: learner river failed at ")
     assert done.err.endswith(": ValueError: no more lessons\n")
-    (found,) = streamlin("inspect", tmp_path / "state", "--allow-pickle", "--json").lines
+    (found,) = command_line("inspect", tmp_path / "state", "--allow-pickle", "--json").lines
     assert found["events"] == 50
-    done = streamlin(*arguments(stream, config, tmp_path), *stop, "--limit", 49)
+    done = command_line(*arguments(stream, config, tmp_path), *stop, "--limit", 49)
     assert done.out.startswith("99 events")
 
 
-def test_labels_that_come_later(stream: Path, config: Path, tmp_path: Path) -> None:
+def test_external_models_learn_the_texts_of_delayed_labels(stream: Path, config: Path, tmp_path: Path) -> None:
     """The texts that external models learn are those that the labels belong to: the same result as with labels at once.
 
     With each label one text late an external model learns the same events in the same order.
     """
     setting = "learners=[{kind = 'river', object = 'tests.external_models.plain:Stateful', pickle = true}]"
     more = ("--set", setting, "--checkpoint", tmp_path / "state", "--set", "pipeline.batch_size=7")
-    streamlin("run", stream, *more, "--label-delay", 10, "--limit", 100)
+    command_line("run", stream, *more, "--label-delay", 10, "--limit", 100)
     with Pipeline.load(tmp_path / "state", allow_pickle=True) as pipeline:
         seen = pipeline._state.model.external_models["river"]._adapter.model.seen
     assert seen == [event["text"] for event in json_lines(stream)[:90]]
 
 
 def test_bad_external_models_never_start(stream: Path, tmp_path: Path) -> None:
-    """Exit code 2, one line that says what was found."""
+    """Exit code 2, and one line names the key."""
     cases = {
         "{kind = 'river'}": "learners.river.object: a value is missing",
         "{kind = 'river', object = 'my_models'}": "learners.river.object: string should match pattern",

@@ -1,4 +1,4 @@
-"""`--follow`: a log that another process writes, rotates and stops writing while streamlin reads."""
+"""`--follow`: a log that another process writes and rotates while streamlin reads it."""
 
 import json
 import signal
@@ -25,7 +25,7 @@ class Follower:
         return self.process
 
     def ids(self) -> list[str]:
-        """Of the events whose predictions can be read."""
+        """Ids of the events whose predictions are written."""
         if not self.out.exists():
             return []
         text = self.out.read_bytes()
@@ -51,8 +51,8 @@ def lines(*numbers: int) -> str:
     return "".join(json.dumps({"id": number, "text": f"event {number}", "label": "x"}) + "\n" for number in numbers)
 
 
-def test_what_is_written_is_predicted_and_readable(follower: Follower) -> None:
-    """Also a file that is not there yet, a line that comes in pieces, rotations, a stop, a kill; once each."""
+def test_lines_of_a_rotated_log_are_predicted_once_each(follower: Follower) -> None:
+    """With a file that does not exist yet, a line in pieces, all kinds of rotation, a stop and a kill."""
     with Writer() as writer:
         until(follower.state.exists, follower.process)
         writer.open(follower.log)
@@ -90,7 +90,7 @@ def test_what_is_written_is_predicted_and_readable(follower: Follower) -> None:
 
 
 def test_compressed_predictions_are_readable_at_once(tmp_path: Path) -> None:
-    """What was written to a gzip file is flushed when nothing more comes for a moment."""
+    """A gzip file is flushed when no more events come for a moment."""
     log, out = tmp_path / "app.log", tmp_path / "out.jsonl.gz"
     log.write_bytes(b"one\ntwo\n")
     process = start("run", log, "--follow", "--predictions", out)
@@ -100,7 +100,7 @@ def test_compressed_predictions_are_readable_at_once(tmp_path: Path) -> None:
     assert len(json_lines(out)) == 2
 
 
-def test_from_the_end_and_no_further_than_a_limit(tmp_path: Path) -> None:
+def test_follow_from_the_end_stops_at_a_limit(tmp_path: Path) -> None:
     log, out = tmp_path / "app.log", tmp_path / "out.jsonl"
     log.write_bytes(b"one\ntwo\n")
     process = start("run", f"{log}?start=end", "--follow", "--predictions", out, "--limit", 2)
@@ -113,13 +113,13 @@ def test_from_the_end_and_no_further_than_a_limit(tmp_path: Path) -> None:
 
 
 def _readable(out: Path) -> list[str]:
-    """Positions of the predictions that `zcat` gets out of a file which is still being written."""
+    """Positions of the predictions that `gzip -dc` reads from a file that is still written."""
     text = subprocess.run(["gzip", "-dcq", out], capture_output=True).stdout if out.exists() else b""
     return [json.loads(line)["position"] for line in text.splitlines()]
 
 
-def test_a_quiet_run_keeps_what_it_has_learned(tmp_path: Path) -> None:
-    """Few events and no end: the time alone brings a checkpoint."""
+def test_a_quiet_run_writes_a_checkpoint_by_time(tmp_path: Path) -> None:
+    """Few events and no end of the source: the checkpoint becomes due by time."""
     log, state = tmp_path / "app.jsonl", tmp_path / "state"
     log.write_text(lines(1, 2, 3))
     every = ("--set", "checkpoint.every_seconds=0.2")

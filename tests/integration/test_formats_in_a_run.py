@@ -1,16 +1,16 @@
-"""Every format through the command: by suffix, by `format=`, with its options in the URL."""
+"""Every format from the command line: by suffix, by `format=`, and with options in the URL."""
 
 from pathlib import Path
 from typing import Any
 
-from tests.integration.processes import streamlin, together
+from tests.command_line import command_line
 from tests.integration.streams import json_lines, measured, real_events
 
 EVENTS = 300
 
 
 def written_as(suffix: str, events: list[dict[str, Any]]) -> bytes:
-    """The events, whose texts are single words and blanks, in a format."""
+    """The events in a format; their texts must be words and blanks."""
     rows: dict[str, Any] = {
         "csv": lambda event: f'"{event["text"]}",{event["label"]},{event["id"]}',
         "tsv": lambda event: f"{event['text']}\t{event['label']}\t{event['id']}",
@@ -22,8 +22,8 @@ def written_as(suffix: str, events: list[dict[str, Any]]) -> bytes:
     return (header + "".join(rows[suffix](event) + "\r\n" for event in events)).encode()
 
 
-def test_one_stream_in_every_format(data: Path, tmp_path: Path) -> None:
-    """The same words and labels give the same accuracy, whatever they are written in."""
+def test_every_format_gives_the_same_report(data: Path, tmp_path: Path) -> None:
+    """The same words and labels give the same report and predictions in every format."""
     events = real_events(data / "trec-6.jsonl.gz", EVENTS)
     for event in events:
         event["text"] = " ".join(word for word in event["text"].lower().split() if word.isalnum())
@@ -40,10 +40,10 @@ def test_one_stream_in_every_format(data: Path, tmp_path: Path) -> None:
 
     def run(suffix: str) -> dict[str, Any]:
         report, out = tmp_path / f"{suffix}.json", tmp_path / f"{suffix}.out"
-        streamlin("run", urls[suffix], "--report", report, "--predictions", out)
+        command_line("run", urls[suffix], "--report", report, "--predictions", out)
         return measured(report)
 
-    reports = together(*(lambda suffix=suffix: run(suffix) for suffix in urls))
+    reports = [run(suffix) for suffix in urls]
     assert reports[0]["events"] == reports[0]["labelled"] == EVENTS
     assert reports[0]["dead_letters"] == 0
     assert all(report == reports[0] for report in reports)
@@ -53,24 +53,25 @@ def test_one_stream_in_every_format(data: Path, tmp_path: Path) -> None:
         assert suffix == "ft" or [line["id"] for line in lines] == [event["id"] for event in events]
 
 
-def test_logs(data: Path, tmp_path: Path) -> None:
-    """Raw logs with a preset: nothing in them is a dead letter."""
+def test_log_presets_read_raw_logs_without_dead_letters(data: Path, tmp_path: Path) -> None:
+    """Labels come from the level or the alert mark of each line."""
     labels = {"BGL": {"normal", "alert"}, "Zookeeper": {"INFO", "WARN", "ERROR"}}
 
     def run(log: str) -> dict[str, Any]:
         url, report = f"{data}/logs/{log}_2k.log?format=regex&preset={log.lower()}", tmp_path / f"{log}.json"
-        streamlin("run", url, "--report", report, "--set", "features.words.masks=['ip', 'hex', 'number']")
+        command_line("run", url, "--report", report, "--set", "features.words.masks=['ip', 'hex', 'number']")
         return measured(report)
 
-    for found, log in zip(together(*(lambda log=log: run(log) for log in labels)), labels, strict=True):
+    for log in labels:
+        found = run(log)
         assert (found["events"], found["labelled"], found["dead_letters"]) == (2000, 2000, 0)
         assert set(found["labels"]) == labels[log]
 
 
-def test_plain_text_and_folders(data: Path, tmp_path: Path) -> None:
-    """Lines without labels are predicted by nobody, as nobody has learned; a pattern takes all its files by name."""
+def test_plain_text_of_a_file_pattern_has_no_labels(data: Path, tmp_path: Path) -> None:
+    """Without labels nothing is learned and nothing predicted; the files of a pattern are read in order of name."""
     out = tmp_path / "out"
-    done = streamlin("run", f"{data}/logs/H*_2k.log?format=text", "--predictions", out, "--limit", 2100)
+    done = command_line("run", f"{data}/logs/H*_2k.log?format=text", "--predictions", out, "--limit", 2100)
     lines = json_lines(out)
     assert done.out.startswith("2,100 events · 2,100 without label · 0 labels")
     assert lines[0]["position"] == f"{data}/logs/HDFS_2k.log:0"
@@ -81,4 +82,6 @@ def test_plain_text_and_folders(data: Path, tmp_path: Path) -> None:
 def test_a_folder_has_the_format_of_its_files(tmp_path: Path) -> None:
     for name, text in (("a.csv", "one"), ("b.csv", "two"), (".hidden.jsonl", "no")):
         (tmp_path / name).write_text(f"text,label\n{text},x\n")
-    assert streamlin("run", tmp_path, "--learner", "perceptron").out.startswith("2 events · 1 label · 0 dead letters")
+    assert command_line("run", tmp_path, "--learner", "perceptron").out.startswith(
+        "2 events · 1 label · 0 dead letters"
+    )

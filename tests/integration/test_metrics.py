@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -15,11 +14,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from streamlin.monitoring.prometheus.families import collision_share
+from tests.command_line import refused
 from tests.integration.conftest import Reference
 from tests.integration.pages import asked, started
-from tests.integration.processes import PATIENCE, finish, refused, start, until
+from tests.integration.processes import PATIENCE, finish, refused_by_process, start, until
 from tests.integration.streams import measured
 from tests.integration.test_dashboard import hostile_stream
+from tests.required import program
 
 Samples = dict[tuple[str, ...], float]
 SPANS = {"running": "", "window": "window_", "fading": "fading_"}
@@ -79,13 +80,8 @@ def test_figures_are_the_reports(reference: Reference, tmp_path: Path) -> None:
 
 
 def test_names_follow_the_conventions(reference: Reference) -> None:
-    """promtool has nothing to say. Where it is missing, prometheus-client's parser has read them in the test above."""
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        message = "no promtool on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    """promtool has nothing to say."""
+    promtool = program("promtool")
     process, url = started("run", reference.stream, "--follow", "--dead-letters", "null://", option="--metrics")
     until(lambda: scraped(url).get(("streamlin_events_total",)) == reference.events, process)
     own = "".join(
@@ -168,7 +164,7 @@ def test_a_missing_package(sms: Path, tmp_path: Path, package: str) -> None:
     missing = f"raise ModuleNotFoundError('No module named {package}', name='{package}')"
     (tmp_path / f"{package}.py").write_text(missing)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    assert refused("run", sms, "--metrics", 0, env={"PYTHONPATH": path}) == (
+    assert refused_by_process("run", sms, "--metrics", 0, env={"PYTHONPATH": path}) == (
         f"--metrics needs {package}, which is not installed: pip install 'streamlin[metrics]'"
     )
 

@@ -1,4 +1,4 @@
-"""In a real notebook: a kernel of Jupyter runs it."""
+"""A pipeline in a real notebook, run by a Jupyter kernel."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ report = pipeline.run({path!r}).finish()
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
-    """What each of two cells, a run and its pipeline, gave out."""
+    """Outputs of two cells: a run, and its pipeline."""
     folder = tmp_path_factory.mktemp("notebook")
     path = folder / "in.jsonl"
     lines = [f'{{"text": "word{n % 3} <b>", "label": "label{n % 3}"}}\n' for n in range(3000)]
@@ -32,7 +32,7 @@ def html_of(output: Any) -> str:
     return str(output["data"]["text/html"])
 
 
-def test_a_run_shows_a_bar_and_a_table(outputs: list[list[Any]]) -> None:
+def test_a_run_in_a_notebook_shows_progress_and_a_table(outputs: list[list[Any]]) -> None:
     shown, *_ = (html_of(output) for output in outputs[0] if output["output_type"] == "display_data")
     assert "3,000 events" in shown, "the end is drawn"
     assert "naive_bayes" in shown
@@ -40,12 +40,12 @@ def test_a_run_shows_a_bar_and_a_table(outputs: list[list[Any]]) -> None:
     assert value == total > 0
 
 
-def test_news_are_printed(outputs: list[list[Any]]) -> None:
+def test_news_are_printed_below_the_cell(outputs: list[list[Any]]) -> None:
     printed = "".join(output["text"] for output in outputs[0] if output["output_type"] == "stream")
     assert "dead letter at " in printed
 
 
-def test_a_pipeline_is_shown_as_its_table(outputs: list[list[Any]]) -> None:
+def test_a_pipeline_is_displayed_as_its_table(outputs: list[list[Any]]) -> None:
     (shown,) = outputs[1]
     assert "perceptron" in html_of(shown)
     assert shown["data"]["text/plain"] == "<Pipeline naive_bayes, perceptron: 3,000 events, 3 labels>"

@@ -9,9 +9,10 @@ from playwright.sync_api import Browser, expect
 
 from streamlin import Pipeline
 from streamlin.monitoring.html_report import html_report
+from tests.command_line import command_line
 from tests.evaluation.toy_metrics import WITH_TOYS, BalancedAccuracy
 from tests.integration.pages import started
-from tests.integration.processes import finish, kill, streamlin
+from tests.integration.processes import finish, kill
 from tests.integration.streams import real_events, write_lines
 from tests.integration.test_dashboard import HOSTILE, hostile_stream
 from tests.integration.visits import Visit
@@ -185,7 +186,7 @@ def test_a_report_for_the_browser(browser: Browser, data: Path, tmp_path: Path) 
         events[20 * number] |= {"text": text, "label": text[:60], "kind": kind}
     stream = write_lines(tmp_path / "in.jsonl", events)
     page, report = tmp_path / "report.html", tmp_path / "report.json"
-    streamlin("run", stream, "--report", page, "--report", report, "--slice-by", "kind")
+    command_line("run", stream, "--report", page, "--report", report, "--slice-by", "kind")
     whole = json.loads(report.read_text())
     visit = Visit(browser, page.as_uri())
     visit.state("report of a run")
@@ -276,9 +277,9 @@ def test_an_explanation_for_the_browser(browser: Browser, tmp_path: Path) -> Non
     """One file; what strangers wrote is text, words are shaded, by day and by night, and a phone is wide enough."""
     texts = [text[:5000] for text in HOSTILE if "\x00" not in text]
     stream = hostile_stream(tmp_path / "in.jsonl")
-    streamlin("run", stream, "--checkpoint", tmp_path / "state", "--set", "features.names=1000")
+    command_line("run", stream, "--checkpoint", tmp_path / "state", "--set", "features.names=1000")
     page = tmp_path / "why.html"
-    streamlin("explain", tmp_path / "state", "--html", page, "--learner", "naive_bayes", "--", *texts)
+    command_line("explain", tmp_path / "state", "--html", page, "--learner", "naive_bayes", "--", *texts)
     for scheme in ("light", "dark"):
         visit = Visit(browser, page.as_uri(), color_scheme=scheme, viewport={"width": 400, "height": 800})
         assert not visit.complaints

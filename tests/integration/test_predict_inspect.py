@@ -1,4 +1,4 @@
-"""What a checkpoint is good for besides going on."""
+"""`predict` and `inspect` on a checkpoint."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from streamlin.checkpoint.file import CURRENT
+from tests.command_line import command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import refused, streamlin, together
 from tests.integration.streams import content, json_lines, measured, real_events, write_lines
 
 LEARNERS = ["naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression"]
@@ -15,19 +15,17 @@ LEARNERS = ["naive_bayes", "perceptron", "averaged_perceptron", "passive_aggress
 
 @pytest.fixture(scope="module")
 def later(data: Path, folder: Path) -> list[dict[str, str]]:
-    """The messages behind those that the reference run has learned."""
+    """The messages after those of the reference run."""
     return real_events(data / "sms-spam.jsonl.gz", 1500)[1200:]
 
 
 def test_predict_learns_nothing(reference: Reference, later: list[dict[str, str]], tmp_path: Path) -> None:
-    """Labels are shown and change nothing: neither a prediction, nor one byte of the checkpoint."""
+    """Labels appear in the output but change neither a prediction nor a byte of the checkpoint."""
     before = (reference.checkpoint / CURRENT).read_bytes()
     hidden = write_lines(tmp_path / "hidden.jsonl", [{"id": event["id"], "text": event["text"]} for event in later])
     shown = write_lines(tmp_path / "shown.jsonl", later)
-    without, with_labels = together(
-        lambda: streamlin("predict", reference.checkpoint, hidden, "--predictions", tmp_path / "out.jsonl"),
-        lambda: streamlin("predict", reference.checkpoint, shown),
-    )
+    without = command_line("predict", reference.checkpoint, hidden, "--predictions", tmp_path / "out.jsonl")
+    with_labels = command_line("predict", reference.checkpoint, shown)
     assert (without.out, without.err, with_labels.err) == ("", "", "")
     lines = with_labels.lines
     labels = [line.pop("label") for line in lines]
@@ -40,33 +38,33 @@ def test_predict_learns_nothing(reference: Reference, later: list[dict[str, str]
     assert all(0.5 <= line["confidence"] <= 1 for line in lines)
 
 
-def test_predict_is_the_run_s_next_prediction(
+def test_predict_equals_the_next_prediction_of_a_run(
     reference: Reference, later: list[dict[str, str]], tmp_path: Path
 ) -> None:
-    """For the first event behind the checkpoint `predict` and a run that goes on say the same, to the last digit."""
+    """For the first event after the checkpoint, `predict` and a resumed run give the same line."""
     for name in reference.checkpoint.iterdir():
         (tmp_path / name.name).write_bytes(name.read_bytes())
     stream = write_lines(tmp_path / "later.jsonl", later)
-    predicted = streamlin("predict", tmp_path, stream, "--limit", 1)
-    going_on = streamlin("run", stream, "--checkpoint", tmp_path, "--predictions", "-", "--limit", 1)
+    predicted = command_line("predict", tmp_path, stream, "--limit", 1)
+    going_on = command_line("run", stream, "--checkpoint", tmp_path, "--predictions", "-", "--limit", 1)
     assert predicted.out == going_on.out
     assert predicted.out.count("\n") == 1
     assert going_on.err.startswith("1,201 events")
 
 
-def test_standard_input_with_options(reference: Reference) -> None:
-    """What looks like an option `-?` of the command is the source, for `run` and `predict`."""
+def test_standard_input_takes_options_of_a_source(reference: Reference) -> None:
+    """`-?format=csv` looks like an option `-?` of the command, but is the source of `run` and `predict`."""
     table = b"text,label\nfree prize,spam\n"
-    predicted = streamlin("predict", reference.checkpoint, "-?format=csv", stdin=table)
-    run = streamlin("run", "-?format=csv", "--predictions", "-", "--learner", "perceptron", stdin=table)
+    predicted = command_line("predict", reference.checkpoint, "-?format=csv", stdin=table)
+    run = command_line("run", "-?format=csv", "--predictions", "-", "--learner", "perceptron", stdin=table)
     assert [line["position"] for line in (*predicted.lines, *run.lines)] == ["-:11", "-:11"]
     assert run.err.startswith("1 event · 1 label ")
 
 
 def test_predict_from_standard_input(reference: Reference) -> None:
-    """Labels that were never learned are shown, bad records counted and shown; no id: the position."""
+    """Unknown labels are shown, bad records are shown and counted; without an id a line has the position."""
     lines = [b'{"text": "free prize", "label": "never seen"}', b"bad", b'{"id": 7, "text": ""}']
-    done = streamlin("predict", reference.checkpoint, stdin=b"\n".join(lines))
+    done = command_line("predict", reference.checkpoint, stdin=b"\n".join(lines))
     first, second = done.lines
     assert (first["position"], first["label"]) == ("-:0", "never seen")
     assert (second["id"], "label" in second) == ("7", False)
@@ -77,7 +75,7 @@ def test_predict_from_standard_input(reference: Reference) -> None:
 
 
 def test_predict_with_a_sink_for_dead_letters(reference: Reference, tmp_path: Path) -> None:
-    done = streamlin("predict", reference.checkpoint, reference.stream, "--dead-letters", tmp_path / "dead")
+    done = command_line("predict", reference.checkpoint, reference.stream, "--dead-letters", tmp_path / "dead")
     assert len(done.lines) == reference.events
     assert content(tmp_path / "dead") == content(reference.dead_letters)
     out = tmp_path / "out"
@@ -87,18 +85,16 @@ def test_predict_with_a_sink_for_dead_letters(reference: Reference, tmp_path: Pa
     assert content(out) == b"precious\n"
 
 
-def test_previous_checkpoint(reference: Reference) -> None:
+def test_previous_uses_the_checkpoint_before_the_last(reference: Reference) -> None:
     """The reference run wrote two: one before its first line, one at its end."""
-    predicted, inspected = together(
-        lambda: streamlin("predict", reference.checkpoint, "--previous", stdin=b'{"text": "a"}'),
-        lambda: streamlin("inspect", reference.checkpoint, "--previous", "--json"),
-    )
+    predicted = command_line("predict", reference.checkpoint, "--previous", stdin=b'{"text": "a"}')
+    inspected = command_line("inspect", reference.checkpoint, "--previous", "--json")
     assert predicted.lines[0]["predicted"] is None
     assert (inspected.lines[0]["checkpoint"], inspected.lines[0]["events"]) == (1, 0)
 
 
 def test_inspect_as_json(reference: Reference) -> None:
-    (found,) = streamlin("inspect", reference.checkpoint, "--json", "--top", 2).lines
+    (found,) = command_line("inspect", reference.checkpoint, "--json", "--top", 2).lines
     report = measured(reference.report)
     assert {key: found[key] for key in ("checkpoint", "events", "labelled", "dead_letters")} == {
         "checkpoint": 2,
@@ -129,9 +125,9 @@ def test_inspect_as_json(reference: Reference) -> None:
 
 
 def test_inspect_for_people(reference: Reference) -> None:
-    """Everything that --json gives, as tables that no terminal's width cuts off."""
-    out = streamlin("inspect", reference.checkpoint).out
-    found = json.loads(streamlin("inspect", reference.checkpoint, "--json").out)
+    """The content of --json as tables that the width of a terminal does not cut off."""
+    out = command_line("inspect", reference.checkpoint).out
+    found = json.loads(command_line("inspect", reference.checkpoint, "--json").out)
     assert out.startswith(f"checkpoint 2 · {reference.events:,} events")
     for word in (*LEARNERS, "C=0.1", "ham", "spam", f"{reference.stream.stat().st_size:,}"):
         assert word in out

@@ -1,4 +1,4 @@
-"""What a run learned after it was stopped or killed anywhere equals what it would have learned unkilled."""
+"""A run that was stopped or killed anywhere and resumed gives the same results as an uninterrupted one."""
 
 import random
 import shutil
@@ -10,18 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import Done, command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import Done, finish, kill, refused, start, streamlin, together, until
+from tests.integration.processes import finish, kill, start, until
 from tests.integration.streams import assert_same_state, content, json_lines, measured, real_events, write_lines
 
 SMALL = ("--set", "pipeline.batch_size=20", "--set", "checkpoint.every_events=50")
-"""Checkpoints so often that a kill falls between any two steps of one."""
+"""Checkpoints so frequent that a kill may come between any two steps of writing one."""
 FIRST, SECOND = 97, 31
-"""Events of the first two runs where there are more."""
+"""Events of the first two of three runs."""
 
 
 class Run:
-    """A run that is started again and again, with its files in a folder."""
+    """A run that can be started repeatedly, with its files in a folder."""
 
     def __init__(self, reference: Reference, folder: Path, suffix: str = "", mode: str = "") -> None:
         self.reference = reference
@@ -36,17 +37,17 @@ class Run:
         )
 
     def slow(self, *more: object) -> "subprocess.Popen[bytes]":
-        """Start it at a pace that leaves time to do something to it."""
+        """Start it at a pace that leaves time to stop or kill it."""
         return start(*self.arguments(*more, pace="?rate=1500"))
 
     def written(self) -> int:
         return self.predictions.stat().st_size if self.predictions.exists() else 0
 
     def to_the_end(self, *more: object) -> Done:
-        return streamlin(*self.arguments(*more))
+        return command_line(*self.arguments(*more))
 
     def assert_complete(self, before: bytes = b"") -> None:
-        """Nothing tells it from a run that was never interrupted."""
+        """All its results equal those of an uninterrupted run."""
         assert content(self.predictions) == before + content(self.reference.predictions)
         assert content(self.dead_letters) == content(self.reference.dead_letters)
         assert measured(self.report) == measured(self.reference.report)
@@ -60,7 +61,7 @@ def run(reference: Reference, tmp_path: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def stopped_twice(reference: Reference, folder: Path) -> Run:
-    """A run that two limits stopped, in the middle of batches, and a copy of what it left."""
+    """A run that two limits have stopped in the middle of batches, and a copy of its files."""
     (folder / "begun").mkdir()
     run = Run(reference, folder / "begun")
     for limit, threads in (FIRST, 1), (SECOND, 2):
@@ -71,24 +72,24 @@ def stopped_twice(reference: Reference, folder: Path) -> Run:
 
 @pytest.fixture
 def begun(stopped_twice: Run, folder: Path) -> Run:
-    """The same run, as it was left."""
+    """The same run with its files as they were."""
     shutil.rmtree(folder / "begun")
     shutil.copytree(folder / "begun.copy", folder / "begun")
     return stopped_twice
 
 
-def test_nothing_is_lost_where_nothing_is_interrupted(reference: Reference) -> None:
+def test_an_uninterrupted_run_accounts_for_every_record(reference: Reference) -> None:
     report = measured(reference.report)
     assert report["events"] == reference.events == content(reference.predictions).count(b"\n")
     assert report["dead_letters"] == content(reference.dead_letters).count(b"\n")
     assert report["events"] + report["dead_letters"] == reference.records
 
 
-def killed_again_and_again(reference: Reference, folder: Path, suffix: str, mode: str) -> None:
-    """Kill a run at random places of its output, twice; then let it run."""
+@pytest.mark.parametrize(("suffix", "mode"), [("", "overwrite"), (".gz", ""), (".zst", ""), ("", "append")])
+def test_a_run_killed_anywhere_resumes_exactly(reference: Reference, tmp_path: Path, suffix: str, mode: str) -> None:
+    """It is killed twice at random places of its output; with any sink, empty or not."""
     chance, before = random.Random(suffix + mode), b"{}\n" if mode == "append" else b""
-    folder.mkdir()
-    run = Run(reference, folder, suffix, f"?mode={mode}" if mode else "")
+    run = Run(reference, tmp_path, suffix, f"?mode={mode}" if mode else "")
     if mode:
         run.predictions.write_bytes(b"{}\n")
     for _ in range(2):
@@ -102,14 +103,9 @@ def killed_again_and_again(reference: Reference, folder: Path, suffix: str, mode
     run.assert_complete(before)
 
 
-def test_killed_anywhere(reference: Reference, tmp_path: Path) -> None:
-    """Whatever the sink, and what was in it before."""
-    sinks = [("", "overwrite"), (".gz", ""), (".zst", ""), ("", "append")]
-    together(*(lambda sink=sink: killed_again_and_again(reference, tmp_path / str(sink), *sink) for sink in sinks))
-
-
-def stopped(run: Run, number: signal.Signals) -> None:
-    """Stop a run by a signal, look at what it leaves, and let it go on."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_a_run_in_good_order(run: Run, number: signal.Signals) -> None:
+    """It finishes the batch, writes the checkpoint and prints the summary; a resumed run repeats nothing."""
     process = run.slow()
     until(lambda: run.written() > 10_000, process)
     process.send_signal(number)
@@ -124,26 +120,16 @@ def stopped(run: Run, number: signal.Signals) -> None:
     run.assert_complete()
 
 
-def test_told_to_stop(reference: Reference, tmp_path: Path) -> None:
-    """It finishes the batch, writes the checkpoint, prints the summary; nothing is done twice."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        (tmp_path / number.name).mkdir()
-    together(
-        lambda: stopped(Run(reference, tmp_path / "SIGTERM"), signal.SIGTERM),
-        lambda: stopped(Run(reference, tmp_path / "SIGINT"), signal.SIGINT),
-    )
-
-
-def test_stopped_before_it_began(run: Run, tmp_path: Path) -> None:
-    """A signal while it still opens things stops it as well, in good order."""
+def test_a_signal_during_opening_stops_in_good_order(run: Run, tmp_path: Path) -> None:
+    """The signal comes while sources and sinks are opened."""
     process = start("run", "-", "--checkpoint", tmp_path / "state", stdin=subprocess.PIPE)
     until((tmp_path / "state" / "lock").exists, process)
     process.send_signal(signal.SIGTERM)
     assert finish(process).code == 0
 
 
-def test_limits_in_steps(begun: Run) -> None:
-    """`--limit` counts a run's own events, the report all; and a limit may fall anywhere."""
+def test_limits_may_stop_a_run_anywhere(begun: Run) -> None:
+    """`--limit` counts the events of one run, the report those of all runs."""
     assert measured(begun.report)["events"] == FIRST + SECOND == content(begun.predictions).count(b"\n")
     begun.to_the_end()
     begun.assert_complete()
@@ -153,7 +139,7 @@ def test_limits_in_steps(begun: Run) -> None:
     assert (begun.state / "checkpoint.safetensors").read_bytes() == before
 
 
-def test_limit_of_none(run: Run) -> None:
+def test_limit_zero_reads_nothing(run: Run) -> None:
     run.to_the_end("--limit", 0)
     assert measured(run.report)["events"] == 0
     assert content(run.predictions) == b""
@@ -168,47 +154,42 @@ def test_a_fresh_run_touches_no_predictions(run: Run) -> None:
     assert content(run.predictions) == b"precious\n"
 
 
-def test_predictions_that_the_checkpoint_knows_are_gone(begun: Run) -> None:
+def test_missing_predictions_end_a_resumed_run(begun: Run) -> None:
     begun.predictions.write_bytes(content(begun.predictions)[:-1])
     line = refused(*begun.arguments(), code=3)
     assert f"{begun.predictions} has" in line
     assert "but the checkpoint expects" in line
 
 
-def test_another_source_goes_on_learning(reference: Reference, data: Path, tmp_path: Path) -> None:
-    """Two files one after the other under one checkpoint: as if they were one folder's."""
+def test_two_sources_one_after_another_equal_one_folder(reference: Reference, data: Path, tmp_path: Path) -> None:
+    """Two files read one after the other with one checkpoint give what a folder of both gives."""
     folder = tmp_path / "streams"
     folder.mkdir()
     events = real_events(data / "trec-6.jsonl.gz", 600)
     one, two = write_lines(folder / "1.jsonl", events[:350]), write_lines(folder / "2.jsonl", events[350:])
     whole, apart = tmp_path / "whole.jsonl", tmp_path / "apart.jsonl"
-    together(
-        lambda: streamlin("run", folder, "--predictions", whole, "--checkpoint", tmp_path / "whole"),
-        lambda: streamlin("run", one, "--predictions", apart, "--checkpoint", tmp_path / "apart"),
-    )
-    streamlin("run", two, "--predictions", apart, "--checkpoint", tmp_path / "apart")
+    command_line("run", folder, "--predictions", whole, "--checkpoint", tmp_path / "whole")
+    command_line("run", one, "--predictions", apart, "--checkpoint", tmp_path / "apart")
+    command_line("run", two, "--predictions", apart, "--checkpoint", tmp_path / "apart")
     assert content(apart) == content(whole)
     assert_same_state(tmp_path / "apart", tmp_path / "whole", places=False)
-    done = streamlin("run", one, "--checkpoint", tmp_path / "apart")
+    done = command_line("run", one, "--checkpoint", tmp_path / "apart")
     assert done.out.startswith("600 events")
 
 
-def test_previous(begun: Run) -> None:
-    """The checkpoint before the last goes on as the last would have, with the predictions cut back to it.
-
-    A source that can't be read costs no checkpoint.
-    """
-    assert streamlin("inspect", begun.state, "--previous", "--json").lines[0]["events"] == FIRST
+def test_previous_resumes_from_the_checkpoint_before_the_last(begun: Run) -> None:
+    """Predictions are cut back to it. A source that can't be read does not use up a checkpoint."""
+    assert command_line("inspect", begun.state, "--previous", "--json").lines[0]["events"] == FIRST
     refused("run", "none.jsonl", "--checkpoint", begun.state, "--previous", code=3)
-    assert streamlin("inspect", begun.state, "--json").lines[0]["events"] == FIRST + SECOND
+    assert command_line("inspect", begun.state, "--json").lines[0]["events"] == FIRST + SECOND
     begun.to_the_end("--previous", "--limit", 1)
     assert measured(begun.report)["events"] == FIRST + 1 == content(begun.predictions).count(b"\n")
     begun.to_the_end()
     begun.assert_complete()
 
 
-def test_a_checkpoint_that_cannot_be_used(begun: Run) -> None:
-    """Cut off, damaged or gone: exit code 4, the previous one is offered, and works."""
+def test_a_damaged_checkpoint_is_refused_and_previous_works(begun: Run) -> None:
+    """Cut off, damaged or missing: exit code 4, and the message offers --previous, which works."""
     path = begun.state / "checkpoint.safetensors"
     whole = bytearray(path.read_bytes())
     path.write_bytes(whole[:-10])
@@ -228,8 +209,8 @@ def assert_refused(run: Run, *says: str) -> None:
     assert all(word in line for word in (*says, "--previous")), line
 
 
-def test_a_checkpoint_of_another_configuration(reference: Reference) -> None:
-    """The line names the key that differs; places, pace and threads are no part of it."""
+def test_a_checkpoint_of_another_configuration_names_the_key(reference: Reference) -> None:
+    """Places, pace and threads may differ."""
     cases = {
         "--set features.bits=18": "features.bits: 20 in the checkpoint, 18 now",
         "--set learners.passive_aggressive.C=0.5": "learners.passive_aggressive.C: 0.1 in the checkpoint, 0.5 now",
@@ -240,18 +221,18 @@ def test_a_checkpoint_of_another_configuration(reference: Reference) -> None:
         assert says in refused(*arguments, *case.split(), code=4)
 
 
-def test_one_process_a_folder(run: Run, tmp_path: Path) -> None:
+def test_a_checkpoint_folder_belongs_to_one_process(run: Run, tmp_path: Path) -> None:
     first = start("run", "-", "--checkpoint", tmp_path / "state", "--predictions", "-", stdin=subprocess.PIPE)
     until((tmp_path / "state" / "checkpoint.safetensors").exists, first)
     line = refused("run", run.reference.stream, "--checkpoint", tmp_path / "state", code=4)
     assert line == f"{tmp_path / 'state'} is in use by another streamlin process"
     out, _ = first.communicate(b'{"text": "a", "label": "x"}\n')
     assert (first.returncode, out.count(b"\n")) == (0, 1)
-    assert streamlin("inspect", tmp_path / "state", "--json").lines[0]["events"] == 1
+    assert command_line("inspect", tmp_path / "state", "--json").lines[0]["events"] == 1
 
 
-def test_other_sinks_after_a_resume(begun: Run, tmp_path: Path) -> None:
-    """Every event has one line, here or there, also after a kill; no line is torn."""
+def test_a_resumed_run_may_write_to_another_sink(begun: Run, tmp_path: Path) -> None:
+    """Every event has one whole line in one of the two sinks, even after a kill."""
     first, more = begun.predictions, Run(begun.reference, tmp_path)
     more.state, more.dead_letters = begun.state, begun.dead_letters
     process = more.slow()

@@ -1,23 +1,24 @@
-"""What `run` can be told, and what it tells."""
+"""Options and outputs of `run`."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from tests.command_line import command_line, refused
 from tests.integration.conftest import Reference
-from tests.integration.processes import refused, streamlin, together
+from tests.integration.processes import streamlin
 from tests.integration.streams import content, json_lines, measured, write_lines
 
 LEARNERS = ["naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression"]
 
 
-def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> None:
-    """The table and the JSON hold the same figures; the report replaces an older one, behind a link too."""
+def test_summary_and_report_hold_the_same_metrics(reference: Reference, tmp_path: Path) -> None:
+    """The table and the JSON hold the same figures; the report replaces an older one, also through a link."""
     report = tmp_path / "report.json"
     report.symlink_to("older.json")
     (tmp_path / "older.json").write_text("an older one")
-    done = streamlin("run", reference.stream, "--report", report, "--predictions", "null://", "--slice-by", "label")
+    done = command_line("run", reference.stream, "--report", report, "--predictions", "null://", "--slice-by", "label")
     whole = json.loads(report.read_text())
     assert list(whole)[:6] == ["events", "labelled", "unlabelled", "dead_letters", "seconds", "events_per_second"]
     assert whole["events_per_second"] == pytest.approx(whole["events"] / whole["seconds"])
@@ -35,8 +36,8 @@ def test_the_summary_and_the_report(reference: Reference, tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["older.json", "report.json"]
 
 
-def test_a_report_to_a_device(tmp_path: Path) -> None:
-    """A pipe or device is written to, and stays what it is."""
+def test_a_report_can_be_written_to_a_device(tmp_path: Path) -> None:
+    """A pipe or device is written to, not replaced by a file."""
     stream = write_lines(tmp_path / "in.jsonl", [{"text": "a", "label": "x"}])
     done = streamlin("run", stream, "--report", "/dev/stdout", "--learner", "perceptron")
     report, _, summary = done.out.partition("\n")
@@ -44,14 +45,14 @@ def test_a_report_to_a_device(tmp_path: Path) -> None:
     assert summary.startswith("1 event ")
 
 
-def test_a_prediction_line(tmp_path: Path) -> None:
-    """An id or a position; null while nothing is known; the label where there is one."""
+def test_a_prediction_line_has_id_or_position(tmp_path: Path) -> None:
+    """Predictions are null while no label is known; the label is there if the event has one."""
     stream = write_lines(
         tmp_path / "in.jsonl",
         [{"id": 42, "text": "a", "label": "x"}, {"text": "a b", "label": None}, {"id": "", "text": "b", "label": "y"}],
     )
     chosen = ("--learner", "perceptron", "--learner", "naive_bayes")
-    done = streamlin("run", "in.jsonl", *chosen, "--predictions", "-", cwd=tmp_path)
+    done = command_line("run", "in.jsonl", *chosen, "--predictions", "-", cwd=tmp_path)
     second, third = (stream.read_bytes().index(b'{"text": "a b"'), stream.read_bytes().index(b'{"id": ""'))
     nobody, both = {"perceptron": None, "naive_bayes": None}, {"perceptron": "x", "naive_bayes": "x"}
     assert done.lines == [
@@ -63,8 +64,8 @@ def test_a_prediction_line(tmp_path: Path) -> None:
     assert done.err.startswith("3 events · 1 without label · 2 labels")
 
 
-def test_standard_input_and_output(reference: Reference) -> None:
-    """In a pipe the lines are those of the file; the summary keeps out of their way."""
+def test_standard_input_and_output_equal_files(reference: Reference) -> None:
+    """Predictions in a pipe are those of the file; the summary goes to standard error."""
     stream = reference.stream.read_bytes()
     done = streamlin("run", "-", "--predictions", "-", stdin=stream)
     for line, twin in zip(done.lines, json_lines(reference.predictions), strict=True):
@@ -75,8 +76,8 @@ def test_standard_input_and_output(reference: Reference) -> None:
     assert "naive_bayes" in done.err
 
 
-def test_fields_categories_and_a_late_label(tmp_path: Path) -> None:
-    """Dotted names, several texts, a category that decides alone; a label that first appears in the middle."""
+def test_fields_categories_and_a_label_first_seen_late(tmp_path: Path) -> None:
+    """Dotted names, several texts, a category that decides the label; one label first appears in the middle."""
     events = [
         {
             "ticket": {"subject": "the same", "body": "for all"},
@@ -96,7 +97,7 @@ def test_fields_categories_and_a_late_label(tmp_path: Path) -> None:
         "fields.categories": "product",
     }
     sets = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    streamlin("run", stream, *sets, "--slice-by", "product", "--report", report, "--predictions", tmp_path / "out")
+    command_line("run", stream, *sets, "--slice-by", "product", "--report", report, "--predictions", tmp_path / "out")
     found = measured(report)
     assert (found["events"], found["labelled"], found["dead_letters"]) == (400, 400, 0)
     assert found["labels"] == ["class of b", "class of a", "class of c"]
@@ -109,11 +110,12 @@ def test_fields_categories_and_a_late_label(tmp_path: Path) -> None:
     assert lines[-1]["predicted"] == "class of c"
 
 
-def test_synthetic_streams_know_how_good_one_can_be(tmp_path: Path) -> None:
-    """The Bayes-optimal predictions are measured next to the learners'; no learner beats them by more than luck."""
+def test_no_learner_beats_the_optimum_of_a_synthetic_stream(tmp_path: Path) -> None:
+    """The Bayes-optimal predictions are a baseline; no learner beats them by more than chance."""
     url = "synthetic://?events=3000&labels=3&seed=5"
     first, second = tmp_path / "1.json", tmp_path / "2.json"
-    together(*(lambda report=report: streamlin("run", url, "--report", report) for report in (first, second)))
+    for path in (first, second):
+        command_line("run", url, "--report", path)
     report = measured(first)
     assert report == measured(second)
     assert report["events"] == 3000
@@ -123,8 +125,8 @@ def test_synthetic_streams_know_how_good_one_can_be(tmp_path: Path) -> None:
     assert max(row["accuracy"] for row in report["learners"].values()) < optimal + 0.02
 
 
-def test_every_key_from_a_file(reference: Reference, tmp_path: Path) -> None:
-    """Flags win over the environment, which wins over the file, which wins over the defaults."""
+def test_every_key_can_come_from_a_file(reference: Reference, tmp_path: Path) -> None:
+    """Flags override the environment, which overrides the file, which overrides defaults."""
     (tmp_path / "all.toml").write_text(f"""
 [source]
 url = {json.dumps(str(reference.stream))}
@@ -178,13 +180,13 @@ max_record_bytes = 100000
 max_consecutive_dead_letters = 10
 """)
     environment = {"STREAMLIN_FEATURES__BITS": "17", "STREAMLIN_FEATURES__WORDS__NGRAMS": "[1, 2]"}
-    streamlin(
+    command_line(
         *("run", "--config", "all.toml", "--set", "features.bits=16", "--set", "learners.naive_bayes.alpha=0.7"),
         *("--dead-letters", "other.jsonl"),
         cwd=tmp_path,
         env=environment,
     )
-    (found,) = streamlin("inspect", "state", "--json", cwd=tmp_path).lines
+    (found,) = command_line("inspect", "state", "--json", cwd=tmp_path).lines
     assert found["learners"]["naive_bayes"]["alpha"] == 0.7
     assert found["learners"]["on_characters"]["kind"] == "logistic_regression"
     assert set(found["rows"]) == {"words", "characters"}
@@ -198,7 +200,7 @@ max_consecutive_dead_letters = 10
     assert "features.words.ngrams: [1, 2] in the checkpoint, [1, 1] now" in line
 
 
-def test_demo(tmp_path: Path) -> None:
+def test_demo_reports_its_stream_and_writes_nothing_else(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     done = streamlin("demo", "--limit", 500, "--report", report, env={"STREAMLIN_CHECKPOINT__PATH": str(tmp_path)})
     assert measured(report)["labels"] == ["clickbait", "news"]

@@ -1,4 +1,4 @@
-"""What a person sees on a terminal, and a log file elsewhere."""
+"""Progress on a terminal and in a log file."""
 
 import os
 import pty
@@ -12,7 +12,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def shown_on_a_terminal(*arguments: object) -> tuple[int, str]:
-    """Run with a terminal of 100 columns as standard output and error: exit code and everything that was drawn."""
+    """Run on a terminal of 100 columns; exit code and everything that was drawn."""
     controller, terminal = pty.openpty()
     environment = os.environ | {"COLUMNS": "100", "LINES": "40", "TERM": "xterm"}
     command = [*MODULE, *map(str, arguments)]
@@ -31,8 +31,8 @@ def shown_on_a_terminal(*arguments: object) -> tuple[int, str]:
     return process.wait(), drawn.decode()
 
 
-def test_a_live_table_and_a_bar(sms: Path) -> None:
-    """Drawn anew again and again, taken away at the end, when the summary is all that stays."""
+def test_a_terminal_shows_a_live_table_and_progress(sms: Path) -> None:
+    """They are redrawn repeatedly and removed at the end; the summary stays."""
     code, drawn = shown_on_a_terminal("run", f"{sms}?rate=2500", "--slice-by", "label")
     live, _, rest = drawn.rpartition("\x1b[?25h")  # the cursor is shown again
     assert code == 0
@@ -49,8 +49,8 @@ def test_a_live_table_and_a_bar(sms: Path) -> None:
     assert "ham" in summary
 
 
-def test_news_where_there_is_no_terminal(sms: Path, tmp_path: Path) -> None:
-    """Who compiles says so, once; and a line every few seconds tells how far a long run is."""
+def test_without_a_terminal_progress_is_single_lines(sms: Path, tmp_path: Path) -> None:
+    """A process that compiles kernels says so once; a long run prints its progress every few seconds."""
     long = start("run", f"{sms}?rate=150", "--limit", 900)
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     chosen = ("run", f"{sms}?format=text", "--learner", "perceptron", "--dead-letters", "null://")

@@ -11,7 +11,7 @@ expect.set_options(timeout=1000 * PATIENCE)
 
 
 class Visit:
-    """A page that is open, with all that the browser complains of and asks for."""
+    """An open page, with the complaints of the browser and the hosts that it requests from."""
 
     def __init__(self, browser: Browser, url: str, **how: Any) -> None:
         self.page: Page = browser.new_page(**how)
@@ -23,30 +23,30 @@ class Visit:
         self.page.goto(url)
 
     def state(self, text: str) -> None:
-        """Wait until the page says that it is live, or the like."""
+        """Wait until the page shows this state, such as that it is live."""
         expect(self.page.locator("#state")).to_have_text(text)
 
     def has_seen(self, events: int) -> None:
-        """Wait until the page shows so many events."""
+        """Wait until the page shows at least this number of events."""
         count = self.page.locator("#counts dd").first
         until(lambda: int((count.text_content() or "0").replace(",", "")) >= events or self.page.wait_for_timeout(100))
 
     def table(self, selector: str) -> list[list[str]]:
-        """The cells of a table, its head among them."""
+        """The cells of a table, its head included."""
         rows: list[list[str]] = self.page.locator(f"{selector} tr").evaluate_all(
             "rows => rows.map(row => [...row.children].map(cell => cell.textContent.trim()))"
         )
         return rows
 
     def counts(self) -> dict[str, str]:
-        """What stands at the top, by its title."""
+        """The counts at the top, by title."""
         pairs: list[tuple[str, str]] = self.page.locator("#counts div").evaluate_all(
             "all => all.map(one => [...one.children].map(part => part.textContent))"
         )
         return dict(pairs)
 
     def wide(self) -> int:
-        """How wide the page's contents are, pixels."""
+        """The width of the page's content in pixels."""
         width: int = self.page.evaluate("document.documentElement.scrollWidth")
         return width
 

@@ -1,4 +1,4 @@
-"""The kernels with every index checked, and as the plain Python they are written in."""
+"""The kernels with bounds checks, as interpreted Python, and from the cache on disk."""
 
 import os
 import shutil
@@ -6,18 +6,33 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.kernel_run import outcome
 from tests.locations import ROOT
 
+pytestmark = pytest.mark.timeout(600)  # on a fresh checkout all kernels are compiled here, some twice
 
-def run_apart(folder, n, *options, **environment):
-    """What `tests.kernel_run` leaves in a process of its own, with its own cache of compiled kernels."""
+CHECKED = {"NUMBA_BOUNDSCHECK": "1"}
+"""Kernels with bounds checks have a cache on disk too: the tests below, and later runs, compile them once."""
+READ_BYTES = (
+    "features/test_view.py",
+    "features/test_single.py",
+    "features/test_names.py",
+    "formats/test_csv_format.py",
+    "connectors/kafka/test_record_batches.py",
+    "connectors/kafka/test_produced_batches.py",
+)
+"""Tests of kernels that read or write bytes."""
+
+
+def outcome_in_a_process(folder, n, *options, **environment):
+    """`tests.kernel_run.outcome` of a process with other settings of numba."""
     saved = folder / "outcome.npz"
     subprocess.run(
         [sys.executable, *options, "-m", "tests.kernel_run", str(saved), str(n)],
-        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)} | environment,
+        env=os.environ | environment,
         cwd=ROOT,
         check=True,
     )
@@ -27,7 +42,7 @@ def run_apart(folder, n, *options, **environment):
 
 def test_no_kernel_leaves_its_arrays(tmp_path):
     """300 events, up to 40 labels, tables that grow: no index is out of bounds, and the outcome is the same."""
-    checked = run_apart(tmp_path, 300, NUMBA_BOUNDSCHECK="1")
+    checked = outcome_in_a_process(tmp_path, 300, **CHECKED)
     assert checked.pop("checked")
     expected = outcome(300)
     assert checked.keys() == expected.keys()
@@ -35,22 +50,16 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
         assert_array_equal(checked[name], array, err_msg=name, strict=True)
 
 
-def test_no_kernel_that_reads_bytes_leaves_them(tmp_path):
-    """What is tested of tokens, of single events, of names, of CSV and of Kafka's batches, once more."""
-    tests = ("features/test_view.py", "features/test_single.py", "features/test_names.py", "formats/test_csv_format.py")
-    batches = ("connectors/kafka/test_record_batches.py", "connectors/kafka/test_produced_batches.py")
-    files = [str(ROOT / "tests" / name) for name in (*tests, *batches)]
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
-        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},
-        cwd=ROOT,
-        check=True,
-    )
+def test_no_kernel_that_reads_bytes_leaves_them():
+    """The tests of tokens, single events, names, CSV and Kafka's batches pass with bounds checks too."""
+    files = [str(ROOT / "tests" / name) for name in READ_BYTES]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *files]
+    subprocess.run(command, env=os.environ | CHECKED, cwd=ROOT, check=True)
 
 
-def test_compiled_they_do_what_their_source_says(tmp_path):
-    """Interpreted, `exp` is numpy's, which may differ in the last bit; all that is no float is the same."""
-    interpreted = run_apart(tmp_path, 100, "-W", "ignore:overflow", NUMBA_DISABLE_JIT="1")
+def test_compiled_kernels_do_what_their_source_says(tmp_path):
+    """Interpreted, `exp` is numpy's, which may differ in the last bit; everything but floats is the same."""
+    interpreted = outcome_in_a_process(tmp_path, 100, "-W", "ignore:overflow", NUMBA_DISABLE_JIT="1")
     interpreted.pop("checked")
     expected = outcome(100)
     assert interpreted.keys() == expected.keys()
@@ -62,8 +71,8 @@ def test_compiled_they_do_what_their_source_says(tmp_path):
             assert_array_equal(interpreted[name], array, err_msg=name)
 
 
-def test_what_was_compiled_is_loaded_without_what_compiling_needs():
-    """The second process at the latest finds it on disk."""
+def test_cached_kernels_load_without_importing_the_compiler():
+    """The second process at the latest finds them on disk."""
     program = (
         "import sys; from streamlin.learners import Perceptron; "
         "print(Perceptron().learn_one('a b', 'x').learn_one('b c', 'y').predict_one('b c')); "
@@ -77,7 +86,7 @@ def test_what_was_compiled_is_loaded_without_what_compiling_needs():
 
 
 def learned_by(checkout, tmp_path):
-    """What a copy of the package learns, in a process that finds no other one."""
+    """The biases that a copy of the package learns, in a process that imports no other one."""
     program = (
         "import numpy as np; from streamlin import Perceptron; learner = Perceptron(); "
         "learner.learn_one('a b', 'x').learn_one('a b', 'y'); print(*learner.bias[:2])"
@@ -89,7 +98,7 @@ def learned_by(checkout, tmp_path):
 
 
 def test_an_edited_kernel_is_compiled_again(tmp_path):
-    """The edit is in `add_scaled`, which the perceptron's kernel calls from another file: numba would not notice."""
+    """The edit is in `add_scaled`, which the perceptron's kernel calls from another file; numba alone would miss it."""
     checkout = tmp_path / "checkout"
     shutil.copytree(ROOT / "streamlin", checkout / "streamlin", ignore=shutil.ignore_patterns("__pycache__"))
     assert learned_by(checkout, tmp_path) == learned_by(checkout, tmp_path) == "-1.0 1.0\n"

@@ -9,7 +9,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from tests.integration.processes import kill, streamlin
+from tests.command_line import command_line
+from tests.integration.processes import kill
 from tests.integration.streams import assert_same_state, measured
 from tests.service.served import JSON, Served, asked, journal_of, served
 
@@ -94,7 +95,7 @@ def test_kills_lose_nothing_accepted_and_repeat_nothing(tmp_path: Path) -> None:
             assert len(own) >= len(client.answered)
     stream, report = tmp_path / "stream.jsonl", tmp_path / "report.json"
     stream.write_bytes(b"".join(path.read_bytes() for path in journal_of(service.folder)))
-    streamlin("run", stream, *SMALL, *NO_ALARMS, "--checkpoint", tmp_path / "run", "--report", report)
+    command_line("run", stream, *SMALL, *NO_ALARMS, "--checkpoint", tmp_path / "run", "--report", report)
     assert_same_state(tmp_path / "served", tmp_path / "run", places=False)
     assert measured(report)["dead_letters"] == 0
 
@@ -109,7 +110,7 @@ def test_sigterm_under_load_learns_everything_accepted(tmp_path: Path) -> None:
         service.ended()
         for client in clients:
             client.join()
-    found = json.loads(streamlin("inspect", service.folder, "--json").out)
+    found = json.loads(command_line("inspect", service.folder, "--json").out)
     lines = service.lines
     assert found["events"] == sum("text" in line for line in lines)
     learned = {line["id"] for line in lines if "label" in line}

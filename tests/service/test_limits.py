@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.processes import finish, refused, streamlin
+from tests.command_line import command_line, refused
+from tests.integration.processes import finish
 from tests.service.served import JSON, served
 
 TOKEN = "s3cret-of-the-test"
@@ -41,7 +42,7 @@ def test_events_of_concurrent_writers_are_kept_in_order(tmp_path: Path) -> None:
     for writer in range(8):
         own = [int(line["text"].split()[1]) for line in lines if line["id"] == str(writer)]
         assert own == list(range(0, 40, 2))
-    assert json.loads(streamlin("inspect", service.folder, "--json").out)["events"] == 160
+    assert json.loads(command_line("inspect", service.folder, "--json").out)["events"] == 160
 
 
 def test_too_many_requests_at_a_time_get_503(tmp_path: Path) -> None:

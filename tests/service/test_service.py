@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.processes import finish, kill, refused, streamlin
+from tests.command_line import command_line, refused
+from tests.integration.processes import finish, kill, refused_by_process
 from tests.integration.streams import assert_same_state, real_events, write_lines
 from tests.service.served import journal_of, served
 
@@ -27,12 +28,12 @@ def test_a_service_learns_as_a_run_does(data: Path, tmp_path: Path) -> None:
         single = [service.post("/predict", {"text": text}).value for text in TEXTS]
     stream = write_lines(tmp_path / "stream.jsonl", events)
     report = tmp_path / "report.json"
-    streamlin("run", stream, *SMALL, "--checkpoint", tmp_path / "run", "--report", report)
+    command_line("run", stream, *SMALL, "--checkpoint", tmp_path / "run", "--report", report)
     assert_same_state(tmp_path / "served", tmp_path / "run", places=False)
     assert [line["id"] for line in service.lines] == [event["id"] for event in events]
 
     asked = write_lines(tmp_path / "asked.jsonl", [{"text": text, "id": str(i)} for i, text in enumerate(TEXTS)])
-    told = streamlin("predict", tmp_path / "run", asked).lines
+    told = command_line("predict", tmp_path / "run", asked).lines
     keys = ("predicted", "confidence", "learners")
     assert [[one[key] for key in keys] for one in predictions.value] == [[one[key] for key in keys] for one in told]
     assert [one.get("id") for one in predictions.value] == [*TEXTS[:2], None]
@@ -54,7 +55,7 @@ def test_delayed_labels_are_joined_with_their_texts(tmp_path: Path) -> None:
         assert figures["streamlin_delayed_labels_waiting"] == 1
         assert figures["streamlin_delayed_labels_joined_total"] == 3
         assert figures["streamlin_labelled_total"] == 4
-    streamlin("run", journal_of(service.folder)[0], "--late-labels", "--checkpoint", tmp_path / "run")
+    command_line("run", journal_of(service.folder)[0], "--late-labels", "--checkpoint", tmp_path / "run")
     assert_same_state(tmp_path / "served", tmp_path / "run", places=False)
 
 
@@ -94,7 +95,7 @@ def test_fields_have_the_names_of_the_stream(tmp_path: Path) -> None:
         "time": 1714564800.0,
     }
     stream = write_lines(tmp_path / "asked.jsonl", [{"subject": "Prize", "product": "car", "mail": {"number": 1}}])
-    line = streamlin("predict", tmp_path / "served", stream).lines[0]
+    line = command_line("predict", tmp_path / "served", stream).lines[0]
     assert told == {key: line[key] for key in told}
 
 
@@ -104,7 +105,7 @@ def test_a_service_continues_from_its_checkpoint(tmp_path: Path) -> None:
         tmp_path / "in.jsonl", [{"text": "a prize", "label": "spam"}, {"text": "noon", "label": "ham"}]
     )
     state = tmp_path / "state"
-    streamlin("run", stream, "--checkpoint", state, "--learner", "perceptron", "--slice-by", "split")
+    command_line("run", stream, "--checkpoint", state, "--learner", "perceptron", "--slice-by", "split")
     with served(state) as service:
         service.post("/learn", {"text": "lunch", "label": "ham"})
     with served(state) as service:
@@ -113,7 +114,7 @@ def test_a_service_continues_from_its_checkpoint(tmp_path: Path) -> None:
         service.learned(4)
         assert list(service.post("/predict", {"text": "a"}).value["learners"]) == ["perceptron"]
     assert [line["text"] for line in service.lines] == ["lunch", "dinner"]
-    positions = json.loads(streamlin("inspect", state, "--json").out)["positions"]
+    positions = json.loads(command_line("inspect", state, "--json").out)["positions"]
     assert positions["requests"]["requests"] == {"offset": 2, "byte": journal_of(state)[0].stat().st_size}
     error = refused("serve", state, 0, "--learner", "naive_bayes", code=4)
     assert "made with a different configuration: learners: perceptron in the checkpoint, naive_bayes now" in error
@@ -136,7 +137,7 @@ def test_sigterm_learns_and_saves_all_accepted_events(tmp_path: Path) -> None:
             assert service.post("/learn", events).status == 202
         done = service.ended()
     assert "done: 2,000 events · 5 labels · 0 dead letters" in done.err
-    found = json.loads(streamlin("inspect", service.folder, "--json").out)
+    found = json.loads(command_line("inspect", service.folder, "--json").out)
     assert found["events"] == len(service.lines) == 2000
 
 
@@ -157,7 +158,7 @@ def test_a_port_in_use_is_refused(tmp_path: Path) -> None:
 def test_a_missing_package_is_named(tmp_path: Path, package: str) -> None:
     (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('No module named {package}', name='{package}')")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    assert refused("serve", tmp_path / "state", 0, env={"PYTHONPATH": path}) == (
+    assert refused_by_process("serve", tmp_path / "state", 0, env={"PYTHONPATH": path}) == (
         f"serve needs {package}, which is not installed: pip install 'streamlin[serve]'"
     )
 

@@ -1,7 +1,6 @@
 """Brokers that tests share, each started when a test first asks for it."""
 
 import itertools
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from deploy.kafka.library import BrokerError, java, library
 from deploy.kafka.listeners import Listener, sasl, tls
 from tests.integration.kafka.broker import create_topic
 from tests.integration.kafka.certificates import Certified, authority, signed
+from tests.required import missing
 
 _NUMBERS = itertools.count()
 
@@ -41,14 +41,12 @@ class Secure(NamedTuple):
 
 @pytest.fixture(scope="session")
 def kafka_library() -> Path:
-    """The jars of Apache Kafka; in CI their absence is a failure."""
+    """The jars of Apache Kafka."""
     try:
         java()
         return library()
     except BrokerError as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+        missing(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -19,10 +19,11 @@ from connectors.kafka import KafkaSink
 from deploy.kafka.broker import Broker
 from streamlin.checkpoint.file import load
 from streamlin.events import SinkContext
+from tests.command_line import refused
 from tests.integration.kafka.broker import committed, create_topic, produce, read_all
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.killing import Killing, Processes
-from tests.integration.processes import refused, streamlin, together, until
+from tests.integration.processes import streamlin, together, until
 from tests.integration.streams import assert_same_state, measured
 from tests.naive_features import bucket
 

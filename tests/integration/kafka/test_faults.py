@@ -24,7 +24,16 @@ from tests.integration.kafka.broker import (
     read_all,
 )
 from tests.integration.kafka.conftest import Topics
-from tests.integration.processes import Done, finish, refused, start, streamlin, together, until, with_small_files
+from tests.integration.processes import (
+    Done,
+    finish,
+    refused_by_process,
+    start,
+    streamlin,
+    together,
+    until,
+    with_small_files,
+)
 from tests.integration.streams import assert_same_state, measured
 
 CLIENTS = ("kafka-python", "confluent")
@@ -69,7 +78,7 @@ class Run:
 
     def refused(self, *more: object, options: str = "") -> str:
         """The same, which must end with exit code 3 and one line."""
-        return refused(*self.arguments(f"&stop=end{options}", *more), code=3)
+        return refused_by_process(*self.arguments(f"&stop=end{options}", *more), code=3)
 
     def predicted(self) -> list[str]:
         """Ids."""

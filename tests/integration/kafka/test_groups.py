@@ -19,9 +19,10 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from deploy.kafka.broker import Broker
+from tests.command_line import refused
 from tests.integration.kafka.broker import PATIENCE, committed, create_topic, delete_records, produce
 from tests.integration.kafka.conftest import Topics
-from tests.integration.processes import kill, refused, start, together, until
+from tests.integration.processes import kill, start, together, until
 
 CLIENTS = ("kafka-python", "confluent")
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")

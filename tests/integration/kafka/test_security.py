@@ -17,7 +17,7 @@ import pytest
 from tests.integration.kafka.broker import create_topic, produce, read_all
 from tests.integration.kafka.conftest import Secure
 from tests.integration.kafka.readers import token
-from tests.integration.processes import Done, refused, streamlin, together
+from tests.integration.processes import Done, refused_by_process, streamlin, together
 
 CLIENTS = ("kafka-python", "confluent")
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
@@ -140,7 +140,7 @@ class Runs:
         url = self.url(door, self.topic())
         ends = ("synthetic://?events=5", "--predictions", url) if sink else (url,)
         config, env = self.configured(door)
-        said = refused("run", *ends, *QUICK, *config, code=code, env=env)
+        said = refused_by_process("run", *ends, *QUICK, *config, code=code, env=env)
         self.assert_kept_secret(said)
         return said
 

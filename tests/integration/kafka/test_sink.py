@@ -16,10 +16,11 @@ from connectors.kafka.sink import KafkaSink
 from deploy.kafka.broker import Broker
 from streamlin.errors import ConfigError, ConnectorError
 from streamlin.events import SinkContext, single_records
+from tests.command_line import refused
 from tests.integration.kafka.broker import Found, produce, read_all
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.runs import CLIENTS, QUICK, ran, url
-from tests.integration.processes import refused, streamlin
+from tests.integration.processes import streamlin
 from tests.integration.streams import write_lines
 
 SMALL = {"max.message.bytes": "20000"}

@@ -18,6 +18,7 @@ from deploy.kafka.broker import Broker
 from streamlin.checkpoint.file import load
 from streamlin.errors import ConfigError, ConnectorError
 from streamlin.testing import check_source
+from tests.command_line import refused
 from tests.connectors.kafka.batches import KafkaConsumer, KafkaProducer, TopicPartition
 from tests.integration.kafka.broker import PATIENCE, add_partitions, create_topic, delete_records, produce, read_all
 from tests.integration.kafka.conftest import Topics
@@ -32,7 +33,7 @@ from tests.integration.kafka.polling import (
     values,
 )
 from tests.integration.kafka.runs import QUICK, ran, url
-from tests.integration.processes import finish, refused, start, together, until
+from tests.integration.processes import finish, refused_by_process, start, together, until
 
 PAYLOADS = [b"%d" % i for i in range(10)]
 
@@ -299,7 +300,8 @@ def test_compressed_batches_without_the_package_for_it(broker: Broker, topic: To
     produce(broker.address, name, events(0, 10), compression_type="lz4")
     (tmp_path / "lz4.py").write_text("raise ImportError")
     env = {"PYTHONPATH": str(tmp_path)}
-    said = refused("run", url(broker.address, name, "kafka-python", stop="end"), *QUICK, code=3, env=env)
+    source = url(broker.address, name, "kafka-python", stop="end")
+    said = refused_by_process("run", source, *QUICK, code=3, env=env)
     assert said == "messages are compressed with lz4, which needs the package lz4: pip install lz4"
 
 
@@ -378,7 +380,7 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(client: str) -> None:
 def test_a_secret_in_a_url_is_not_shown() -> None:
     """Of a source or a sink, wherever it stands."""
     secret, option = "kafka://alice:hunter2@127.0.0.1:1/t", "kafka://127.0.0.1:1/t?client.sasl_plain_password=hunter2"
-    said = together(lambda: refused("run", secret), lambda: refused("run", os.devnull, "--predictions", option))
+    said = refused("run", secret), refused("run", os.devnull, "--predictions", option)
     assert "hunter2" not in "".join(said)
 
 
