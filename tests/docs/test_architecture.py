@@ -184,3 +184,11 @@ def test_every_named_thread_is_listed_with_its_file() -> None:
         named |= {(name, place) for name in STARTED.findall(path.read_text(encoding="utf-8"))}
     rows = ARCHITECTURE.rows("thread")
     assert {(quoted(name)[0], quoted(place)[0]) for name, place, *_ in rows if quoted(name)} == named
+
+
+def test_named_files_exist() -> None:
+    """A path is given from the root of the repository, or from `streamlin/`."""
+    named = [name for name in quoted(ARCHITECTURE.prose) if "/" in name and name.endswith(".py") and "…" not in name]
+    assert named
+    for name in named:
+        assert (ROOT / name).exists() or (ROOT / "streamlin" / name).exists(), name
