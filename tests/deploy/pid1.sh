@@ -33,7 +33,7 @@ for folder in $kept; do
 done
 
 for mount in $(findmnt --raw --noheadings --output TARGET); do
-    case $mount in /mnt | /mnt/* | /proc | /proc/* | /sys | /sys/* | /dev | /dev/*) ;; *) mount -o remount,bind,ro "$mount" ;; esac
+    case $mount in /mnt | /mnt/* | /proc | /proc/* | /sys | /sys/* | /dev | /dev/*) ;; *) mount -o remount,bind,ro "$mount" || true ;; esac
 done
 cd /mnt
 if touch /written /tmp/written "$0.written" 2> /dev/null; then

@@ -39,6 +39,7 @@ def stage() -> dict[str, str]:
 
 
 def manifests() -> dict[str, Any]:
+    """The Kubernetes manifests by kind."""
     text = (ROOT / "deploy/kubernetes/streamlin.yaml").read_text(encoding="utf-8")
     return {manifest["kind"]: manifest for manifest in yaml.safe_load_all(text)}
 
@@ -131,10 +132,10 @@ def test_compose_starts_what_can_be_built() -> None:
 
 
 def may_unshare() -> bool:
-    tools = shutil.which("unshare") and shutil.which("setpriv") and os.geteuid() == 0
-    return (
-        bool(tools) and subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], check=False).returncode == 0
-    )
+    """Whether this process may make namespaces, and has the tools for it."""
+    if os.geteuid() != 0 or not all(map(shutil.which, ("unshare", "setpriv", "findmnt"))):
+        return False
+    return subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], check=False).returncode == 0
 
 
 def events_in(folder: Path) -> int:
@@ -147,7 +148,7 @@ def events_in(folder: Path) -> int:
 def test_as_process_1_of_a_read_only_system_sigterm_ends_well(tmp_path: Path) -> None:
     """As a user without rights: exit 0, the summary shown, all of it in the checkpoint."""
     if not may_unshare():
-        message = "process 1 needs unshare, setpriv and the rights of root"
+        message = "process 1 needs unshare, setpriv, findmnt and the rights of root"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
