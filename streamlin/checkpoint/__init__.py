@@ -1,1 +1,24 @@
-"""The checkpoint: its file, writing it in the background, and the state of a run."""
+"""The checkpoint: its file, writing it in the background, the state of a run, loading, inspection.
+
+One file holds JSON and arrays. The arrays are, with the module that knows what they mean::
+
+    rows/VIEW  sightings/VIEW              features.rows         the buckets of a view that have rows
+    names/VIEW/…                           features.names        n-grams, if they are kept
+    learners/NAME/…                        learners              each learner's tables; an external model's pickle
+    evaluation/accuracy/…                  evaluation.accuracy   also the last predictions and the curve
+    evaluation/calibration/…               evaluation.calibration
+    evaluation/baselines/…                 evaluation.baselines
+    evaluation/sums/…                      evaluation.label_sums
+    evaluation/pairs/…                     evaluation.pairs
+    evaluation/confusion/…                 evaluation.confusion
+    evaluation/inputs/…                    evaluation.inputs
+    evaluation/drift/…                     evaluation.adwin, page_hinkley, ddm, kswin
+    evaluation/slices/FIELD/…              evaluation.slices
+    delayed_labels/waiting/…               delayed_labels.waiting   texts that wait for labels
+    delayed_labels/early/…                 delayed_labels.by_id  labels that wait for texts
+    delayed_labels/known/…                 delayed_labels.by_id  ids whose label is known
+    delayed_labels/delays/…                delayed_labels.delays
+    delayed_labels/now                     delayed_labels.by_id  the latest time of any event
+
+docs/architecture.md lists every array with its dtype, shape and meaning, and the keys of the JSON.
+"""

@@ -5,13 +5,14 @@ import shutil
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numba
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime.nrt import rtsys
 
 config: Any = numba.config  # untyped
@@ -34,12 +35,34 @@ def kernel(function: Function) -> Function:
     return cast(Function, compiled)
 
 
+_FOLDER, *_OTHERS = CompileResultCacheImpl._locator_classes
+
+
+class _Folder(_FOLDER):  # type: ignore[misc,valid-type]  # untyped
+    """The folder that CACHE_DIR names; unlike numba's it need not be writable, as in an image it is not."""
+
+    def ensure_cache_path(self) -> None:
+        with suppress(OSError):
+            super().ensure_cache_path()
+
+
+class _Files(CompileResultCacheImpl):
+    _locator_classes: ClassVar[list[Any]] = [_Folder, *_OTHERS]  # type: ignore[misc]  # an attribute of its base
+
+
 class _Cache(FunctionCache):
     """The cache of njit(cache=True) without the imports that numba makes before it loads the first function.
 
     numba imports everything that compiling might need, scipy included, which takes a third of a short run's start-up
-    time. When a function has to be compiled, the compiler imports it.
+    time. When a function has to be compiled, the compiler imports it. A kernel
+    that can't be kept on disk is compiled at every start.
     """
+
+    _impl_class = _Files
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)

@@ -26,8 +26,10 @@ from tests.docs.pages import DOCS, PAGES, README, ROOT, Page, quoted, table_rows
 from tests.silent import Silent
 
 COMMANDS = Page("docs/commands.md")
+COMPARISON = Page("docs/comparison.md")
 CONFIGURATION = Page("docs/configuration.md")
 CONNECTORS = Page("docs/connectors.md")
+CONTRIBUTING = Page("CONTRIBUTING.md")
 EVALUATION = Page("docs/evaluation.md")
 LEARNERS = Page("docs/learners.md")
 WATCHING = Page("docs/watching.md")
@@ -54,10 +56,9 @@ def test_the_table_of_options_is_complete() -> None:
     assert listed == real
 
 
-@pytest.mark.parametrize("page", [README, COMMANDS], ids=repr)
-def test_the_table_of_commands_is_complete(page: Page) -> None:
+def test_the_table_of_commands_is_complete() -> None:
     """The table of commands has each command and its arguments."""
-    listed = [quoted(row[0])[0].split()[1:] for row in table_rows(page.section("Commands"), "command")]
+    listed = [quoted(row[0])[0].split()[1:] for row in table_rows(COMMANDS.section("Commands"), "command")]
     real = [
         [name, *(p.metavar if p.required else f"[{p.metavar}]" for p in c.params if p.param_type_name == "argument")]
         for name, c in commands().items()
@@ -169,11 +170,23 @@ def test_the_list_of_make_targets_is_complete() -> None:
 
 def test_links_of_pages_lead_somewhere() -> None:
     """Links within the repository lead to existing files and headings."""
-    pages = {page.path: page for page in PAGES}
-    for page in PAGES:
+    pages = {page.path: page for page in (*PAGES, CONTRIBUTING)}
+    for page in pages.values():
         for target in re.findall(r"\]\((?!https?://)([^)\s]+)\)", page.prose):
             path, _, anchor = target.partition("#")
             file = (page.path.parent / path).resolve() if path else page.path
             assert file.exists(), f"{page}: {target}"
             assert not anchor or anchor in pages[file].anchors, f"{page}: {target}"
-            assert page.name == "README.md" or DOCS in file.parents, f"{page}: {target} is not of the site"
+            assert page in (README, CONTRIBUTING) or DOCS in file.parents, f"{page}: {target} is not of the site"
+
+
+def test_the_readme_is_short() -> None:
+    assert README.text.count("\n") <= 200
+
+
+def test_readme_accuracies_are_those_of_the_comparison() -> None:
+    """Each tool's accuracy in the README's table is the one that the comparison lists for that stream."""
+    measured = {stream: cells for stream, *cells in COMPARISON.rows("stream") if len(cells) == 8}
+    for stream, *cells in README.rows("stream"):
+        events, labels, _, *others = measured[stream]
+        assert [cell.strip("*") for cell in cells] == [events, labels, *(other.split()[0] for other in others)], stream

@@ -85,6 +85,20 @@ def test_cached_kernels_load_without_importing_the_compiler():
     assert outputs[1] == "y\n[]\n"
 
 
+def test_kernels_that_cannot_be_kept_are_compiled_and_run():
+    """Under /proc no folder can be made, even by root."""
+    program = "from streamlin.learners import Perceptron; print(Perceptron().learn_one('a', 'x').predict_one('a'))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"NUMBA_CACHE_DIR": "/proc/kernels"},
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "x\n"
+
+
 def learned_by(checkout, tmp_path):
     """The biases that a copy of the package learns, in a process that imports no other one."""
     program = (
