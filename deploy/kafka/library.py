@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from deploy.kafka.turns import turn
+from deploy.kafka.locking import exclusive
 
 HERE = Path(__file__).resolve().parent
 LIBRARIES = HERE / "lib"
@@ -34,7 +34,7 @@ def library() -> Path:
     """The folder of the jars that pom.xml asks for. It is there whole or not at all, however a fetch ended."""
     folder = LIBRARIES / hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
     if not folder.is_dir():
-        with turn(LIBRARIES):
+        with exclusive(LIBRARIES):
             if not folder.is_dir():
                 _fetch_whole(folder)
     return folder

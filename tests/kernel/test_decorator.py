@@ -36,10 +36,9 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
 
 
 def test_no_kernel_that_reads_bytes_leaves_them(tmp_path):
-    """What is tested of tokens, of single events, of names, of CSV and of Kafka's batches, once more."""
+    """What is tested of tokens, of single events, of names and of CSV, once more."""
     tests = ("features/test_view.py", "features/test_single.py", "features/test_names.py", "formats/test_csv_format.py")
-    batches = ("connectors/kafka/test_record_batches.py", "connectors/kafka/test_produced_batches.py")
-    files = [str(ROOT / "tests" / name) for name in (*tests, *batches)]
+    files = [str(ROOT / "tests" / name) for name in tests]
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)},

@@ -1,0 +1,75 @@
+"""Connections of kafka-python that report why a broker refuses them.
+
+kafka-python gives up on a broker for good only if authentication fails in one of its ways; otherwise it forgets the
+reason and tries again until a timeout. Its argument `kafka_client` takes our class, whose overridden methods are all
+public.
+"""
+
+import ssl
+from contextlib import suppress
+from typing import Any
+
+import kafka.errors as errors
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+
+_PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+class TlsError(errors.AuthorizationError):  # type: ignore[misc]  # kafka-python has no types
+    """One side does not trust the other's certificate."""
+
+
+_REFUSALS = (
+    errors.AuthorizationError,
+    errors.IllegalSaslStateError,
+    errors.SaslAuthenticationFailedError,
+    errors.UnsupportedSaslMechanismError,
+)
+
+
+class Client(KafkaNetClient):  # type: ignore[misc]
+    """For the argument `kafka_client` of consumers, producers and admin clients."""
+
+    def __init__(self, **config: Any) -> None:
+        net = NetworkSelector(**config)
+        super().__init__(net=net, manager=_Connections(net, **config), **config)
+        self.cluster.config["allow_auto_create_topics"] = False  # else asking for a deleted topic makes it anew
+
+    def await_ready(self, node_id: Any, timeout_ms: float = 30000) -> bool:
+        """Whether a connection is there; no error if not, upon which the sender forgets a transaction's request."""
+        with suppress(errors.KafkaConnectionError):
+            return bool(super().await_ready(node_id, timeout_ms))
+        return False
+
+
+class _Connections(KafkaConnectionManager):  # type: ignore[misc]
+    """Refuses to connect again after a refusal that time does not mend."""
+
+    refusal: BaseException | None = None
+
+    def get_connection(self, node_id: Any, *arguments: Any, **how: Any) -> Any:
+        if self.refusal is not None:
+            raise self.refusal
+        connection = super().get_connection(node_id, *arguments, **how)
+        if not connection.init_future.is_done:
+            connection.init_future.add_errback(self._note)
+        return connection
+
+    def _note(self, error: BaseException) -> None:
+        """Called when a connection fails before it can be used."""
+        meaning = _meaning(error)
+        if isinstance(meaning, _REFUSALS):
+            self.refusal = meaning
+
+
+def _meaning(error: BaseException) -> BaseException:
+    """The cause of a failed connection: a TlsError if a handshake, or what follows it, failed for good."""
+    causes = [error.__context__, *error.args]
+    cause = next((one for one in causes if isinstance(one, ssl.SSLError) and not isinstance(one, _PASSING)), None)
+    if cause is None:
+        return error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return TlsError(f"TLS: the broker's certificate is not trusted: {cause.verify_message}")
+    return TlsError(f"TLS: {str(cause.reason or cause).lower().replace('_', ' ')}")
