@@ -5,19 +5,44 @@ reason and tries again until a timeout. Its argument `kafka_client` takes our cl
 public.
 """
 
+import socket
 import ssl
 from contextlib import suppress
 from typing import Any
 
 import kafka.errors as errors
 from kafka.net.compat import KafkaNetClient
+from kafka.net.inet import KafkaNetSocket
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
 _PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-class TlsError(errors.AuthorizationError):  # type: ignore[misc]  # kafka-python has no types
+class _Closing(socket.socket):
+    """Closes itself when it is dropped, as kafka-python does with the sockets of attempts that fail."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _ClosingTls(ssl.SSLSocket):
+    """The same for TLS."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _Sockets(KafkaNetSocket):  # type: ignore[misc]  # kafka-python has no types
+    """Makes such sockets; kafka-python finds this class by the scheme of `proxy_url`."""
+
+    SCHEMES = ("streamlin",)
+
+    def socket(self, *arguments: Any) -> socket.socket:
+        return _Closing(*arguments)
+
+
+class TlsError(errors.AuthorizationError):  # type: ignore[misc]
     """One side does not trust the other's certificate."""
 
 
@@ -33,9 +58,13 @@ class Client(KafkaNetClient):  # type: ignore[misc]
     """For the argument `kafka_client` of consumers, producers and admin clients."""
 
     def __init__(self, **config: Any) -> None:
+        config["proxy_url"] = config.get("proxy_url") or "streamlin://"
+        if config.get("ssl_context") is not None:
+            config["ssl_context"].sslsocket_class = _ClosingTls
         net = NetworkSelector(**config)
         super().__init__(net=net, manager=_Connections(net, **config), **config)
-        self.cluster.config["allow_auto_create_topics"] = False  # else asking for a deleted topic makes it anew
+        # kafka-python does not pass this option of its consumer on: reading would create a deleted topic again.
+        self.cluster.config["allow_auto_create_topics"] = config.get("allow_auto_create_topics", True)
 
     def await_ready(self, node_id: Any, timeout_ms: float = 30000) -> bool:
         """Whether a connection is there; no error if not, upon which the sender forgets a transaction's request."""

@@ -52,7 +52,9 @@ def test_what_is_missing(text, message):
 def test_what_is_no_broker(server):
     with pytest.raises(ConfigError) as raised:
         parse_address(f"good:1,{server}/topic")
-    assert str(raised.value) == f"kafka: invalid broker '{server}'; expected host:port, as in kafka://localhost:9092/topic"
+    assert (
+        str(raised.value) == f"kafka: invalid broker '{server}'; expected host:port, as in kafka://localhost:9092/topic"
+    )
 
 
 @pytest.mark.parametrize("topic", [".", "..", "a b", "a/b", "ü", "t" * 250, "a*"])

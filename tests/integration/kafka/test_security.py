@@ -237,7 +237,9 @@ def test_a_locked_key(with_both: Any) -> None:
         door = locked_key(runs.secure)
         for password in ("queen of hearts", None):
             said = runs.shut(door.but(ssl_key_password=password), code=2)
-            assert said.startswith(f"kafka.ssl_key_file: {door.settings['ssl_key_file']} can't be used: it does not hold ")
+            assert said.startswith(
+                f"kafka.ssl_key_file: {door.settings['ssl_key_file']} can't be used: it does not hold "
+            )
         said = runs.shut(door.but(ssl_key_file="/nowhere"), code=2)
         assert said == "kafka.ssl_key_file: /nowhere can't be used: No such file or directory"
 
