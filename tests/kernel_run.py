@@ -1,4 +1,4 @@
-"""Every kernel that learns, evaluates or writes, and those of Kafka's format, run over one made-up stream.
+"""Every kernel that learns, evaluates or writes, run over one made-up stream.
 
 `python -m tests.kernel_run FILE EVENTS` saves the outcome, to compare runs with different settings of numba.
 """
@@ -8,7 +8,6 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from connectors.kafka.python_client.partitioner import partitions_of
 from streamlin.config import EvaluationConfig, RunConfig
 from streamlin.evaluation.drift import detector_of
 from streamlin.events import Event
@@ -16,7 +15,6 @@ from streamlin.kernel import kernel
 from streamlin.learners import KINDS
 from streamlin.model import Model
 from streamlin.streams.prediction_lines import PredictionLines
-from tests.connectors.kafka.batches import Record, built, ours, write_records
 from tests.sample_streams import batches
 
 SYLLABLES = ["ba", "ce", "di", "fo", "gu", "la", "ne", "pi", "ro", "su"]
@@ -64,7 +62,7 @@ def outcome(n: int) -> dict[str, NDArray[np.generic]]:
             left[f"lines/{how.__name__} {number}"] = np.frombuffer(
                 bytes(lines.encode(given, predictions).text), np.uint8
             )
-    return left | model.state()[0] | drift_outcome(n) | kafka_outcome(n)
+    return left | model.state()[0] | drift_outcome(n)
 
 
 def drift_outcome(n: int) -> dict[str, NDArray[np.generic]]:
@@ -78,22 +76,6 @@ def drift_outcome(n: int) -> dict[str, NDArray[np.generic]]:
         changes = detector.watch(predicted, labels)
         found |= {f"{kind}/{name}": column for name, column in (changes._asdict() | detector.state()).items()}
     return found
-
-
-def kafka_outcome(n: int) -> dict[str, NDArray[np.generic]]:
-    """What the kernels of the Kafka connector make of n events' texts: batches read, batches written, partitions."""
-    texts = [event.text.encode() for event in made_up_events(n)]
-    nullable = [None if i % 9 == 4 else text for i, text in enumerate(texts)]
-    headers = [[("name", text[:3] or None)] * (i % 3) for i, text in enumerate(texts)]
-    records = [Record(2 * i, i, b"k" * (i % 70), nullable[i], headers[i]) for i in range(n)]
-    messages = ours(built(records), begin=n // 2, longest=60)
-    bounds = np.cumsum([0, *map(len, texts)])
-    values, out = np.frombuffer(b"".join(texts), np.uint8), np.zeros(int(bounds[-1]) * 2 + 32 * n, np.uint8)
-    out = out[: write_records(values, bounds, 0, values, bounds, 0, np.arange(n)[::-1].copy(), 0, out)]
-    columns = {"offsets": messages.offsets, "starts": messages.starts, "ends": messages.ends, "times": messages.times}
-    columns |= {"data": np.frombuffer(messages.data, np.uint8), "written": out}
-    columns["partitions"] = partitions_of(values, bounds, 13)
-    return {f"kafka/{name}": np.asarray(column) for name, column in columns.items()}
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""What stands behind `kafka://`: `host:port[,host:port]/topic[,topic]`."""
+"""The part of a URL after `kafka://`: `host:port[,host:port]/topic[,topic]`."""
 
 import re
 from dataclasses import dataclass
@@ -19,32 +19,32 @@ class KafkaAddress:
 
     @property
     def cluster(self) -> str:
-        """The servers for people."""
+        """The servers, for messages."""
         return ",".join(self.servers)
 
 
 def parse_address(text: str) -> KafkaAddress:
-    """Raises ConfigError for what is no address, and for a user or password in it, without showing them."""
+    """Raises ConfigError for an invalid address, and for one with a user or password, which it does not show."""
     servers, _, topics = text.partition("/")
     if "@" in text:  # in the topics too: a password may have a slash
-        raise ConfigError("kafka: a URL holds no user and no password; [kafka] in the configuration has keys for them")
+        raise ConfigError("kafka: the URL contains a user or a password; set them in [kafka] of the configuration")
     brokers = [_server(server) for server in servers.split(",") if server]
     listed = dict.fromkeys(_topic(topic) for topic in topics.split(",") if topic)
     for found, what in ((brokers, "broker"), (listed, "topic")):
         if not found:
-            raise ConfigError(f"kafka://{text}: no {what}; it reads kafka://host:port/topic")
+            raise ConfigError(f"kafka://{text}: no {what}; expected kafka://host:port/topic")
     return KafkaAddress(tuple(brokers), tuple(listed))
 
 
 def _server(text: str) -> str:
-    """`host:port`; 9092 where it has none."""
+    """`host:port`; port 9092 by default."""
     found = _SERVER.fullmatch(text)
     if found is None or not 0 < int(found["port"] or _PORT) < 65536:
-        raise ConfigError(f"kafka: '{text}' is no broker's host:port, as in kafka://localhost:9092/topic")
+        raise ConfigError(f"kafka: invalid broker '{text}'; expected host:port, as in kafka://localhost:9092/topic")
     return text if found["port"] else f"{text}:{_PORT}"
 
 
 def _topic(text: str) -> str:
     if not _TOPIC.fullmatch(text) or text in (".", ".."):
-        raise ConfigError(f"kafka: '{text}' is no topic's name: letters, digits, '.', '_' and '-', at most 249")
+        raise ConfigError(f"kafka: invalid topic '{text}'; expected at most 249 letters, digits, '.', '_' and '-'")
     return text

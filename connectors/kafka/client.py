@@ -1,4 +1,4 @@
-"""What sources and sinks need of a Kafka client: two implement it, `opening.py` chooses."""
+"""What sources and sinks need of a Kafka client: two packages implement it, `opening.py` chooses."""
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -7,109 +7,89 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from connectors.kafka.errors import UnreachableError
 from connectors.kafka.messages import Headers, Messages
-from streamlin.errors import ConnectorError
 
 Part = tuple[str, int]
 """Topic and partition."""
 TOO_LARGE = "is over the topic's max.message.bytes, or over the client's own limit"
-"""What is said of a message."""
+"""The end of an error about a message."""
 _CONNECT_SECONDS = 2.0
 
 
-class UnreachableError(ConnectorError):
-    """No broker answers at the moment."""
-
-    retriable = True
-
-
-class RebalancingError(UnreachableError):
-    """The group is being distributed anew, and takes no commit for a moment."""
-
-
-class OffsetGoneError(Exception):
-    """The record at a partition's position can't be had: gone, or not there any more."""
-
-
 class Extent(NamedTuple):
-    """Offsets: of the oldest record that is kept, and behind the last one."""
+    """Offsets of a partition: of its oldest record, and the one after its last record."""
 
     low: int
     high: int
 
 
 class Rebalance(Protocol):
-    """Told about changes of the group's assignment, on the thread that polls."""
+    """Learns of changes of the group's assignment, on the thread that polls."""
 
     def assigned(self, parts: Sequence[Part]) -> Mapping[Part, int]:
         """Offsets at which to begin."""
 
     def revoked(self, parts: Sequence[Part]) -> None:
-        """They are another member's once this returns."""
+        """These partitions belong to another member once this returns."""
 
     def lost(self, parts: Sequence[Part]) -> None:
-        """They are another member's already."""
+        """These partitions belong to another member already."""
 
 
 class Consumer(Protocol):
     """Reads messages; used by one thread at a time.
 
-    All methods raise UnreachableError where no broker answers, ConnectorError where it is no use to try again.
+    All methods raise UnreachableError when no broker answers, ConnectorError when trying again cannot help.
     """
 
     def partitions(self, topic: str) -> list[int]:
-        """Of a topic, in order; none where it does not exist."""
+        """Of a topic, in order; empty if the topic does not exist."""
 
     def topic_id(self, topic: str) -> str | None:
-        """A deleted topic's successor has another one; None where brokers give none."""
+        """The topic's id, which a topic made anew under its name does not share; None if the brokers have no ids."""
 
     def extents(self, parts: Sequence[Part]) -> dict[Part, Extent]:
-        """Asked of the brokers."""
+        """Asks the brokers."""
 
     def offsets_at(self, parts: Sequence[Part], time_ms: int) -> dict[Part, int]:
-        """Of the first message from that time on; where there is none, the end."""
+        """Of the first message from that time on; if there is no such message, the end."""
 
     def committed(self, parts: Sequence[Part]) -> dict[Part, int]:
-        """What the group has committed, where it has."""
+        """The group's committed offsets, of the partitions that have one."""
 
     def assign(self, offsets: Mapping[Part, int]) -> None:
-        """Read these partitions, no others, from these offsets on; of a group's, go on there with these."""
+        """Read these partitions, no others, from these offsets; in a group, continue its partitions from these."""
 
     def subscribe(self, topics: Sequence[str], rebalance: Rebalance) -> None:
-        """Read what the group assigns."""
+        """Read the partitions that the group assigns."""
 
     def poll(self, limit: int, seconds: float) -> list[Messages]:
-        """What has come, about `limit` messages, as one or more pieces; waits if there are none.
-
-        Raises OffsetGoneError.
-        """
-
-    def tend(self) -> None:
-        """Stay a member of the group, for a caller who has enough messages for now; called instead of `poll`."""
+        """At most `limit` messages, one piece a partition; waits if none have come. Raises OffsetGoneError."""
 
     def positions(self, parts: Sequence[Part]) -> dict[Part, int]:
-        """Where reading goes on: behind the last message, and behind what is none (a transaction's marker)."""
+        """Where reading continues: after the last message, and after markers of transactions."""
 
     def highs(self) -> dict[Part, int]:
-        """Ends of the partitions that are read, as the last answers had them."""
+        """Ends of the partitions that are read, as of the brokers' last answers."""
 
     def commit_soon(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
-        """Have `offset`s, with `leader_epoch` where there is one, committed for the group, before it gets parts back.
+        """Commit each `offset`, with its `leader_epoch` if there is one, without waiting for the result.
 
-        Whether that succeeds is not heard of.
+        The commit reaches the brokers before the group learns that partitions are given back.
         """
 
     def commit(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
-        """Commit them, for good and even while the group is being distributed anew: the last thing before `close`."""
+        """Commit, and wait for the result: the last call before `close`. Raises RebalancingError."""
 
     def close(self, seconds: float) -> None:
-        """Leave the group and close, within so many seconds even where no broker answers."""
+        """Leave the group and close, within so many seconds even if no broker answers."""
 
 
 class Producer(Protocol):
     """Sends messages; used by one thread at a time. Raises as a Consumer does.
 
-    Where it waits for brokers, a Contact hears whether they answer, and says when that is in vain.
+    While it waits for brokers, it reports to a Contact whether they answer; the Contact ends the waiting.
     """
 
     def send(self, topic: str, keys: Sequence[str], lines: memoryview, bounds: NDArray[np.int64]) -> None:
@@ -119,19 +99,19 @@ class Producer(Protocol):
         """Hand over a message with headers."""
 
     def flush(self) -> None:
-        """Return when all that was handed over is acknowledged by all replicas in sync."""
+        """Return when all replicas in sync have acknowledged every message."""
 
     def serve(self) -> None:
-        """Raise what went wrong since; called now and then."""
+        """Raise an error of a message that was handed over; called now and then."""
 
     def group_offsets(self, group: str) -> dict[Part, int]:
-        """What a group has committed."""
+        """The offsets that a group has committed."""
 
     def begin(self) -> None:
         """Begin a transaction."""
 
     def commit(self, group: str, positions: Mapping[Part, int]) -> None:
-        """Commit the transaction, a group's offsets with it."""
+        """Commit the transaction, including a group's offsets."""
 
     def close(self) -> None: ...
 
@@ -139,8 +119,8 @@ class Producer(Protocol):
 class Connection(NamedTuple):
     """How to reach the brokers.
 
-    settings : `[kafka]` of the configuration, secrets as texts.
-    longest : bytes of the longest message that is taken.
+    settings : `[kafka]` of the configuration, secrets as plain strings.
+    longest : bytes of the longest message that is accepted.
     """
 
     servers: tuple[str, ...]
@@ -150,16 +130,16 @@ class Connection(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The servers, for messages."""
         return ",".join(self.servers)
 
     def warn(self) -> None:
-        """Say it where nobody looks who answers."""
+        """Show a notice if certificates are not checked."""
         if not self.settings.get("ssl_verify", True):
-            self.notice("kafka.ssl_verify is false: whoever answers is taken for the broker")
+            self.notice("kafka.ssl_verify is false: the brokers' certificates are not checked")
 
-    def silent(self) -> UnreachableError:
-        """What is said where somebody listens, but nobody answers: a listener hangs up on who speaks otherwise."""
+    def unanswered(self) -> UnreachableError:
+        """The error when a server accepts connections but does not answer: with a wrong protocol it hangs up."""
         protocol = self.settings.get("security_protocol", "PLAINTEXT")
         return UnreachableError(
             f"the brokers at {self.name} don't answer; is kafka.security_protocol = {protocol} right?"
@@ -167,7 +147,7 @@ class Connection(NamedTuple):
 
 
 def check_listening(servers: Sequence[str]) -> None:
-    """Raise UnreachableError where none of the servers takes a connection; quicker than the client, and says why."""
+    """Raise UnreachableError, with the reason, if no server accepts a connection. Faster than the clients."""
     reason: OSError | None = None
     for server in servers:
         host, _, port = server.rpartition(":")
@@ -176,5 +156,4 @@ def check_listening(servers: Sequence[str]) -> None:
                 return
         except OSError as error:
             reason = error
-    said = getattr(reason, "strerror", None) or reason
-    raise UnreachableError(f"no broker at {', '.join(servers)}: {said}")
+    raise UnreachableError(f"no broker at {', '.join(servers)}: {getattr(reason, 'strerror', None) or reason}")

@@ -1,9 +1,8 @@
 """Messages of one partition, as records."""
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +11,17 @@ from streamlin.events import Position, Records
 
 Headers = Sequence[tuple[str, bytes | None]]
 CUT = 64 * 1024
-"""What is handed over of a message that is too long."""
+"""Bytes that are kept of a message that is too long."""
 
 
 @dataclass
 class Messages(Records):
-    """Records with what a message has beside its value.
+    """Records with what a message has besides its value.
 
-    topic, partition : where they come from. topic_id, leader_epoch : None, -1 where the client does not know.
-    begin : the offset at which the first one was expected; earlier ones are no longer there.
-    keys : of all messages of the buffer, bytes or None; headers : likewise; times : ms since 1970, -1 for none.
-    first : number in these columns of the first record.
+    topic, partition : of all of them. topic_id, leader_epoch : None, -1 if the client does not know them.
+    begin : the offset at which the first one was expected.
+    keys, headers : of all messages of the buffer; a key is bytes or None. times : ms since 1970, -1 if unknown.
+    first : index of the first record in these columns.
     """
 
     topic: str = ""
@@ -40,7 +39,7 @@ class Messages(Records):
         return f"{self.part}/{self.offsets[i]}"
 
     def position(self, count: int) -> Position:
-        """`offset`, and `topic_id` and `leader_epoch` where they are known."""
+        """`offset`, and `topic_id` and `leader_epoch` if known."""
         position: Position = super().position(count) if count else {"offset": self.begin}
         if self.topic_id is not None:
             position["topic_id"] = self.topic_id
@@ -103,7 +102,7 @@ def from_lists(
     values: Sequence[bytes | None],
     longest: int,
 ) -> Messages:
-    """Messages of given values; a None is a tombstone, what is longer than `longest` bytes is an error and cut."""
+    """Messages of given values. None is a tombstone; a value of more than `longest` bytes is cut, and an error."""
     tombstones = np.array([i for i, value in enumerate(values) if value is None] if None in values else [], np.int64)
     payloads = [value or b"" for value in values]
     lengths = np.fromiter(map(len, payloads), np.int64, len(payloads))
@@ -130,58 +129,56 @@ def from_lists(
 
 
 def beginning(topic: str, partition: int, offset: int, lost: int) -> Messages:
-    """No message, but word that reading begins at `offset`, and that so many before it are gone."""
+    """No message: a note that reading begins at `offset`, and that so many records before it are gone."""
     nothing = from_lists(topic, partition, [], [], 0)
     return replace(nothing, begin=offset, lost=lost)
 
 
-def joined(pieces: Sequence[Messages]) -> list[Messages]:
-    """One piece for each partition, in the order of their first ones."""
-    parts: dict[str, list[Messages]] = {}
-    for piece in pieces:
-        parts.setdefault(piece.part, []).append(piece)
-    return [pieces[0] if len(pieces) == 1 else _joined(pieces) for pieces in parts.values()]
+class Fields(NamedTuple):
+    """How to read a client's record; `leader_epoch` may give None."""
+
+    offset: Callable[[Any], Any]
+    value: Callable[[Any], bytes | None]
+    key: Callable[[Any], bytes | None]
+    headers: Callable[[Any], Headers]
+    time: Callable[[Any], int]
+    leader_epoch: Callable[[Any], int | None]
 
 
-def _joined(pieces: Sequence[Messages]) -> Messages:
-    """Consecutive whole pieces of a partition as one."""
-    shifts = np.cumsum([0, *(len(piece.data) for piece in pieces)]).tolist()
-    firsts = np.cumsum([0, *(len(piece) for piece in pieces)]).tolist()
-    numbered = list(zip(pieces, shifts, firsts, strict=False))
+def from_records(
+    topic: str, partition: int, records: Sequence[Any], fields: Fields, begin: int, longest: int
+) -> Messages:
+    """Messages of a client's records, of which there is at least one; `begin` and `longest` as above."""
+    first, last = fields.offset(records[0]), fields.offset(records[-1])
+    is_dense = last - first == len(records) - 1  # offsets only grow
+    offsets = range(first, last + 1) if is_dense else list(map(fields.offset, records))
+    found = from_lists(topic, partition, offsets, list(map(fields.value, records)), longest)
+    epoch = fields.leader_epoch(records[-1])
     return replace(
-        pieces[0],
-        data=b"".join([piece.data for piece in pieces]),
-        starts=np.concatenate([piece.starts + shift for piece, shift, _ in numbered]),
-        ends=np.concatenate([piece.ends + shift for piece, shift, _ in numbered]),
-        offsets=np.concatenate([piece.offsets for piece in pieces]),
-        nexts=np.concatenate([piece.nexts for piece in pieces]),
-        errors={first + i: error for piece, _, first in numbered for i, error in piece.errors.items()},
-        tombstones=np.concatenate([np.asarray(piece.tombstones, np.int64) + first for piece, _, first in numbered]),
-        leader_epoch=pieces[-1].leader_epoch,
-        keys=_Chain([piece.keys for piece in pieces], pieces, firsts),
-        headers=_Chain([piece.headers for piece in pieces], pieces, firsts),
-        times=_Chain([piece.times for piece in pieces], pieces, firsts),
-        first=0,
+        found,
+        begin=begin,
+        keys=_Column(records, fields.key),
+        headers=_Column(records, fields.headers),
+        times=_Column(records, fields.time),
+        leader_epoch=-1 if epoch is None else epoch,
     )
 
 
-class _Chain(Sequence[Any]):
-    """A column of several pieces."""
+class _Column(Sequence[Any]):
+    """A field of records, read only when asked for."""
 
-    def __init__(self, columns: Sequence[Any], pieces: Sequence[Messages], firsts: Sequence[int]) -> None:
-        self._columns, self._offsets = columns, [piece.first for piece in pieces]
-        self._firsts = firsts
+    def __init__(self, records: Sequence[Any], field: Callable[[Any], Any]) -> None:
+        self._records, self._field = records, field
 
     def __len__(self) -> int:
-        return self._firsts[-1]
+        return len(self._records)
 
     def __getitem__(self, i: Any) -> Any:
-        number = bisect_right(self._firsts, i) - 1
-        return self._columns[number][i - self._firsts[number] + self._offsets[number]]
+        return self._field(self._records[i])
 
 
 def wrong_lengths(lengths: NDArray[np.int64], tombstones: NDArray[np.int64], longest: int) -> dict[int, str]:
-    """Errors by record, for values int64[n] that are empty, or longer than `longest` bytes; tombstones have none."""
+    """Errors by record, for lengths int64[n] of 0 or over `longest` bytes; tombstones have none."""
     wrong = (lengths == 0) | (lengths > longest)
     wrong[tombstones] = False
     return {
@@ -193,5 +190,5 @@ def wrong_lengths(lengths: NDArray[np.int64], tombstones: NDArray[np.int64], lon
 
 
 def _text(value: bytes | None) -> str | None:
-    """Bytes that are no UTF-8 as `\\xff`."""
+    """Bytes that are not UTF-8 as `\\xff`."""
     return None if value is None else value.decode(errors="backslashreplace")

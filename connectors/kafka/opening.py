@@ -10,7 +10,7 @@ from streamlin.errors import ConfigError
 
 
 def open_consumer(connection: Connection, options: SourceOptions, seconds: float) -> Consumer:
-    """A connected consumer. Raises UnreachableError after so many seconds, ConfigError where its package is missing."""
+    """A connected consumer. Raises UnreachableError after so many seconds, ConfigError if its package is missing."""
     consumer: Consumer = _module(options).open_consumer(connection, options, seconds)
     return consumer
 

@@ -13,7 +13,7 @@ _SECRET = re.compile(r"password|secret|token|jaas|credential", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Start:
-    """Where to begin in a partition that nothing is known of: `earliest`, `latest`, an offset, or a time."""
+    """Where to begin in a partition without a known position: `earliest`, `latest`, an offset, or a time."""
 
     where: str = "earliest"
     offset: int | None = None
@@ -22,7 +22,7 @@ class Start:
 
 @dataclass(frozen=True)
 class ClientOptions:
-    """Which client, and settings of its own by its own names."""
+    """Which client, and its settings under its own names."""
 
     client: str = "kafka-python"
     own: Mapping[str, str] = field(default_factory=dict)
@@ -32,15 +32,15 @@ class ClientOptions:
 class SourceOptions(ClientOptions):
     """Of a source.
 
-    group : the consumer group; where offsets are committed to, and, with `assignment="group"`, who shares the topics.
+    group : the consumer group that offsets are committed for; with `assignment="group"` its members share the topics.
     instance : the name of a static member of the group.
-    start : where to begin; stop_at_end : finish where the topics end at the start.
-    shared : partitions are shared among the group; else this process takes all.
-    skip_gaps : go on where records are gone.
-    wait_for_topic : for ever.
+    start : where to begin. stop_at_end : end where the topics ended when the run began.
+    shared : partitions are shared among the group; else this process reads all.
+    skip_gaps : continue after records that are gone.
+    wait_for_topic : without a time limit.
     batch_wait : seconds that the first record of a batch waits for more.
-    fetch_max_bytes, max_partition_fetch_bytes : the most of one fetch. None: the client's default.
-    max_poll_interval_ms, session_timeout_ms : the group's patience. None: the client's default.
+    fetch_max_bytes, max_partition_fetch_bytes : limits of one fetch. None: the client's default.
+    max_poll_interval_ms, session_timeout_ms : after these the group removes a member. None: the client's default.
     """
 
     group: str | None = None
@@ -85,21 +85,21 @@ SOURCE = (
     *("fetch_max_bytes", "max_partition_fetch_bytes", "max_poll_interval_ms", "session_timeout_ms"),
 )
 SINK = ("client", "compression", "linger_ms", "transactional", "group")
-"""The names of the options of a source and of a sink, beside those that begin with `client.`."""
+"""Names of the options of a source and of a sink, apart from those that begin with `client.`."""
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
-    """Raises ConfigError for an option that is unknown or wrong."""
+    """Raises ConfigError for an unknown option or an invalid value."""
     own = _checked("kafka source", options, SOURCE)
     shared = _one_of(options, "assignment", ("all", "group")) == "group"
     group = options.get("group") or None
     if shared and group is None:
         raise ConfigError("kafka source: assignment=group needs group=NAME")
     if options.get("instance") and not shared:
-        raise ConfigError("kafka source: instance= is for assignment=group")
+        raise ConfigError("kafka source: instance= needs assignment=group")
     stop_at_end = "stop" in options and _one_of(options, "stop", ("end",)) == "end"
     if stop_at_end and shared:
-        raise ConfigError("kafka source: stop=end goes with assignment=all; a group's partitions come and go")
+        raise ConfigError("kafka source: stop=end needs assignment=all: a group's partitions come and go")
     return SourceOptions(
         client=_one_of(options, "client", _CLIENTS),
         own=own,
@@ -121,11 +121,11 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
 
 
 def sink_options(options: Mapping[str, str]) -> SinkOptions:
-    """Raises ConfigError for an option that is unknown or wrong."""
+    """Raises ConfigError for an unknown option or an invalid value."""
     own = _checked("kafka sink", options, SINK)
     transaction, group = options.get("transactional") or None, options.get("group") or None
     if (transaction is None) != (group is None):
-        raise ConfigError("kafka sink: transactional=ID and group=NAME, the source's group, go together")
+        raise ConfigError("kafka sink: transactional=ID and group=NAME, the source's group, need each other")
     linger = _whole(options, "linger_ms", least=0)
     return SinkOptions(
         client=_one_of(options, "client", _CLIENTS),
@@ -138,7 +138,7 @@ def sink_options(options: Mapping[str, str]) -> SinkOptions:
 
 
 def parse_start(text: str) -> Start:
-    """Raises ConfigError for what is neither `earliest`, `latest`, an offset nor a time."""
+    """Raises ConfigError unless the text is `earliest`, `latest`, an offset or a time."""
     if text in ("earliest", "latest"):
         return Start(text)
     if text.isascii() and text.isdigit():
@@ -147,10 +147,10 @@ def parse_start(text: str) -> Start:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(
-            f"kafka source: start={text} needs to be earliest, latest, an offset, or a time as 2024-05-01T12:00:00Z"
+            f"kafka source: start={text}: expected earliest, latest, an offset, or a time as 2024-05-01T12:00:00Z"
         ) from None
     moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return Start("time", time_ms=max(0, round(moment.timestamp() * 1000)))  # what is less has a meaning for brokers
+    return Start("time", time_ms=max(0, round(moment.timestamp() * 1000)))  # negative times have a meaning for brokers
 
 
 def _checked(what: str, options: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
@@ -158,9 +158,7 @@ def _checked(what: str, options: Mapping[str, str], known: tuple[str, ...]) -> d
     own = {}
     for name, value in options.items():
         if _SECRET.search(name):
-            raise ConfigError(
-                f"{what}: '{name}' is nothing for a URL; [kafka] in the configuration says where secrets are"
-            )
+            raise ConfigError(f"{what}: '{name}' must not be in a URL; set secrets in [kafka] of the configuration")
         if name.startswith(CLIENT):
             own[name.removeprefix(CLIENT)] = value
         elif name not in known:
@@ -172,7 +170,7 @@ def _one_of(options: Mapping[str, str], name: str, values: tuple[str, ...]) -> s
     """The value of an option; the first one by default."""
     value = options.get(name, values[0])
     if value not in values:
-        raise ConfigError(f"kafka: {name}={value} needs to be {' or '.join(values)}")
+        raise ConfigError(f"kafka: {name}={value}: expected {' or '.join(values)}")
     return value
 
 
@@ -181,5 +179,5 @@ def _whole(options: Mapping[str, str], name: str, least: int = 1) -> int | None:
     if value is None:
         return None
     if not (value.isascii() and value.isdigit() and int(value) >= least):
-        raise ConfigError(f"kafka: {name}={value} needs to be a whole number from {least} on")
+        raise ConfigError(f"kafka: {name}={value}: expected a whole number, at least {least}")
     return int(value)

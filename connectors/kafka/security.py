@@ -1,4 +1,4 @@
-"""`[kafka]` of the configuration in the words of either client."""
+"""`[kafka]` of the configuration as settings of either client."""
 
 import ssl
 import time
@@ -14,7 +14,7 @@ TOKENS = "streamlin.kafka_tokens"
 
 
 def for_kafka_python(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of KafkaConsumer and KafkaProducer. Raises ConfigError for a file that can't be used."""
+    """Arguments of KafkaConsumer and KafkaProducer. Raises ConfigError for a file that cannot be used."""
     arguments: dict[str, Any] = {"security_protocol": settings.get("security_protocol", "PLAINTEXT")}
     if arguments["security_protocol"].endswith("SSL"):
         arguments["ssl_context"] = ssl_context(settings)
@@ -42,7 +42,7 @@ def for_confluent(settings: Mapping[str, Any]) -> dict[str, Any]:
     """librdkafka's properties."""
     properties: dict[str, Any] = {"security.protocol": settings.get("security_protocol", "PLAINTEXT")}
     if properties["security.protocol"].endswith("SSL"):
-        ssl_context(settings)  # whose messages about wrong files are better
+        ssl_context(settings)  # its messages about wrong files are better
         files = {
             "ssl.ca.location": settings.get("ssl_ca_file"),
             "ssl.certificate.location": settings.get("ssl_certificate_file"),
@@ -62,56 +62,56 @@ def for_confluent(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ssl_context(settings: Mapping[str, Any]) -> ssl.SSLContext:
-    """Raises ConfigError that names the key whose file is wrong."""
+    """Raises ConfigError that names the key whose file cannot be used."""
     context = _trusting("ssl_ca_file", settings.get("ssl_ca_file"))
     if not settings.get("ssl_verify", True):
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if (certificate := settings.get("ssl_certificate_file")) is not None:
-        _trusting("ssl_certificate_file", certificate)  # whether there is one in the file
+        _trusting("ssl_certificate_file", certificate)  # checks that the file has a certificate
         key = "ssl_certificate_file" if settings.get("ssl_key_file") is None else "ssl_key_file"
         # A password is always given: without one OpenSSL would ask for it on the terminal.
-        with _using(key, settings[key], "no key of the certificate, or kafka.ssl_key_password is wrong"):
+        with _using(key, settings[key], "it does not hold the certificate's key, or kafka.ssl_key_password is wrong"):
             context.load_cert_chain(certificate, settings[key], password=settings.get("ssl_key_password") or "")
     return context
 
 
 def _trusting(key: str, path: str | None) -> ssl.SSLContext:
-    """For the certificates in a file; None: whom the system trusts."""
-    with _using(key, path, "no certificate"):
+    """Trusts the certificates in a file; None: those that the system trusts."""
+    with _using(key, path, "it does not hold a certificate"):
         return ssl.create_default_context(cafile=path)
 
 
 @contextmanager
 def _using(key: str, path: str | None, otherwise: str) -> Iterator[None]:
-    """What is wrong with a file; `otherwise` where the system does not say."""
+    """Raise ConfigError for a file that cannot be used; `otherwise` is the reason if the system gives none."""
     try:
         yield
     except (OSError, ValueError) as error:
-        said = otherwise if isinstance(error, (ssl.SSLError, ValueError)) else error.strerror
-        raise ConfigError(f"kafka.{key}: {path} can't be used: {said}") from None
+        reason = otherwise if isinstance(error, (ssl.SSLError, ValueError)) else error.strerror
+        raise ConfigError(f"kafka.{key}: {path} can't be used: {reason}") from None
 
 
 def token_provider(name: str) -> TokenProvider:
-    """The function behind an entry point. Raises ConfigError, and ConnectorError where it gives no token."""
+    """The function behind an entry point. Raises ConfigError, and ConnectorError if it gives no token."""
     points = {point.name: point for point in entry_points(group=TOKENS)}
     if name not in points:
-        known = nearest(name, points) if points else f"there is no entry point in the group {TOKENS}"
+        known = nearest(name, points) if points else f"the entry point group {TOKENS} is empty"
         raise ConfigError(f"kafka.sasl_token_provider: no provider '{name}'; {known}")
     try:
         provider: TokenProvider = points[name].load()
-    except Exception as error:  # whatever a foreign module raises
+    except Exception as error:  # whatever a plugin raises
         raise ConfigError(f"kafka.sasl_token_provider: {points[name].value} can't be loaded: {error}") from None
-    _token(name, provider)  # what is wrong with it the clients would take for trouble with the broker
+    _token(name, provider)  # the clients would take its errors for the broker's
     return lambda: _token(name, provider)
 
 
 def _token(name: str, provider: TokenProvider) -> tuple[str, float]:
     try:
         token, expires = provider()
-    except Exception as error:  # whatever a foreign module raises
+    except Exception as error:  # whatever a plugin raises
         raise ConnectorError(f"kafka.sasl_token_provider: {name} gives no token: {error}") from None
     if not isinstance(token, str) or not isinstance(expires, (int, float)):
-        raise ConnectorError(f"kafka.sasl_token_provider: {name} must give a text and the time it expires at")
+        raise ConnectorError(f"kafka.sasl_token_provider: {name} must return a string and the time at which it expires")
     if expires <= time.time():
         raise ConnectorError(f"kafka.sasl_token_provider: {name} gives a token that has expired")
     return token, float(expires)

@@ -1,14 +1,12 @@
 """`kafka://host:port/topic` as a sink: predictions by id, dead letters as they came."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from connectors.kafka.address import parse_address
-from connectors.kafka.client import Connection, Part, Producer, UnreachableError
+from connectors.kafka.client import Connection, Part, Producer
 from connectors.kafka.contact import Contact
 from connectors.kafka.messages import CUT, Headers, Messages
 from connectors.kafka.opening import open_producer
@@ -16,11 +14,9 @@ from connectors.kafka.options import sink_options
 from streamlin.errors import ConfigError, ConnectorError
 from streamlin.events import Position, Records, SinkContext
 
-Answer = TypeVar("Answer")
-
 _PAUSE = 0.2
 _LARGEST = 990_000
-"""Bytes of a dead letter, key and headers counted, that clients and brokers take by default."""
+"""Bytes of a dead letter, with key and headers, that clients and brokers accept by default."""
 
 
 class KafkaSink:
@@ -30,14 +26,14 @@ class KafkaSink:
 
     Raises
     ------
-    ConfigError : an option; more than one topic; no package for the client.
+    ConfigError : an option; more than one topic; the client's package is missing.
     ConnectorError : no broker answers in time, or it refuses.
     """
 
     def __init__(self, address: str, context: SinkContext) -> None:
         parsed, self._options = parse_address(address), sink_options(context.options)
         if len(parsed.topics) > 1:
-            raise ConfigError(f"kafka sink: one topic, not {' and '.join(parsed.topics)}")
+            raise ConfigError(f"kafka sink: expected one topic, got {' and '.join(parsed.topics)}")
         self._topic = parsed.topics[0]
         settings = context.settings
         connection = Connection(parsed.servers, settings, context.notice)
@@ -48,7 +44,9 @@ class KafkaSink:
             settings.get("give_up_after", 300.0),
             context.notice,
         )
-        self._producer = self._answered(lambda: open_producer(connection, self._options, contact.patience(), contact))
+        self._producer = contact.retry(
+            lambda: open_producer(connection, self._options, contact.patience(), contact), _PAUSE
+        )
         self._in_transaction = False
         self._written: Mapping[str, int] = {}
 
@@ -60,14 +58,14 @@ class KafkaSink:
     def write(self, lines: bytes | memoryview) -> None:
         """Each line a message without key."""
         for line in bytes(lines).splitlines():
-            self._began().send_one(self._topic, None, line, ())
+            self._begun().send_one(self._topic, None, line, ())
 
     def write_messages(self, lines: memoryview, bounds: NDArray[np.int64], keys: Sequence[str]) -> None:
         """Each line a message, its id the key."""
-        self._began().send(self._topic, keys, lines, bounds)
+        self._begun().send(self._topic, keys, lines, bounds)
 
     def write_dead_letter(self, error: str, records: Records, number: int) -> None:
-        """The message as it was, with headers that say what is wrong with it and where it stood."""
+        """The message as it was, with headers for its error and its position."""
         key, value, headers = records.raw(number) if isinstance(records, Messages) else (None, records[number], ())
         own = [("streamlin.error", error.encode()), ("streamlin.position", records.name(number).encode())]
         if isinstance(records, Messages):
@@ -77,37 +75,37 @@ class KafkaSink:
                 ("streamlin.offset", str(records.offsets[number]).encode()),
             ]
         cut = number in records.errors and len(value or b"") == CUT  # by the source
-        if _size(key, headers) > _LARGEST - CUT:  # they alone leave no room
+        if _size(key, headers) > _LARGEST - CUT:  # they alone are too large
             key, headers, cut = None if key is None else key[:CUT], (), True
         if cut or len(value or b"") + _size(key, headers) > _LARGEST:
             value = None if value is None else value[:CUT]
             own.append(("streamlin.truncated", b"true"))
-        self._began().send_one(self._topic, key, value, [*headers, *own])
+        self._begun().send_one(self._topic, key, value, [*headers, *own])
 
     def flush(self) -> None:
         """Nothing is held back for longer than `linger_ms`."""
         self._producer.serve()
 
     def sync(self) -> None:
-        """Wait until all is acknowledged."""
+        """Wait until all messages are acknowledged."""
         self.sync_with({})
 
     def sync_with(self, positions: Mapping[str, Position]) -> None:
-        """Wait until all is acknowledged; with `transactional` commit it, and the group's offsets with it."""
+        """Wait until all messages are acknowledged; with `transactional` commit them and the group's offsets."""
         if self._options.group is not None:
             if self._in_transaction or positions:
-                offsets = {_part(key): self._behind(key, position) for key, position in positions.items()}
-                self._began().commit(self._options.group, offsets)
+                offsets = {_part(key): self._offset(key, position) for key, position in positions.items()}
+                self._begun().commit(self._options.group, offsets)
                 self._in_transaction = False
             return
         self._producer.flush()
 
     def written(self) -> Mapping[str, int]:
-        """Where the last transaction's offsets are: the lines before them are there for good."""
+        """The offsets in the last transaction: the lines of the records before them are committed."""
         group = self._options.group
         if group is None:
             return {}
-        offsets = self._answered(lambda: self._producer.group_offsets(group))
+        offsets = self._contact.retry(lambda: self._producer.group_offsets(group), _PAUSE)
         self._written = {f"{topic}/{partition}": offset for (topic, partition), offset in offsets.items()}
         return self._written
 
@@ -115,26 +113,15 @@ class KafkaSink:
         """Close the connections; what is not acknowledged may be lost, and is sent again after a resume."""
         self._producer.close()
 
-    def _behind(self, key: str, position: Position) -> int:
-        """An offset to commit: one that goes back, as reading does after a crash, would have lines sent twice."""
+    def _offset(self, key: str, position: Position) -> int:
+        """The offset to commit: if it went back, as reading does after a crash, lines would be sent twice."""
         return max(int(position["offset"]), self._written.get(key, 0))
 
-    def _began(self) -> Producer:
+    def _begun(self) -> Producer:
         if self._options.transaction is not None and not self._in_transaction:
             self._producer.begin()
             self._in_transaction = True
         return self._producer
-
-    def _answered(self, ask: Callable[[], Answer]) -> Answer:
-        """What is asked, as soon as a broker says it."""
-        while True:
-            try:
-                answer = ask()
-                self._contact.made()
-                return answer
-            except UnreachableError as error:
-                self._contact.lost(error)
-                time.sleep(_PAUSE)
 
 
 def _size(key: bytes | None, headers: Headers) -> int:
@@ -144,5 +131,5 @@ def _size(key: bytes | None, headers: Headers) -> int:
 def _part(key: str) -> Part:
     topic, _, partition = key.rpartition("/")
     if not partition.isdigit():
-        raise ConnectorError(f"kafka sink: transactional= needs a Kafka source; '{key}' is no partition")
+        raise ConnectorError(f"kafka sink: transactional= needs a Kafka source; '{key}' is not a partition")
     return topic, int(partition)

@@ -8,38 +8,40 @@ from contextlib import suppress
 import numpy as np
 
 from connectors.kafka.address import parse_address
-from connectors.kafka.client import Connection, Consumer, OffsetGoneError, Part, RebalancingError, UnreachableError
+from connectors.kafka.client import Connection, Consumer, Part
 from connectors.kafka.contact import Contact
-from connectors.kafka.messages import Messages, beginning, joined
+from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
+from connectors.kafka.messages import Messages, beginning
 from connectors.kafka.opening import open_consumer
 from connectors.kafka.options import source_options
-from connectors.kafka.starting import Starting, name
-from connectors.kafka.steadiness import Steadiness
+from connectors.kafka.poll_limit import PollLimit
+from connectors.kafka.start_offsets import StartOffsets, name
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, Records, SourceContext
 
 _PAUSE = 0.05
-"""Seconds that a poll waits for something to come."""
-_LOOK_EVERY = 0.5
-"""Seconds between two looks at where the partitions end, and whether a broker still answers."""
+"""Seconds that a poll waits for messages."""
+_CHECK_EVERY = 0.5
+"""Seconds between two checks of where the partitions end, and whether a broker still answers."""
 _QUIET = 2.0
-"""Seconds without a message after which a broker is asked whether it is there."""
+"""Seconds without a message after which a request shows whether a broker still answers."""
 _NEW_PARTITIONS_EVERY = 15.0
-_SOON = 0.5
-"""Seconds for a farewell that nobody will hear."""
-_SETTLE = 5.0
-"""Seconds in which a group that changes should be one again that takes commits."""
+_CLOSE_SECONDS = 0.5
+"""Seconds to close in while no broker answers."""
+_REBALANCE_SECONDS = 5.0
+"""Seconds in which a rebalance should end, so that the group takes commits again."""
 
 
 class KafkaSource:
-    """Messages of topics, live. It connects while it is polled, so that a stop is heard meanwhile.
+    """Messages of topics, live. It connects while it is polled, so that the run can be stopped meanwhile.
 
     Each partition is a part, `topic/3`; positions are `offset`, `topic_id` and `leader_epoch`. Options: see
     `connectors.kafka.options.SourceOptions` and docs/connectors.md.
 
     Raises
     ------
-    ConfigError : an option; no package for the client. ConnectorError, from `poll` : no broker, topic, or such offset.
+    ConfigError : an option; the client's package is missing.
+    ConnectorError, from `poll` : no broker, topic, or such offset.
     """
 
     def __init__(self, address: str, context: SourceContext) -> None:
@@ -55,14 +57,14 @@ class KafkaSource:
             context.notice,
         )
         self._consumer: Consumer | None = None
-        self._starting = Starting(
+        self._start = StartOffsets(
             self._address.topics,
             self._options,
             context.positions,
             settings.get("connect_timeout", 30.0),
             context.notice,
         )
-        self._steadiness = Steadiness(self._options.max_poll_interval_ms / 1000)
+        self._poll_limit = PollLimit(self._options.max_poll_interval_ms / 1000)
         self._waiting: deque[Messages] = deque()
         self._started = False
         self._owned: set[Part] = set()
@@ -74,27 +76,25 @@ class KafkaSource:
         self._highs: dict[Part, int] = {}
         self._handed: dict[Part, int] = {}
         self._extent: dict[str, tuple[int, int]] = {}
-        self._next_look = self._next_partitions = self._heard = self._gather_until = 0.0
+        self._next_check = self._next_partitions = self._heard = self._gather_until = 0.0
 
     @staticmethod
     def key(address: str) -> str:
-        """The brokers: parts name the topics, so that one more leaves the others' positions as they are."""
+        """The brokers. The parts name the topics, so that one more topic leaves the others' positions as they are."""
         return ",".join(sorted(parse_address(address).servers))
 
     def poll(self, limit: int) -> list[Records] | None:
         """See `streamlin.events.Source`."""
-        limit = self._steadiness.limit(limit)
+        limit = self._poll_limit.limit(limit)
         try:
             if not self._ready():
                 time.sleep(_PAUSE)
                 return []
             if not self._waiting:
                 self._fill(limit)
-            elif self._consumer is not None:
-                self._consumer.tend()
-            self._look()
+            self._check()
         except UnreachableError as error:
-            self._contact.lost(error)
+            self._contact.unanswered(error)
             time.sleep(_PAUSE)
             return []
         taken = self._taken(limit)
@@ -102,18 +102,18 @@ class KafkaSource:
             if self._consumer is not None:
                 self._measure(self._consumer)
             return None
-        self._steadiness.gave(sum(map(len, taken)))
+        self._poll_limit.handed_over(sum(map(len, taken)))
         return taken
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
-        """Commit for the group, if there is one; a failure is no harm, since the checkpoint has them too."""
+        """Commit for the group, if there is one; a failure does no harm, since the checkpoint has the positions too."""
         self._known, self._metadata = positions, str(number) if number else ""
         if self._consumer is not None and (owned := self._committable()):
             with suppress(ConnectorError):
                 self._consumer.commit_soon(owned, self._metadata)
 
     def _committable(self) -> dict[Part, Position]:
-        """What is known of own partitions, but not from before another member had them: that one is further."""
+        """Positions in own partitions, but none from before another member had them: it is further by now."""
         if self._options.group is None:
             return {}
         known = {part: self._known[name(part)] for part in self._owned if name(part) in self._known}
@@ -133,39 +133,39 @@ class KafkaSource:
         if self._consumer is not None:
             away = self._contact.is_lost
             if not away:
-                self._commit_surely()
+                self._commit_finally()
             consumer, self._consumer = self._consumer, None
-            consumer.close(_SOON if away else _SETTLE)
+            consumer.close(_CLOSE_SECONDS if away else _REBALANCE_SECONDS)
 
-    # The group's changes, told while the client is polled.
+    # The client calls these while it is polled.
 
     def assigned(self, parts: Sequence[Part]) -> Mapping[Part, int]:
         """See `connectors.kafka.client.Rebalance`."""
         if self._consumer is None or not parts:
             return {}
-        offsets, lost = self._starting.offsets(self._consumer, parts)
+        offsets, lost = self._start.offsets(self._consumer, parts)
         self._owned |= offsets.keys()
         self._began(offsets, lost)
         self._context.notice(f"partitions from the group: {', '.join(map(name, parts))}")
         return offsets
 
     def revoked(self, parts: Sequence[Part]) -> None:
-        """What was handed over of them is in a checkpoint, and committed, before they are let go."""
+        """Have what was handed over of them in a checkpoint, and committed, before another member gets them."""
         self._drop(parts)
-        self._starting.learned(self._context.checkpoint())
+        self._start.update(self._context.checkpoint())
         self._owned -= set(parts)
         self._context.notice(f"partitions given to another member of the group: {', '.join(map(name, parts))}")
 
     def lost(self, parts: Sequence[Part]) -> None:
-        """Nothing is committed: another member may be further by now. What was handed over stays learned."""
+        """Commit nothing: another member may be further by now. What was handed over stays learned."""
         self._drop(parts)
         self._owned -= set(parts)
-        self._starting.learned(self._context.checkpoint())
-        self._context.notice(f"partitions lost, the group has thrown this member out: {', '.join(map(name, parts))}")
+        self._start.update(self._context.checkpoint())
+        self._context.notice(f"partitions lost, the group has removed this member: {', '.join(map(name, parts))}")
 
-    def _commit_surely(self) -> None:
-        """Have acknowledged what was committed last: there another member begins."""
-        deadline = time.monotonic() + _SETTLE
+    def _commit_finally(self) -> None:
+        """Commit, and wait until a broker has acknowledged it: another member begins there."""
+        deadline = time.monotonic() + _REBALANCE_SECONDS
         while self._consumer is not None and (owned := self._committable()) and time.monotonic() < deadline:
             try:
                 self._consumer.commit(owned, self._metadata)
@@ -176,18 +176,18 @@ class KafkaSource:
                 return
 
     def _drop(self, parts: Sequence[Part]) -> None:
-        """Hand over nothing more of these partitions."""
+        """Hand over no more messages of these partitions."""
         gone = set(parts)
         self._waiting = deque(piece for piece in self._waiting if (piece.topic, piece.partition) not in gone)
         self._extent = {key: extent for key, extent in self._extent.items() if key not in set(map(name, parts))}
 
     def _ready(self) -> bool:
-        """Connect and begin, step by step."""
+        """Connect and begin, step by step; whether it is done."""
         if self._consumer is None:
             self._consumer = open_consumer(self._connection, self._options, self._contact.patience())
-            self._contact.made()
+            self._contact.answered()
         if not self._started:
-            if not self._starting.all_exist(self._consumer):
+            if not self._start.all_exist(self._consumer):
                 return False
             self._ids = {topic: self._consumer.topic_id(topic) for topic in self._address.topics}
             if self._options.shared:
@@ -202,12 +202,12 @@ class KafkaSource:
         return [(topic, number) for topic in self._address.topics for number in consumer.partitions(topic)]
 
     def _take_all(self, consumer: Consumer) -> None:
-        """Read all partitions, those that are new too."""
+        """Read all partitions, including new ones."""
         parts = self._all(consumer)
         new = [part for part in parts if part not in self._owned]
         if not new:
             return
-        offsets, lost = self._starting.offsets(consumer, new, late=self._started)
+        offsets, lost = self._start.offsets(consumer, new, late=self._started)
         ends = {part: extent.high for part, extent in consumer.extents(new).items()}
         self._highs |= ends
         if self._started:
@@ -220,16 +220,16 @@ class KafkaSource:
         self._next_partitions = time.monotonic() + _NEW_PARTITIONS_EVERY
 
     def _began(self, offsets: Mapping[Part, int], lost: Mapping[Part, int]) -> None:
-        """Hand over word of what is lost, and of beginnings that the checkpoint doesn't know."""
+        """Report lost records, and beginnings that the checkpoint does not have, by pieces without messages."""
         self._begun |= offsets
         for part, offset in offsets.items():
             if part in lost or name(part) not in self._context.positions:
-                word = beginning(*part, offset, lost.get(part, 0))
-                word.topic_id = self._ids.get(part[0])
-                self._waiting.append(word)
+                piece = beginning(*part, offset, lost.get(part, 0))
+                piece.topic_id = self._ids.get(part[0])
+                self._waiting.append(piece)
 
     def _fill(self, limit: int) -> None:
-        """Take what has come. Where little comes at a time, a pause lets it gather: asking costs more than learning."""
+        """Take what has come. If it is little, wait before the next poll: a poll costs more than learning."""
         consumer = self._consumer
         assert consumer is not None
         rest = self._gather_until - time.monotonic()
@@ -244,37 +244,37 @@ class KafkaSource:
             return
         if pieces:
             self._heard = time.monotonic()
-            self._contact.made()
-        for piece in joined(pieces):
+            self._contact.answered()
+        for piece in pieces:
             piece.topic_id = self._ids.get(piece.topic)
             self._waiting += self._until_end(piece)
 
     def _until_end(self, piece: Messages) -> list[Messages]:
-        """With stop=end, what of a piece comes before the end that its partition had at the start."""
+        """With stop=end, the part of a piece before the end that its partition had at the start."""
         if not self._options.stop_at_end:
             return [piece]
         count = int(np.searchsorted(piece.offsets, self._ends[piece.topic, piece.partition]))
         return [piece.between(0, count)] if count else []
 
     def _fall_behind(self, consumer: Consumer) -> None:
-        """Some position can't be read any more: begin anew where there is something, if gaps are no harm."""
+        """A position cannot be read any more: continue where there are records, if gaps are accepted."""
         self._check_ids(consumer)
         owned = sorted(self._owned)
-        offsets, lost = self._starting.after_gap(consumer, consumer.positions(owned))
+        offsets, lost = self._start.after_gap(consumer, consumer.positions(owned))
         consumer.assign(offsets)
         self._began({part: offsets[part] for part in lost}, lost)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Now and then: where partitions end, whether there are new ones, whether a broker still answers."""
         now, consumer = time.monotonic(), self._consumer
-        if now < self._next_look or consumer is None:
+        if now < self._next_check or consumer is None:
             return
-        self._next_look = now + _LOOK_EVERY
+        self._next_check = now + _CHECK_EVERY
         if now - self._heard >= _QUIET:
             self._heard = now
-            asked = sorted(self._owned) or self._all(consumer)[:1]  # who has none of a group's should know of it too
+            asked = sorted(self._owned) or self._all(consumer)[:1]  # a member without partitions asks too
             self._highs |= {part: extent.high for part, extent in consumer.extents(asked).items()}
-            self._contact.made()
+            self._contact.answered()
             self._check_ids(consumer)
         else:
             self._highs |= consumer.highs()
@@ -284,7 +284,7 @@ class KafkaSource:
             self._take_all(consumer)
 
     def _measure(self, consumer: Consumer) -> None:
-        """Where partitions began and end. At the end there may be what is no message: nothing that waits."""
+        """Where partitions began and end. Markers of transactions at the end do not count as waiting."""
         parts, at_end = sorted(self._owned), set()
         if not self._options.shared and not self._waiting:
             at_end = {part for part, at in consumer.positions(parts).items() if at >= self._highs.get(part, 0)}
@@ -295,12 +295,12 @@ class KafkaSource:
         }
 
     def _check_ids(self, consumer: Consumer) -> None:
-        """Notice a topic that was deleted and made anew."""
+        """Notice a topic that was deleted and created again."""
         for topic, before in self._ids.items():
             now = consumer.topic_id(topic)
             if None in (before, now) or before == now:
                 continue
-            self._starting.recreated(topic)
+            self._start.recreated(topic)
             self._ids[topic] = now
             offsets = dict(consumer.positions(sorted(self._owned)))
             own = [part for part in self._owned if part[0] == topic]
@@ -309,7 +309,7 @@ class KafkaSource:
             self._began(lows, dict.fromkeys(lows, 0))
 
     def _finished(self) -> bool:
-        """With stop=end: whether every partition is read to where it ended at the start."""
+        """With stop=end: whether every partition is read up to where it ended at the start."""
         if not self._options.stop_at_end or not self._started or self._consumer is None or self._waiting:
             return False
         positions = self._consumer.positions(list(self._ends))

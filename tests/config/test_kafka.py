@@ -209,9 +209,9 @@ def test_a_wrong_file_of_a_secret(key: str, content: bytes | None, said: str, tm
     ("key", "content", "said"),
     [
         ("ssl_ca_file", None, "No such file or directory"),
-        ("ssl_ca_file", "nothing", "no certificate"),
+        ("ssl_ca_file", "nothing", "it does not hold a certificate"),
         ("ssl_certificate_file", None, "No such file or directory"),
-        ("ssl_certificate_file", "nothing", "no certificate"),
+        ("ssl_certificate_file", "nothing", "it does not hold a certificate"),
     ],
 )
 def test_a_wrong_certificate(key: str, content: str | None, said: str, client: Any, tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_token_provider_that_is_not_there(client: Any) -> None:
     sasl = ["kafka.security_protocol=SASL_SSL", "kafka.sasl_mechanism=OAUTHBEARER", "kafka.sasl_token_provider=mine"]
     with pytest.raises(ConfigError) as raised:
         client(load_config(sets=sasl, environment={}).settings_of("kafka"))
-    said = "kafka.sasl_token_provider: no provider 'mine'; there is no entry point in the group streamlin.kafka_tokens"
+    said = "kafka.sasl_token_provider: no provider 'mine'; the entry point group streamlin.kafka_tokens is empty"
     assert str(raised.value) == said
 
 
@@ -281,10 +281,10 @@ def test_secrets_in_urls_are_refused(key: str, url: str) -> None:
 
 def test_a_refused_url_ends_a_run() -> None:
     """Exit 2, one line."""
-    said = "kafka: a URL holds no user and no password; [kafka] in the configuration has keys for them"
+    said = "kafka: the URL contains a user or a password; set them in [kafka] of the configuration"
     assert refused("run", URLS[0]) == said
     assert refused("run", "synthetic://?events=1", "--predictions", URLS[0]) == said
-    said = "kafka source: 'password' is nothing for a URL; [kafka] in the configuration says where secrets are"
+    said = "kafka source: 'password' must not be in a URL; set secrets in [kafka] of the configuration"
     assert refused("run", URLS[6]) == said
 
 

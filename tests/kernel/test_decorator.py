@@ -21,8 +21,6 @@ READ_BYTES = (
     "features/test_single.py",
     "features/test_names.py",
     "formats/test_csv_format.py",
-    "connectors/kafka/test_record_batches.py",
-    "connectors/kafka/test_produced_batches.py",
 )
 """Tests of kernels that read or write bytes."""
 
@@ -51,7 +49,7 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
 
 
 def test_no_kernel_that_reads_bytes_leaves_them():
-    """The tests of tokens, single events, names, CSV and Kafka's batches pass with bounds checks too."""
+    """The tests of tokens, single events, names and CSV pass with bounds checks too."""
     files = [str(ROOT / "tests" / name) for name in READ_BYTES]
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *files]
     subprocess.run(command, env=os.environ | CHECKED, cwd=ROOT, check=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from confluent_kafka import libversion
 
-from connectors.kafka import own_settings
+from connectors.kafka import client_settings
 from connectors.kafka.client import Connection
 from connectors.kafka.confluent_client.consumer import ConfluentConsumer
 from connectors.kafka.confluent_client.librdkafka import common
@@ -13,14 +13,14 @@ from connectors.kafka.contact import Contact
 from connectors.kafka.options import SinkOptions, SourceOptions
 
 _REBOOTSTRAPS = 0x020B0000
-"""Librdkafka 2.11 drops brokers that are all away for the first ones it knew; transactions go on waiting for those that
-it dropped (its issue 5511)."""
+"""From librdkafka 2.11 on, it replaces brokers that are all away by the bootstrap servers, while transactions go on
+waiting for the brokers it replaced (its issue 5511)."""
 
 
 def open_consumer(connection: Connection, options: SourceOptions, seconds: float) -> ConfluentConsumer:
-    """See `connectors.kafka.client.open_consumer`."""
+    """See `connectors.kafka.opening.open_consumer`."""
     properties: dict[str, Any] = {
-        "group.id": options.group or "streamlin",  # librdkafka wants one; without ours nothing is committed to it
+        "group.id": options.group or "streamlin",  # librdkafka needs one; nothing is committed to this one
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "auto.offset.reset": "error",
@@ -30,7 +30,7 @@ def open_consumer(connection: Connection, options: SourceOptions, seconds: float
         "enable.partition.eof": True,
         "max.poll.interval.ms": options.max_poll_interval_ms,
         "fetch.wait.max.ms": 500,
-        "fetch.queue.backoff.ms": 5,  # once enough is fetched ahead; with its own 1,000 it runs dry meanwhile
+        "fetch.queue.backoff.ms": 5,  # the default, 1,000, lets its queue run dry
         "topic.metadata.refresh.interval.ms": 30_000,
     }
     optional = {
@@ -41,15 +41,15 @@ def open_consumer(connection: Connection, options: SourceOptions, seconds: float
         "heartbeat.interval.ms": options.heartbeat_interval_ms,
     }
     properties |= {name: value for name, value in optional.items() if value is not None}
-    if options.fetch_max_bytes is not None:  # which must not be less than the longest message is, 1 MB by default
+    if options.fetch_max_bytes is not None:  # which librdkafka requires to be at least message.max.bytes
         properties["message.max.bytes"] = min(1_000_000, options.fetch_max_bytes)
-    properties |= common(connection) | own_settings.for_confluent(options.own)
+    properties |= common(connection) | client_settings.for_confluent(options.own)
     return ConfluentConsumer(connection, properties, seconds)
 
 
 def open_producer(connection: Connection, options: SinkOptions, seconds: float, contact: Contact) -> ConfluentProducer:
-    """See `connectors.kafka.client.open_producer`."""
-    patience = int(connection.settings.get("give_up_after", 300) * 1000)  # it is the contact's to end it
+    """See `connectors.kafka.opening.open_producer`."""
+    patience = int(connection.settings.get("give_up_after", 300) * 1000)  # the contact ends it
     properties: dict[str, Any] = {
         "enable.idempotence": True,
         "acks": "all",
@@ -64,5 +64,5 @@ def open_producer(connection: Connection, options: SinkOptions, seconds: float, 
         properties["delivery.timeout.ms"] = min(properties["delivery.timeout.ms"], 900_000)
         if libversion()[1] >= _REBOOTSTRAPS:
             properties["metadata.recovery.strategy"] = "none"
-    properties |= common(connection) | own_settings.for_confluent(options.own)
+    properties |= common(connection) | client_settings.for_confluent(options.own)
     return ConfluentProducer(connection, options, properties, seconds, contact)

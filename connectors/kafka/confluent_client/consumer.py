@@ -9,21 +9,22 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from connectors.kafka.client import Connection, Extent, OffsetGoneError, Part, Rebalance, UnreachableError
+from connectors.kafka.client import Connection, Extent, Part, Rebalance
 from connectors.kafka.confluent_client.librdkafka import (
     AWAY,
     GONE,
     SECONDS,
     Client,
     common,
-    made,
-    names_of,
+    create,
+    parts_of,
     translation,
 )
-from connectors.kafka.messages import Messages, from_lists
+from connectors.kafka.errors import OffsetGoneError, UnreachableError
+from connectors.kafka.messages import Fields, Messages, from_records
 
 _URL_SAFE = str.maketrans("+/", "-_")
-"""From librdkafka's way to write a topic's id to Kafka's."""
+"""From librdkafka's spelling of a topic's id to Kafka's."""
 
 
 class ConfluentConsumer(Client):
@@ -31,7 +32,7 @@ class ConfluentConsumer(Client):
 
     def __init__(self, connection: Connection, properties: Mapping[str, Any], seconds: float) -> None:
         super().__init__(connection)
-        self._consumer = made(Consumer, {**properties, "on_commit": self._on_commit}, self.note)
+        self._consumer = create(Consumer, {**properties, "on_commit": self._on_commit}, self.note)
         self.common = common(connection)
         self._ends: dict[Part, int] = {}
         self._admin: AdminClient | None = None
@@ -54,7 +55,7 @@ class ConfluentConsumer(Client):
 
     def topic_id(self, topic: str) -> str | None:
         if self._admin is None:
-            self._admin = made(AdminClient, self.common, self.note)
+            self._admin = create(AdminClient, self.common, self.note)
         with self.translated():
             described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=SECONDS)[topic].result()
         return str(described.topic_id).translate(_URL_SAFE)
@@ -111,9 +112,6 @@ class ConfluentConsumer(Client):
         self.check()
         return pieces
 
-    def tend(self) -> None:
-        """There is nothing to do: `poll` never gives much more than was asked for, so it is called again soon."""
-
     def positions(self, parts: Sequence[Part]) -> dict[Part, int]:
         return {part: self._next.get(part, 0) for part in parts}
 
@@ -121,7 +119,7 @@ class ConfluentConsumer(Client):
         for part in self._next:
             with suppress(KafkaException):
                 high = self._consumer.get_watermark_offsets(TopicPartition(*part), cached=True)[1]
-                if high >= 0:  # else it has not heard of one yet
+                if high >= 0:  # else it does not know one yet
                     self._ends[part] = max(high, self._next[part])
         return self._ends
 
@@ -139,7 +137,7 @@ class ConfluentConsumer(Client):
         deadline = time.monotonic() + SECONDS  # with asynchronous=False librdkafka would wait for a broker for minutes
         with self.translated():
             while self._unanswered:
-                self._consumer.poll(0.05)  # gives nothing that is needed any more, but calls back
+                self._consumer.poll(0.05)  # its messages are not needed any more, but it calls back
                 if time.monotonic() > deadline:
                     raise UnreachableError(f"the brokers at {self._connection.name} don't answer")
         if self._refused is not None:
@@ -149,14 +147,14 @@ class ConfluentConsumer(Client):
         self._rebalance = None
         closing = Thread(target=self._close, name="streamlin-closing", daemon=True)
         closing.start()
-        closing.join(seconds)  # without a broker librdkafka waits for minutes for an answer to its last commit
+        closing.join(seconds)  # without a broker librdkafka waits for minutes for the answer to its last commit
 
     def _close(self) -> None:
         with suppress(KafkaException, RuntimeError):
             self._consumer.close()
 
     def _messages(self, found: Sequence[Any]) -> list[Messages]:
-        """Pieces of the messages, by partition; errors are raised."""
+        """The messages as one piece a partition; the next poll raises errors."""
         errors = []
         if any(map(Message.error, found)):
             errors = [message for message in found if message.error() is not None]
@@ -167,14 +165,14 @@ class ConfluentConsumer(Client):
         else:
             for message in found:
                 by_part.setdefault((message.topic(), message.partition()), []).append(message)
-        # One may have come just before its partition was given away.
+        # A message may have come just before its partition was revoked.
         pieces = [self._piece(part, messages) for part, messages in by_part.items() if part in self._next]
         for message in errors:
-            self._said(message)
+            self._note_event(message)
         return pieces
 
-    def _said(self, message: Any) -> None:
-        """What stands where a message could: the end of a partition, or an error."""
+    def _note_event(self, message: Any) -> None:
+        """Note an event that comes in place of a message: the end of a partition, or an error."""
         error, part = message.error(), (message.topic(), message.partition())
         if error.code() == KafkaError._PARTITION_EOF:
             if part in self._next:
@@ -185,43 +183,35 @@ class ConfluentConsumer(Client):
             self._raised = translation(error, self._connection.name)
 
     def _piece(self, part: Part, messages: Sequence[Any]) -> Messages:
-        first, last = messages[0].offset(), messages[-1].offset()
-        dense = last - first == len(messages) - 1  # offsets only grow
-        offsets = range(first, last + 1) if dense else [message.offset() for message in messages]
-        piece = from_lists(*part, offsets, list(map(Message.value, messages)), self._connection.longest)
-        piece.begin = self._next.get(part, offsets[0])
-        self._next[part] = offsets[-1] + 1
-        piece.keys, piece.headers = _Column(messages, _key), _Column(messages, _headers)
-        piece.times = _Column(messages, _time)
-        epoch = messages[-1].leader_epoch()
-        piece.leader_epoch = -1 if epoch is None else epoch
-        return piece
+        begin = self._next.get(part, messages[0].offset())
+        self._next[part] = messages[-1].offset() + 1
+        return from_records(*part, messages, _FIELDS, begin, self._connection.longest)
 
     def _on_commit(self, error: Any, parts: Sequence[Any]) -> None:
         self._unanswered -= 1
         self._refused = error or next((part.error for part in parts if part.error is not None), None)
 
     def _on_assign(self, consumer: Any, parts: Sequence[Any]) -> None:
-        named = names_of(parts)
-        self._unplaced.update(named)  # and are, if it can't be said where to begin: they are assigned then all the same
+        named = parts_of(parts)
+        self._unplaced.update(named)  # they stay so if their offsets cannot be found out now
         self._guarded(lambda rebalance: self._begin(rebalance.assigned(named)))
 
     def _on_revoke(self, consumer: Any, parts: Sequence[Any]) -> None:
-        self._guarded(lambda rebalance: rebalance.revoked(names_of(parts)))
+        self._guarded(lambda rebalance: rebalance.revoked(parts_of(parts)))
         self._unassigned(parts)
 
     def _on_lost(self, consumer: Any, parts: Sequence[Any]) -> None:
-        self._guarded(lambda rebalance: rebalance.lost(names_of(parts)))
+        self._guarded(lambda rebalance: rebalance.lost(parts_of(parts)))
         self._unassigned(parts)
 
     def _begin(self, offsets: Mapping[Part, int]) -> None:
-        """Read these partitions, which the group has assigned, too."""
+        """Also read these partitions, which the group has assigned."""
         self._next |= offsets
         self._unplaced -= offsets.keys()
         self._consumer.incremental_assign([TopicPartition(*part, offset) for part, offset in offsets.items()])
 
     def _unassigned(self, parts: Sequence[Any]) -> None:
-        for part in names_of(parts):
+        for part in parts_of(parts):
             self._unplaced.discard(part)
             self._next.pop(part, None)
             self._ends.pop(part, None)
@@ -229,7 +219,7 @@ class ConfluentConsumer(Client):
             self._consumer.incremental_unassign([TopicPartition(part.topic, part.partition) for part in parts])
 
     def _guarded(self, tell: Callable[[Rebalance], None]) -> None:
-        """What is raised in librdkafka's callbacks is raised again by `poll`."""
+        """The next poll raises what librdkafka's callbacks raise."""
         if self._rebalance is None:
             return
         try:
@@ -243,12 +233,8 @@ class ConfluentConsumer(Client):
             raise raised
 
 
-def _key(message: Any) -> Any:
-    return message.key()
-
-
 def _headers(message: Any) -> Any:
-    """None where a name is no UTF-8: confluent-kafka gives none of them then."""
+    """Empty if a name is not UTF-8: confluent-kafka then gives none of a message's headers."""
     try:
         return message.headers() or []
     except (SystemError, UnicodeDecodeError):
@@ -259,14 +245,11 @@ def _time(message: Any) -> Any:
     return message.timestamp()[1]
 
 
-class _Column(Sequence[Any]):
-    """Something of each message, taken when it is asked for."""
-
-    def __init__(self, messages: Sequence[Any], take: Callable[[Any], Any]) -> None:
-        self._messages, self._take = messages, take
-
-    def __len__(self) -> int:
-        return len(self._messages)
-
-    def __getitem__(self, i: Any) -> Any:
-        return self._take(self._messages[i])
+_FIELDS = Fields(
+    offset=Message.offset,
+    value=Message.value,
+    key=Message.key,
+    headers=_headers,
+    time=_time,
+    leader_epoch=Message.leader_epoch,
+)

@@ -1,4 +1,4 @@
-"""What reading and writing with confluent-kafka share: librdkafka's settings, errors, and ways to say them."""
+"""What reading and writing with confluent-kafka share: librdkafka's settings and errors."""
 
 import logging
 import re
@@ -9,20 +9,13 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
-from connectors.kafka.client import (
-    TOO_LARGE,
-    Connection,
-    OffsetGoneError,
-    Part,
-    RebalancingError,
-    UnreachableError,
-    check_listening,
-)
+from connectors.kafka.client import TOO_LARGE, Connection, Part, check_listening
+from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
 from connectors.kafka.security import for_confluent
 from streamlin.errors import ConfigError, ConnectorError
 
 _LOG = logging.getLogger("confluent_kafka")
-_LOG.addHandler(logging.NullHandler())  # or librdkafka writes to standard error in the midst of ours
+_LOG.addHandler(logging.NullHandler())  # else librdkafka writes to standard error among our messages
 SECONDS = 5.0
 AWAY = {
     KafkaError._TIMED_OUT,
@@ -42,13 +35,13 @@ AWAY = {
     KafkaError._UNKNOWN_PARTITION,
     KafkaError._MAX_POLL_EXCEEDED,
 }
-"""What may be over the next time."""
+"""Errors that may be gone at the next attempt."""
 _LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
 GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._LOG_TRUNCATION}
 _ALERT = re.compile("SSL routines.*alert")
-"""What the other side says of our certificate; it comes only after the handshake, like an interruption."""
+"""What the broker reports about our certificate; it comes after the handshake, as an interruption would."""
 _AROUND = re.compile(r"^(?:\w+://\S+: )?(?:SASL authentication error: )?|(?: \(after \d+ms in state .*)?$")
-"""Of no use to people."""
+"""Parts of messages that are of no use to users."""
 _REFUSED = {
     KafkaError._AUTHENTICATION,
     KafkaError.SASL_AUTHENTICATION_FAILED,
@@ -58,25 +51,25 @@ _REFUSED = {
 
 
 class Client:
-    """What consumer and producer have in common: librdkafka tells of trouble on the side."""
+    """What consumer and producer share: librdkafka reports trouble through a callback."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._trouble: Any = None
+        self._fatal: Any = None
 
     def note(self, error: Any) -> None:
         """librdkafka's error callback, on the thread that polls."""
         if error.code() in _REFUSED or error.fatal() or _ALERT.search(error.str()):
-            self._trouble = error
+            self._fatal = error
 
     def check(self) -> None:
-        """Raise what librdkafka can't get over by itself."""
-        if self._trouble is not None:
-            raise ConnectorError(f"the brokers at {self._connection.name} refuse: {said(self._trouble)}")
+        """Raise an error that librdkafka does not recover from by itself."""
+        if self._fatal is not None:
+            raise ConnectorError(f"the brokers at {self._connection.name} refuse: {describe(self._fatal)}")
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """librdkafka's errors as ours."""
+        """Raise librdkafka's errors as ours."""
         try:
             yield
         except KafkaException as error:
@@ -97,7 +90,7 @@ class Client:
                 self.check()
                 if time.monotonic() >= deadline:
                     failure = translation(error.args[0], self._connection.name)
-                    raise self._connection.silent() if isinstance(failure, UnreachableError) else failure from None
+                    raise self._connection.unanswered() if isinstance(failure, UnreachableError) else failure from None
 
 
 def translation(error: Any, name: str) -> Exception:
@@ -105,10 +98,10 @@ def translation(error: Any, name: str) -> Exception:
     if error.code() in GONE:
         return OffsetGoneError(error.str())
     if error.code() in (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION):
-        return RebalancingError(f"the group at {name} is changing")
+        return RebalancingError(f"the group at {name} is rebalancing")
     if error.code() in AWAY or error.retriable():
-        return UnreachableError(f"the brokers at {name} don't answer: {said(error)}")
-    return ConnectorError(f"the brokers at {name} refuse: {said(error)}")
+        return UnreachableError(f"the brokers at {name} don't answer: {describe(error)}")
+    return ConnectorError(f"the brokers at {name} refuse: {describe(error)}")
 
 
 def common(connection: Connection) -> dict[str, Any]:
@@ -122,22 +115,22 @@ def common(connection: Connection) -> dict[str, Any]:
     }
 
 
-def made(kind: Any, properties: Mapping[str, Any], note: Callable[[Any], None]) -> Any:
+def create(kind: Any, properties: Mapping[str, Any], note: Callable[[Any], None]) -> Any:
     """A consumer, producer or admin client. Raises ConfigError where librdkafka refuses a property."""
     try:
         return kind({**properties, "error_cb": note}, logger=_LOG)
     except (KafkaException, TypeError, ValueError) as error:
-        why = said(error.args[0] if isinstance(error, KafkaException) else error)
+        why = describe(error.args[0] if isinstance(error, KafkaException) else error)
         raise ConfigError(f"kafka: confluent-kafka refuses a setting: {why}") from None
 
 
-def said(error: Any) -> str:
-    """In one line."""
+def describe(error: Any) -> str:
+    """The message of an error, in one line."""
     if isinstance(error, KafkaError) and error.code() in _LARGE:
         return f"a message, or its batch, {TOO_LARGE}; with client.batch.size=10000 batches are smaller"
     return _AROUND.sub("", " ".join(str(error.str() if isinstance(error, KafkaError) else error).split()))
 
 
-def names_of(parts: Sequence[Any]) -> list[Part]:
-    """Of librdkafka's partitions, sorted."""
+def parts_of(parts: Sequence[Any]) -> list[Part]:
+    """librdkafka's partitions, sorted."""
     return sorted((part.topic, part.partition) for part in parts)

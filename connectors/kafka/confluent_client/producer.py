@@ -3,25 +3,20 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from threading import Thread
 from typing import Any
 
 import numpy as np
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from numpy.typing import NDArray
 
-from connectors.kafka.client import Connection, Part, UnreachableError
-from connectors.kafka.confluent_client.librdkafka import SECONDS, Client, common, made, said
-from connectors.kafka.contact import Contact
+from connectors.kafka.client import Connection, Part
+from connectors.kafka.confluent_client.librdkafka import SECONDS, Client, common, create, describe
+from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.messages import Headers
 from connectors.kafka.options import SinkOptions
 from streamlin.errors import ConnectorError
 
-_SLICE = 1.0
-"""Seconds that a producer waits until it tells that it does."""
 _PAUSE = 0.05
-_URL_SAFE = str.maketrans("+/", "-_")
-"""From librdkafka's way to write a topic's id to Kafka's."""
 
 
 class ConfluentProducer(Client):
@@ -37,12 +32,12 @@ class ConfluentProducer(Client):
     ) -> None:
         super().__init__(connection)
         self._contact = contact
-        self._producer = made(Producer, {**properties, "on_delivery": self._delivered}, self.note)
+        self._producer = create(Producer, {**properties, "on_delivery": self._delivered}, self.note)
         self._failure: Any = None
         self._group: Any = None
         self.reach(self._producer, seconds)
         if options.transaction is not None:
-            self._insist(self._producer.init_transactions)
+            self._step(self._producer.init_transactions)
 
     def send(self, topic: str, keys: Sequence[str], lines: memoryview, bounds: NDArray[np.int64]) -> None:
         values = bytes(lines[bounds[0] : bounds[-1] - 1]).split(b"\n")
@@ -54,19 +49,19 @@ class ConfluentProducer(Client):
 
     def flush(self) -> None:
         while len(self._producer):
-            self._wait(self._producer.flush, _SLICE)
+            self._wait(self._producer.flush, SLICE)
         self.serve()
 
     def serve(self) -> None:
         self._producer.poll(0)
         self.check()
-        if self._failure is not None:  # for good: to go on without the message would lose it
+        if self._failure is not None:  # for good: to continue without the message would lose it
             name = self._connection.name
-            raise ConnectorError(f"the brokers at {name} have not taken a message: {said(self._failure)}")
+            raise ConnectorError(f"the brokers at {name} have not taken a message: {describe(self._failure)}")
 
     def group_offsets(self, group: str) -> dict[Part, int]:
-        # An admin client could list them, but crashes (in librdkafka) where the group's coordinator is being chosen.
-        consumer = made(Consumer, common(self._connection) | {"group.id": group}, self.note)
+        # An admin client could list them, but crashes in librdkafka while the group's coordinator is being elected.
+        consumer = create(Consumer, common(self._connection) | {"group.id": group}, self.note)
         try:
             with self.translated():
                 topics = consumer.list_topics(timeout=SECONDS).topics
@@ -88,8 +83,8 @@ class ConfluentProducer(Client):
             offsets = [TopicPartition(*part, offset) for part, offset in positions.items()]
             if self._group is None:
                 self._group = self._metadata_of(group)
-            self._insist(self._producer.send_offsets_to_transaction, offsets, self._group)
-        self._insist(self._producer.commit_transaction)
+            self._step(self._producer.send_offsets_to_transaction, offsets, self._group)
+        self._step(self._producer.commit_transaction)
         self.serve()
 
     def close(self) -> None:
@@ -98,17 +93,17 @@ class ConfluentProducer(Client):
             self._producer.flush(0.1)
 
     def _metadata_of(self, group: str) -> Any:
-        """What a transaction needs to name a group, for a producer that is no member of it."""
-        consumer = made(Consumer, common(self._connection) | {"group.id": group}, self.note)
+        """A group's name as a transaction takes it, for a producer that is not a member of the group."""
+        consumer = create(Consumer, common(self._connection) | {"group.id": group}, self.note)
         try:
             return consumer.consumer_group_metadata()
         finally:
             consumer.close()
 
     def _produce(self, produce: Callable[..., None], topic: str, messages: Iterable[tuple[Any, bytes | None]]) -> None:
-        """Hand over keys and values, one by one: `produce_batch` wants a dictionary of each, and takes longer with it.
+        """Hand over keys and values, one by one and by position.
 
-        So does a keyword, twice as long.
+        `produce_batch` needs a dictionary for each message and is slower; so are keyword arguments, twice as slow.
         """
         with self.translated():
             for key, value in messages:
@@ -118,47 +113,29 @@ class ConfluentProducer(Client):
                         break
                     except BufferError:
                         self._wait(self._producer.poll, _PAUSE)
-        self._contact.made()  # there is room, so some have arrived
+        self._contact.answered()  # there is room, so some have arrived
 
     def _wait(self, wait: Callable[[float], Any], seconds: float) -> None:
-        """For messages to arrive, by a method of the client."""
+        """Wait for messages to be acknowledged, by a method of the client."""
         before = len(self._producer)
         wait(seconds)
         self.serve()
         if len(self._producer) < before:
-            self._contact.made()
+            self._contact.answered()
         else:
-            self._contact.lost(UnreachableError(f"the brokers at {self._connection.name} don't answer"))
+            self._contact.silent()
 
-    def _insist(self, call: Callable[..., Any], *arguments: Any) -> None:
-        """Do a step of a transaction, which goes on where it was when it is called again."""
-        while True:
-            try:
-                self._do(call, *arguments)
-                self._contact.made()
-                return
-            except UnreachableError as error:
-                self._contact.lost(error)
+    def _step(self, call: Callable[..., Any], *arguments: Any) -> None:
+        """A step of a transaction, repeated while it times out: librdkafka resumes it where it was.
 
-    def _do(self, call: Callable[..., Any], *arguments: Any) -> None:
-        """Do it on a thread of its own: without a broker librdkafka waits longer than it is told to."""
-        failed: list[KafkaException] = []
+        Without a broker it blocks for longer than it is told to.
+        """
 
         def attempt() -> None:
-            try:
+            with self.translated():
                 call(*arguments, SECONDS)
-            except KafkaException as error:
-                failed.append(error)
 
-        thread = Thread(target=attempt, daemon=True)
-        thread.start()
-        thread.join(_SLICE)
-        while thread.is_alive():
-            self._contact.lost(UnreachableError(f"the brokers at {self._connection.name} don't answer"))
-            thread.join(_SLICE)
-        with self.translated():
-            if failed:
-                raise failed[0]
+        self._contact.retry(lambda: self._contact.watch(attempt))
 
     def _delivered(self, error: Any, _: Any) -> None:
         if error is not None and self._failure is None:

@@ -19,13 +19,13 @@ class Told:
         """None answers `seconds` later either; what was told then."""
         self.now += seconds
         del self.lines[:]
-        self.contact.lost(AWAY)
+        self.contact.unanswered(AWAY)
         return self.lines
 
     def made_after(self, seconds):
         self.now += seconds
         del self.lines[:]
-        self.contact.made()
+        self.contact.answered()
         return self.lines
 
 

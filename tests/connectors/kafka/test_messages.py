@@ -1,13 +1,14 @@
-"""Messages as records: sliced, joined, and what they say beside their values."""
+"""Messages as records: sliced, and what they have besides their values."""
 
 import json
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kafka.messages import CUT, Messages, beginning, from_lists, joined
+from connectors.kafka.messages import CUT, Fields, Messages, beginning, from_lists, from_records
 
 LONGEST = 20
 values = st.lists(st.none() | st.binary(max_size=25), max_size=12)
@@ -68,23 +69,33 @@ def test_a_slice_is_what_it_was(payloads, data):
     assert part.position(0)["offset"] == begin if begin else part.begin == 0
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), values), max_size=8), st.data())
-def test_pieces_of_a_partition_become_one(pieces, data):
-    """In their order, whatever they were sliced from; partitions in the order of their first pieces."""
-    nexts, parts, slices = [0, 0, 0], {}, []
-    for part, payloads in pieces:
-        whole = messages(payloads, nexts[part], part)
-        piece = whole.between(data.draw(st.integers(0, len(whole))), len(whole))
-        nexts[part] += len(payloads)
-        parts.setdefault(part, []).append(piece)
-        slices.append(piece)
-    found = joined(slices)
-    assert [one.partition for one in found] == list(parts)
-    for one in found:
-        assert seen(one) == [each for piece in parts[one.partition] for each in seen(piece)]
-        assert one.begin == parts[one.partition][0].begin
-        cut = data.draw(st.integers(0, len(one)))
-        assert seen(one.between(cut, len(one))) == seen(one)[cut:]
+class Record(NamedTuple):
+    """A record of some client."""
+
+    at: int
+    content: bytes | None
+
+
+FIELDS = Fields(
+    offset=lambda record: record.at,
+    value=lambda record: record.content,
+    key=lambda record: b"key %d" % record.at,
+    headers=lambda record: [("h", b"%d" % record.at)],
+    time=lambda record: 1000 * record.at,
+    leader_epoch=lambda record: record.at or None,
+)
+
+
+@given(values.filter(bool), st.integers(1, 3))
+def test_messages_of_a_clients_records(payloads, step):
+    """They equal messages of lists, whether offsets have gaps or not."""
+    records = [Record(step * i, payload) for i, payload in enumerate(payloads)]
+    found, expected = from_records("topic", 3, records, FIELDS, 0, LONGEST), messages(payloads, step=step)
+    assert seen(found) == seen(expected)
+    assert found.offsets.tolist() == expected.offsets.tolist()
+    assert (found.leader_epoch, found.begin) == (records[-1].at or -1, 0)
+    cut = len(records) // 2
+    assert seen(found.between(cut, len(found))) == seen(expected)[cut:]
 
 
 def test_a_position_has_what_is_known_of_the_topic():
@@ -93,9 +104,6 @@ def test_a_position_has_what_is_known_of_the_topic():
     assert found.position(1) == {"offset": 6, "topic_id": "id", "leader_epoch": 0}
     assert found.position(0) == {"offset": 5, "topic_id": "id", "leader_epoch": 0}
     assert json.loads(json.dumps(found.position(2))) == found.position(2)
-    later = messages([b"c"], 7)
-    later.topic_id, later.leader_epoch = "id", 4
-    assert joined([found, later])[0].position(3) == {"offset": 8, "topic_id": "id", "leader_epoch": 4}
 
 
 def test_word_of_where_reading_begins():
@@ -150,7 +158,5 @@ def test_ids_of_events_that_bring_none():
     assert messages([b"a", b"b", b"c"], 7).default_ids(np.array([0, 2])) == ["topic/3/7", "topic/3/9"]
 
 
-def test_empty_pieces():
-    assert joined([]) == []
-    assert [len(one) for one in joined([messages([]), messages([], 9)])] == [0]
+def test_an_empty_piece():
     assert isinstance(messages([]).between(0, 5), Messages)

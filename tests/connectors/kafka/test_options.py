@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kafka import own_settings
+from connectors.kafka import client_settings
 from connectors.kafka.options import SinkOptions, SourceOptions, Start, parse_start, sink_options, source_options
 from streamlin.errors import ConfigError
-from tests.connectors.kafka.batches import KafkaConsumer, KafkaProducer
+from tests.integration.kafka.readers import kafka
 
 
 def refusal(parse, options):
@@ -55,26 +55,26 @@ def test_every_option_of_a_sink():
     ("options", "message"),
     [
         ({"grup": "g"}, "kafka source: no option 'grup'; did you mean 'group'?"),
-        ({"client": "java"}, "kafka: client=java needs to be kafka-python or confluent"),
-        ({"assignment": "mine"}, "kafka: assignment=mine needs to be all or group"),
+        ({"client": "java"}, "kafka: client=java: expected kafka-python or confluent"),
+        ({"assignment": "mine"}, "kafka: assignment=mine: expected all or group"),
         ({"assignment": "group"}, "kafka source: assignment=group needs group=NAME"),
         ({"group": "", "assignment": "group"}, "kafka source: assignment=group needs group=NAME"),
-        ({"group": "g", "instance": "i"}, "kafka source: instance= is for assignment=group"),
-        ({"stop": "now"}, "kafka: stop=now needs to be end"),
+        ({"group": "g", "instance": "i"}, "kafka source: instance= needs assignment=group"),
+        ({"stop": "now"}, "kafka: stop=now: expected end"),
         (
             {"stop": "end", "group": "g", "assignment": "group"},
-            "kafka source: stop=end goes with assignment=all; a group's partitions come and go",
+            "kafka source: stop=end needs assignment=all: a group's partitions come and go",
         ),
-        ({"on_gap": "ignore"}, "kafka: on_gap=ignore needs to be stop or continue"),
-        ({"wait_for_topic": "yes"}, "kafka: wait_for_topic=yes needs to be false or true"),
-        ({"max_batch_wait_ms": "-1"}, "kafka: max_batch_wait_ms=-1 needs to be a whole number from 0 on"),
-        ({"fetch_max_bytes": "0"}, "kafka: fetch_max_bytes=0 needs to be a whole number from 1 on"),
+        ({"on_gap": "ignore"}, "kafka: on_gap=ignore: expected stop or continue"),
+        ({"wait_for_topic": "yes"}, "kafka: wait_for_topic=yes: expected false or true"),
+        ({"max_batch_wait_ms": "-1"}, "kafka: max_batch_wait_ms=-1: expected a whole number, at least 0"),
+        ({"fetch_max_bytes": "0"}, "kafka: fetch_max_bytes=0: expected a whole number, at least 1"),
         (
             {"max_partition_fetch_bytes": "1e6"},
-            "kafka: max_partition_fetch_bytes=1e6 needs to be a whole number from 1 on",
+            "kafka: max_partition_fetch_bytes=1e6: expected a whole number, at least 1",
         ),
-        ({"max_poll_interval_ms": "²"}, "kafka: max_poll_interval_ms=² needs to be a whole number from 1 on"),
-        ({"session_timeout_ms": ""}, "kafka: session_timeout_ms= needs to be a whole number from 1 on"),
+        ({"max_poll_interval_ms": "²"}, "kafka: max_poll_interval_ms=²: expected a whole number, at least 1"),
+        ({"session_timeout_ms": ""}, "kafka: session_timeout_ms=: expected a whole number, at least 1"),
     ],
 )
 def test_what_a_source_refuses(options, message):
@@ -85,10 +85,10 @@ def test_what_a_source_refuses(options, message):
     ("options", "message"),
     [
         ({"compresion": "gzip"}, "kafka sink: no option 'compresion'; did you mean 'compression'?"),
-        ({"compression": "zip"}, "kafka: compression=zip needs to be none or gzip or snappy or lz4 or zstd"),
-        ({"linger_ms": "soon"}, "kafka: linger_ms=soon needs to be a whole number from 0 on"),
-        ({"transactional": "t"}, "kafka sink: transactional=ID and group=NAME, the source's group, go together"),
-        ({"group": "g"}, "kafka sink: transactional=ID and group=NAME, the source's group, go together"),
+        ({"compression": "zip"}, "kafka: compression=zip: expected none or gzip or snappy or lz4 or zstd"),
+        ({"linger_ms": "soon"}, "kafka: linger_ms=soon: expected a whole number, at least 0"),
+        ({"transactional": "t"}, "kafka sink: transactional=ID and group=NAME, the source's group, need each other"),
+        ({"group": "g"}, "kafka sink: transactional=ID and group=NAME, the source's group, need each other"),
         ({"start": "latest"}, "kafka sink: no option 'start'; choose one of "),
     ],
 )
@@ -104,7 +104,7 @@ SECRETS += ["client.sasl.jaas.config", "client.sasl.oauthbearer.client.secret", 
 @pytest.mark.parametrize("parse", [source_options, sink_options])
 def test_a_secret_is_refused_and_not_shown(parse, name):
     said = refusal(parse, {name: "hunter2"})
-    assert said.endswith(f": '{name}' is nothing for a URL; [kafka] in the configuration says where secrets are")
+    assert said.endswith(f": '{name}' must not be in a URL; set secrets in [kafka] of the configuration")
     assert "hunter2" not in said
 
 
@@ -138,7 +138,7 @@ def test_any_millisecond(moment):
 @pytest.mark.parametrize("text", ["", "Earliest", "-1", "1.5", "noon", "2024-13-01", "²"])
 def test_what_is_no_start(text):
     assert refusal(parse_start, text) == (
-        f"kafka source: start={text} needs to be earliest, latest, an offset, or a time as 2024-05-01T12:00:00Z"
+        f"kafka source: start={text}: expected earliest, latest, an offset, or a time as 2024-05-01T12:00:00Z"
     )
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_start(text):
 
 
 def python_settings(name, text):
-    return own_settings.for_kafka_python({name: text}, KafkaConsumer.DEFAULT_CONFIG)[name]
+    return client_settings.for_kafka_python({name: text}, kafka.KafkaConsumer.DEFAULT_CONFIG)[name]
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def test_a_setting_that_kafka_python_has_not(name, text, message):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("fetch_min_bytes", "many", "fetch_min_bytes=many needs to be a number"),
-        ("fetch_min_bytes", "true", "fetch_min_bytes=true needs to be a number"),
-        ("check_crcs", "1", "check_crcs=1 needs to be true or false"),
-        ("selector", "fast", "selector is nothing that a URL could say"),
-        ("socket_options", "1", "socket_options is nothing that a URL could say"),
-        ("default_offset_commit_callback", "x", "default_offset_commit_callback is nothing that a URL could say"),
+        ("fetch_min_bytes", "many", "fetch_min_bytes=many: expected a number"),
+        ("fetch_min_bytes", "true", "fetch_min_bytes=true: expected a number"),
+        ("check_crcs", "1", "check_crcs=1: expected true or false"),
+        ("selector", "fast", "selector can't be set in a URL"),
+        ("socket_options", "1", "socket_options can't be set in a URL"),
+        ("default_offset_commit_callback", "x", "default_offset_commit_callback can't be set in a URL"),
     ],
 )
 def test_a_value_that_kafka_python_could_not_use(name, text, message):
@@ -204,12 +204,14 @@ OURS += ["enable_idempotence", "transactional_id", "sasl_mechanism", "ssl_check_
 @pytest.mark.parametrize("name", OURS)
 def test_what_exactly_once_rests_on_can_not_be_set(name):
     """For kafka-python with underscores, for confluent-kafka with dots, where that has it."""
-    message = "can't be set: streamlin's own options, and \\[kafka\\], decide it"
+    message = "can't be set: streamlin sets it, by its own options and \\[kafka\\]"
     with pytest.raises(ConfigError, match=f"kafka: client.{name} {message}"):
-        own_settings.for_kafka_python({name: "true"}, KafkaConsumer.DEFAULT_CONFIG | KafkaProducer.DEFAULT_CONFIG)
+        client_settings.for_kafka_python(
+            {name: "true"}, kafka.KafkaConsumer.DEFAULT_CONFIG | kafka.KafkaProducer.DEFAULT_CONFIG
+        )
     dotted = name.replace("_", ".")
     with pytest.raises(ConfigError, match=f"kafka: client.{dotted} {message}"):
-        own_settings.for_confluent({dotted: "true"})
+        client_settings.for_confluent({dotted: "true"})
 
 
 @pytest.mark.parametrize(
@@ -218,8 +220,8 @@ def test_what_exactly_once_rests_on_can_not_be_set(name):
 )
 def test_librdkafka_has_more_names_for_some(name):
     with pytest.raises(ConfigError, match="can't be set"):
-        own_settings.for_confluent({name: "true"})
+        client_settings.for_confluent({name: "true"})
 
 
 def test_all_else_is_left_to_librdkafka():
-    assert own_settings.for_confluent({"fetch.min.bytes": "x"}) == {"fetch.min.bytes": "x"}
+    assert client_settings.for_confluent({"fetch.min.bytes": "x"}) == {"fetch.min.bytes": "x"}

@@ -13,6 +13,7 @@ from deploy.kafka.library import BrokerError, java, library
 from deploy.kafka.listeners import Listener, sasl, tls
 from tests.integration.kafka.broker import create_topic
 from tests.integration.kafka.certificates import Certified, authority, signed
+from tests.integration.kafka.clients import CLIENTS
 from tests.required import missing
 
 _NUMBERS = itertools.count()
@@ -37,6 +38,12 @@ class Secure(NamedTuple):
     stranger: Certified
     user: str = "alice"
     password: str = "in wonderland"
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request: pytest.FixtureRequest) -> str:
+    """Each of the two client libraries."""
+    return str(request.param)
 
 
 @pytest.fixture(scope="session")

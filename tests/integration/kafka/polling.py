@@ -13,7 +13,6 @@ from streamlin.events import Position, SourceContext
 from streamlin.formats.framing import Lines
 from tests.integration.kafka.broker import PATIENCE
 
-CLIENTS = ("kafka-python", "confluent")
 _QUICK = {"kafka-python": {"client.fetch_max_wait_ms": "20"}, "confluent": {"client.fetch.wait.max.ms": "20"}}
 """A fetch where there is nothing comes back soon: then librdkafka says that a partition ends."""
 

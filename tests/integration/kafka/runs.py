@@ -6,7 +6,6 @@ from typing import Any
 
 from tests.integration.processes import Done, streamlin
 
-CLIENTS = ("kafka-python", "confluent")
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
 
 

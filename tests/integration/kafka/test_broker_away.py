@@ -4,8 +4,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,10 +14,10 @@ from connectors.kafka.sink import KafkaSink
 from deploy.kafka.broker import Broker
 from streamlin.events import SinkContext
 from tests.integration.kafka.broker import create_topic, produce, read_all
+from tests.integration.kafka.clients import CLIENTS, with_both
 from tests.integration.processes import PATIENCE, start, streamlin, together, until
 from tests.integration.streams import assert_same_state, content, events_kept, measured
 
-CLIENTS = ("kafka-python", "confluent")
 QUICK = (
     *("--set", "features.words.ngrams=[1, 1]", "--set", "evaluation.drift=none"),  # whose alarms would name topics
     *("--learner", "naive_bayes", "--learner", "logistic_regression"),
@@ -103,10 +102,6 @@ class Run:
         assert_same_state(self.state, self.mortal.state, places=self.read is None)
 
 
-def with_both(check: Callable[[str], None]) -> None:
-    together(*(partial(check, client) for client in CLIENTS))
-
-
 def test_killed_and_started_again(mortal: Mortal, tmp_path: Path) -> None:
     """In the middle of runs that read and write, with transactions and without: they say that the broker is away, and
     go on when it is back. In transactions every prediction comes once."""
@@ -140,7 +135,6 @@ def test_killed_and_started_again(mortal: Mortal, tmp_path: Path) -> None:
         assert found == expected if run.transactional else set(found) == set(expected)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_a_transaction_that_begins_without_a_broker(mortal: Mortal, client: str) -> None:
     """Its first request finds none, and is not forgotten: with the broker, all of the transaction is there."""
     address, topic = mortal.broker.address, f"early-{client}"

@@ -3,16 +3,13 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from deploy.kafka.broker import Broker
 from tests.integration.kafka.broker import produce, read_all
 from tests.integration.kafka.conftest import Topics
-from tests.integration.kafka.runs import CLIENTS, ran, url
+from tests.integration.kafka.runs import ran, url
 from tests.integration.streams import real_events
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_labels_by_key(broker: Broker, topic: Topics, tmp_path: Path, data: Path, client: str) -> None:
     """In two steps, so that labels find texts from before a restart; those of no text wait, and one is none."""
     texts, labels, out = topic(2), topic(), topic()

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from connectors.kafka.messages import Messages
 from deploy.kafka.broker import Broker
 from streamlin.config import FieldsConfig
@@ -11,13 +9,8 @@ from streamlin.formats import open_format
 from tests.integration.kafka.broker import produce
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.polling import opened, polled, produce_at
-from tests.integration.kafka.runs import CLIENTS, ran, url
+from tests.integration.kafka.runs import ran, url
 from tests.integration.streams import json_lines
-
-
-@pytest.fixture(params=CLIENTS)
-def client(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def test_a_text_with_all_else_around_it(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:

@@ -21,6 +21,7 @@ from streamlin.checkpoint.file import load
 from streamlin.events import SinkContext
 from tests.command_line import refused
 from tests.integration.kafka.broker import committed, create_topic, produce, read_all
+from tests.integration.kafka.clients import CLIENTS
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.killing import Killing, Processes
 from tests.integration.processes import streamlin, together, until
@@ -30,7 +31,6 @@ from tests.naive_features import bucket
 EVENTS = int(os.environ.get("SOAK_EVENTS", "10000"))
 KILLS = int(os.environ.get("SOAK_KILLS", "0"))
 
-CLIENTS = ("kafka-python", "confluent")
 PARTITIONS = 4
 QUICK = ("--set", "features.words.ngrams=[1, 1]", "--learner", "naive_bayes")
 ORDERED = (*QUICK, "--learner", "logistic_regression")
@@ -102,7 +102,6 @@ def test_killed_at_any_moment(stream: Stream, broker: Broker, topic: Topics, tmp
     together(*(partial(killed, client, topic()) for client in CLIENTS))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_where_it_began_is_in_a_checkpoint(client: str, broker: Broker, topic: Topics, tmp_path: Path) -> None:
     """Before the first event is learned; `start=latest` would begin somewhere else the next time."""
     read, output, old = topic(), topic(), 3
@@ -182,7 +181,6 @@ def test_each_event_is_learned_once(
     together(*(partial(killed, client, topic()) for client in CLIENTS))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_offsets_of_transactions_never_go_back(client: str, broker: Broker, topic: Topics) -> None:
     """After a crash reading goes back to the checkpoint; but what was sent stays sent."""
     read, output = topic(), topic()

@@ -4,8 +4,6 @@ import json
 import re
 import signal
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from tests.integration.kafka.broker import (
     produce,
     read_all,
 )
+from tests.integration.kafka.clients import CLIENTS, with_both
 from tests.integration.kafka.conftest import Topics
 from tests.integration.processes import (
     Done,
@@ -30,20 +29,13 @@ from tests.integration.processes import (
     refused_by_process,
     start,
     streamlin,
-    together,
     until,
     with_small_files,
 )
 from tests.integration.streams import assert_same_state, measured
 
-CLIENTS = ("kafka-python", "confluent")
 PROGRESS = re.compile(r"streamlin: [\d,]+ events? · ")
 QUICK = ("--set", "features.words.ngrams=[1, 1]", "--learner", "naive_bayes")
-
-
-def with_both(check: Callable[[str], None]) -> None:
-    """Check something with both clients."""
-    together(*(partial(check, client) for client in CLIENTS))
 
 
 def notices(done: Done) -> list[str]:
@@ -248,7 +240,7 @@ def test_retention_overtakes_the_checkpoint(broker: Broker, topic: Topics, tmp_p
         delete_records(broker.address, run.topic, {0: 7})
         assert run.refused() == (
             f"{run.topic}/0: 3 records from offset 4 on are gone, the oldest one left is 7; "
-            "on_gap=continue goes on without them"
+            "on_gap=continue continues without them"
         )
         assert run.offset() == 4
         run.to_the_end(options="&on_gap=continue")
@@ -284,7 +276,7 @@ def test_retention_overtakes_a_run(broker: Broker, topic: Topics, tmp_path: Path
         done = finish(processes[0])
         assert done.code == 3, done
         assert "records from offset" in done.err
-        assert done.err.endswith(f"the oldest one left is {n - left}; on_gap=continue goes on without them\n")
+        assert done.err.endswith(f"the oldest one left is {n - left}; on_gap=continue continues without them\n")
         assert strict.predicted() == ids(*range(strict.offset()))
         done = finish(processes[1])
         report = measured(lenient.report)

@@ -21,17 +21,17 @@ from confluent_kafka.admin import AdminClient
 from deploy.kafka.broker import Broker
 from tests.command_line import refused
 from tests.integration.kafka.broker import PATIENCE, committed, create_topic, delete_records, produce
+from tests.integration.kafka.clients import CLIENTS
 from tests.integration.kafka.conftest import Topics
 from tests.integration.processes import kill, start, together, until
 
-CLIENTS = ("kafka-python", "confluent")
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
 SESSION_MS = 3000
 """After which the group gives up a member that is not heard of."""
 HEARTBEAT = {"kafka-python": "client.heartbeat_interval_ms=250", "confluent": "client.heartbeat.interval.ms=250"}
 TAKEN = re.compile(r"^streamlin: partitions from the group: (.+)$", re.MULTILINE)
 GIVEN = re.compile(r"^streamlin: partitions given to another member of the group: (.+)$", re.MULTILINE)
-LOST = re.compile(r"^streamlin: partitions lost, the group has thrown this member out: (.+)$", re.MULTILINE)
+LOST = re.compile(r"^streamlin: partitions lost, the group has removed this member: (.+)$", re.MULTILINE)
 
 
 class Group:

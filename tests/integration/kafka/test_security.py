@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.integration.kafka.broker import create_topic, produce, read_all
+from tests.integration.kafka.clients import CLIENTS
 from tests.integration.kafka.conftest import Secure
 from tests.integration.kafka.readers import token
 from tests.integration.processes import Done, refused_by_process, streamlin, together
 
-CLIENTS = ("kafka-python", "confluent")
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
 EVENTS = 5
 PROVIDERS = """
@@ -237,7 +237,9 @@ def test_a_locked_key(with_both: Any) -> None:
         door = locked_key(runs.secure)
         for password in ("queen of hearts", None):
             said = runs.shut(door.but(ssl_key_password=password), code=2)
-            assert said.startswith(f"kafka.ssl_key_file: {door.settings['ssl_key_file']} can't be used: no key of ")
+            assert said.startswith(
+                f"kafka.ssl_key_file: {door.settings['ssl_key_file']} can't be used: it does not hold "
+            )
         said = runs.shut(door.but(ssl_key_file="/nowhere"), code=2)
         assert said == "kafka.ssl_key_file: /nowhere can't be used: No such file or directory"
 
@@ -250,7 +252,7 @@ def test_certificates_need_not_be_looked_at(with_both: Any) -> None:
     def check(runs: Runs) -> None:
         door = tls(runs.secure).but(ssl_ca_file=str(runs.secure.stranger.certificate), ssl_verify=False)
         source, sink = runs.url(door, runs.topic(EVENTS), stop="end"), runs.url(door, runs.topic())
-        warning = "streamlin: kafka.ssl_verify is false: whoever answers is taken for the broker\n"
+        warning = "streamlin: kafka.ssl_verify is false: the brokers' certificates are not checked\n"
         assert runs.run(door, "run", source, *QUICK).err == warning
         assert runs.run(door, "run", "synthetic://?events=5", *QUICK, "--predictions", sink).err == warning
 
@@ -294,7 +296,7 @@ def test_token_providers(with_both: Any) -> None:
         key = "kafka.sasl_token_provider"
         assert shut("missing", 2).startswith(f"{key}: providers:missing can't be loaded: ")
         assert shut("failing", 3) == f"{key}: failing gives no token: the vault is closed"
-        assert shut("wrong", 3) == f"{key}: wrong must give a text and the time it expires at"
+        assert shut("wrong", 3) == f"{key}: wrong must return a string and the time at which it expires"
         assert " refuse: " in shut("expired", 3)
 
     with_both(check)

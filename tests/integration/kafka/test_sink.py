@@ -11,24 +11,19 @@ import numpy as np
 import pytest
 
 from connectors.kafka.messages import CUT, from_lists
-from connectors.kafka.python_client.partitioner import partitions_of
 from connectors.kafka.sink import KafkaSink
 from deploy.kafka.broker import Broker
 from streamlin.errors import ConfigError, ConnectorError
 from streamlin.events import SinkContext, single_records
 from tests.command_line import refused
 from tests.integration.kafka.broker import Found, produce, read_all
+from tests.integration.kafka.clients import CLIENTS
 from tests.integration.kafka.conftest import Topics
-from tests.integration.kafka.runs import CLIENTS, QUICK, ran, url
+from tests.integration.kafka.runs import QUICK, ran, url
 from tests.integration.processes import streamlin
 from tests.integration.streams import write_lines
 
 SMALL = {"max.message.bytes": "20000"}
-
-
-@pytest.fixture(params=CLIENTS)
-def client(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def opened(broker: Broker, topic: str, client: str, **options: str) -> KafkaSink:
@@ -64,19 +59,31 @@ def test_messages_arrive_in_order(broker: Broker, topic: Topics, client: str, co
     assert content(broker, name)[3003:] == [(b"last", b"after a sync")]
 
 
-def test_a_key_has_the_partition_that_others_give_it(broker: Broker, topic: Topics) -> None:
-    """Both clients agree, and with Kafka's own: see the vectors of the partitioner."""
-    keys = [f"key {i}" for i in range(200)] + ["é文😀", "x"]
-    encoded = [key.encode() for key in keys]
-    data, bounds = np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([0, *map(len, encoded)])
-    expected = sorted(zip(partitions_of(data, bounds, 7).tolist(), encoded, strict=True))
+HASHES = {
+    "21": -973932308,
+    "foobar": -790332482,
+    "a-little-bit-long-string": -985981536,
+    "a-little-bit-longer-string": -1486304829,
+    "lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
+    "abc": 479470107,
+}
+"""Java's murmur2 of some keys: org.apache.kafka.common.utils.UtilsTest.testMurmur2."""
+
+
+def test_keys_have_the_partitions_of_javas_default_partitioner(broker: Broker, topic: Topics) -> None:
+    """With both clients: `toPositive(murmur2(key)) % partitions`; they agree on any other key."""
+    keys = [*HASHES, *(f"key {i}" for i in range(200)), "é文😀", "x"]
+    found = []
     for client in CLIENTS:
         name = topic(7)
         sink = opened(broker, name, client)
         write(sink, keys, [b"value"] * len(keys))
         sink.sync()
         sink.close()
-        assert sorted((found.partition, found.key) for found in read_all(broker.address, name)) == expected
+        found.append({one.key.decode(): one.partition for one in read_all(broker.address, name) if one.key})
+    assert found[0] == found[1]
+    assert found[0].keys() == set(keys)
+    assert {key: found[0][key] for key in HASHES} == {key: (value & 0x7FFFFFFF) % 7 for key, value in HASHES.items()}
 
 
 def test_a_topic_that_takes_small_batches(broker: Broker, topic: Topics, client: str) -> None:
@@ -299,11 +306,11 @@ def test_a_topic_is_not_fed_with_its_own_predictions() -> None:
 
 WRONG = [
     ("kafka-python", "zzz", "1", "kafka: client.zzz: kafka-python has no such setting"),
-    ("kafka-python", "linger_ms", "soon", "kafka: client.linger_ms=soon needs to be a number"),
-    ("kafka-python", "acks", "0", "kafka: client.acks can't be set: streamlin's own options, and [kafka], decide it"),
+    ("kafka-python", "linger_ms", "soon", "kafka: client.linger_ms=soon: expected a number"),
+    ("kafka-python", "acks", "0", "kafka: client.acks can't be set: streamlin sets it, by its own options and [kafka]"),
     ("confluent", "zzz", "1", 'kafka: confluent-kafka refuses a setting: No such configuration property: "zzz"'),
     ("confluent", "linger.ms", "soon", "kafka: confluent-kafka refuses a setting: Invalid value for "),
-    ("confluent", "acks", "0", "kafka: client.acks can't be set: streamlin's own options, and [kafka], decide it"),
+    ("confluent", "acks", "0", "kafka: client.acks can't be set: streamlin sets it, by its own options and [kafka]"),
     ("confluent", "message.max.bytes", "9", "kafka: confluent-kafka refuses a setting: "),
 ]
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kafka.steadiness import Steadiness
+from connectors.kafka.poll_limit import PollLimit
 
 INTERVAL = 300.0
 """Seconds between two polls; a tenth of it, 30 s, is what a batch may take."""
@@ -14,12 +14,12 @@ class Polled:
 
     def __init__(self, each):
         self.now, self.each = 0.0, each
-        self.steadiness = Steadiness(INTERVAL, lambda: self.now)
+        self.poll_limit = PollLimit(INTERVAL, lambda: self.now)
 
     def poll(self, wanted, there=1 << 40):
         """How many are handed over, of so many that there are."""
-        given = min(self.steadiness.limit(wanted), there)
-        self.steadiness.gave(given)
+        given = min(self.poll_limit.limit(wanted), there)
+        self.poll_limit.handed_over(given)
         self.now += given * self.each
         return given
 
@@ -59,6 +59,6 @@ def test_it_never_gives_more_than_wanted_nor_stops(polls):
     polled = Polled(0.0)
     for wanted, there, each in polls:
         polled.each = each
-        limit = polled.steadiness.limit(wanted)
+        limit = polled.poll_limit.limit(wanted)
         assert 1 <= limit <= wanted
         polled.poll(wanted, there)

@@ -1,4 +1,4 @@
-"""Where reading begins in each partition, and what is said where that is not possible."""
+"""Where reading begins in each partition."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,14 +8,16 @@ from connectors.kafka.options import SourceOptions
 from streamlin.errors import ConnectorError
 from streamlin.events import Position
 
-_CONTINUE = "on_gap=continue goes on without them"
+_CONTINUE = "on_gap=continue continues without them"
 
 
-class Starting:
-    """Decides on offsets: the checkpoint's, else the group's, else those of `start=`; in a shared group the later one.
+class StartOffsets:
+    """Offsets at which to begin: the checkpoint's, else the group's, else that of `start=`.
+
+    If the group shares the partitions: the later of the checkpoint's and the group's.
 
     positions : key of a part -> position, from the checkpoint.
-    patience : seconds that a topic is waited for.
+    patience : seconds to wait for a topic.
     """
 
     def __init__(
@@ -30,12 +32,12 @@ class Starting:
         self._positions = dict(positions)
         self._patience, self._since = patience, 0.0
 
-    def learned(self, positions: Mapping[str, Position]) -> None:
-        """A newer checkpoint has these."""
+    def update(self, positions: Mapping[str, Position]) -> None:
+        """Take the positions of a newer checkpoint."""
         self._positions |= positions
 
     def all_exist(self, consumer: Consumer) -> bool:
-        """Whether the topics are there. Raises ConnectorError for one that doesn't come to be in time."""
+        """Whether the topics exist. Raises ConnectorError if one is not created in time."""
         missing = next((topic for topic in self._topics if not consumer.partitions(topic)), None)
         if missing is None:
             return True
@@ -43,18 +45,18 @@ class Starting:
         if not self._since:
             self._since = now
             patience = "" if self._options.wait_for_topic else f" for {self._patience:g} s (kafka.connect_timeout)"
-            self._notice(f"there is no topic '{missing}' yet; waiting for it{patience}")
+            self._notice(f"topic '{missing}' does not exist yet; waiting for it{patience}")
         if now - self._since >= self._patience and not self._options.wait_for_topic:
-            raise ConnectorError(f"there is no topic '{missing}'; wait_for_topic=true waits for it for ever")
+            raise ConnectorError(f"topic '{missing}' does not exist; wait_for_topic=true waits for it without a limit")
         return False
 
     def offsets(
         self, consumer: Consumer, parts: Sequence[Part], late: bool = False
     ) -> tuple[dict[Part, int], dict[Part, int]]:
-        """Where to begin, and how many records of which partitions are lost.
+        """Where to begin, and how many records are lost, by partition.
 
-        late : the partitions were made while this run was reading the topic: all that is in them is new.
-        Raises ConnectorError where records are gone and that is not put up with.
+        late : the partitions were added while this run was reading the topic: all their records are new.
+        Raises ConnectorError if records are gone, unless `on_gap=continue`.
         """
         extents = consumer.extents(parts)
         known = {part: self._positions[name(part)] for part in parts if name(part) in self._positions}
@@ -70,15 +72,15 @@ class Starting:
         return self._in_range(offsets, extents)
 
     def after_gap(self, consumer: Consumer, positions: Mapping[Part, int]) -> tuple[dict[Part, int], dict[Part, int]]:
-        """The same for partitions that are being read, some of which can't be read on."""
+        """The same for partitions that are being read, some of which cannot be read from their positions."""
         return self._in_range(positions, consumer.extents(list(positions)))
 
     def recreated(self, topic: str) -> None:
-        """A topic has another id than before. Raises ConnectorError unless that is put up with."""
-        said = f"the topic '{topic}' was deleted and made anew"
+        """Handle a topic that has a new id. Raises ConnectorError, unless `on_gap=continue`."""
+        found = f"topic '{topic}' was deleted and created again"
         if not self._options.skip_gaps:
-            raise ConnectorError(f"{said}; on_gap=continue reads the new one from its beginning")
-        self._notice(f"{said}; the new one is read from its beginning")
+            raise ConnectorError(f"{found}; on_gap=continue reads the new one from its beginning")
+        self._notice(f"{found}; the new one is read from its beginning")
 
     def _drop_recreated(self, consumer: Consumer, known: dict[Part, Position]) -> None:
         for topic in dict.fromkeys(topic for topic, _ in known):
@@ -96,7 +98,7 @@ class Starting:
             for part in parts:
                 if start.offset > extents[part].high:
                     low, high = extents[part]
-                    raise ConnectorError(f"start={start.offset}: {name(part)} has the offsets {low:,} to {high:,}")
+                    raise ConnectorError(f"start={start.offset}: {name(part)} has offsets {low:,} to {high:,}")
             return dict.fromkeys(parts, start.offset)
         if start.time_ms is not None:
             return consumer.offsets_at(parts, start.time_ms) if parts else {}
@@ -111,18 +113,18 @@ class Starting:
             if low <= offset <= high:
                 continue
             gone = low - offset
-            said = (
+            problem = (
                 f"{name(part)}: {gone:,} records from offset {offset:,} on are gone, the oldest one left is {low:,}"
                 if gone > 0
-                else f"{name(part)} ends at offset {high:,}, reading was to go on at {offset:,}: it has lost records"
+                else f"{name(part)} has lost records: it ends at offset {high:,}, reading was to continue at {offset:,}"
             )
             if not self._options.skip_gaps:
-                raise ConnectorError(f"{said}; {_CONTINUE}")
-            self._notice(said)
+                raise ConnectorError(f"{problem}; {_CONTINUE}")
+            self._notice(problem)
             found[part], lost[part] = (low, gone) if gone > 0 else (high, 0)
         return found, lost
 
 
 def name(part: Part) -> str:
-    """`topic/partition`, as a checkpoint calls it."""
+    """`topic/partition`, the key in a checkpoint."""
     return f"{part[0]}/{part[1]}"

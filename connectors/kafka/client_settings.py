@@ -1,4 +1,4 @@
-"""`client.` options: settings of a client, by its own names."""
+"""`client.` options: settings of a client, under its own names."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,11 +18,11 @@ _DECIDED_CONFLUENT = (
     *("enable.partition.eof", "enable.ssl", "group.id", "group.instance", "isolation.", "metadata.broker"),
     *("partition.assignment", "partitioner", "request.required.acks", "transactional.id"),
 )
-"""Settings that learning exactly once rests on, or that have keys of their own."""
+"""Settings that exactly-once learning depends on, or that have options of their own."""
 
 
 def for_kafka_python(own: Mapping[str, str], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """With values of the types that the client's defaults have. Raises ConfigError."""
+    """Values converted to the types of the client's defaults. Raises ConfigError."""
     settings = {}
     for name, text in own.items():
         if name in _DECIDED_PYTHON or name.startswith(("sasl_", "ssl_", "security_")):
@@ -44,21 +44,21 @@ def for_confluent(own: Mapping[str, str]) -> dict[str, str]:
 
 
 def _decided(name: str) -> ConfigError:
-    return ConfigError(f"kafka: {CLIENT}{name} can't be set: streamlin's own options, and [kafka], decide it")
+    return ConfigError(f"kafka: {CLIENT}{name} can't be set: streamlin sets it, by its own options and [kafka]")
 
 
 def _typed(name: str, text: str, default: Any) -> Any:
     if isinstance(default, bool):
         if text not in ("true", "false"):
-            raise ConfigError(f"kafka: {CLIENT}{name}={text} needs to be true or false")
+            raise ConfigError(f"kafka: {CLIENT}{name}={text}: expected true or false")
         return text == "true"
     if isinstance(default, str):
         return text
     if default is not None and not isinstance(default, (int, float)):
-        raise ConfigError(f"kafka: {CLIENT}{name} is nothing that a URL could say")
+        raise ConfigError(f"kafka: {CLIENT}{name} can't be set in a URL")
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
     if default is not None:
-        raise ConfigError(f"kafka: {CLIENT}{name}={text} needs to be a number")
+        raise ConfigError(f"kafka: {CLIENT}{name}={text}: expected a number")
     return text

@@ -1,0 +1,54 @@
+"""kafka-python's errors as ours."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import kafka.codec
+import kafka.errors as errors
+
+from connectors.kafka.client import TOO_LARGE
+from connectors.kafka.errors import OffsetGoneError, UnreachableError
+from streamlin.errors import ConfigError, ConnectorError
+
+_CLASSES = re.compile(r"^(?:\[Error \w+\] )?(?:\w+Error(?:: |$))*")
+_PACKAGES = {"snappy": "python-snappy", "lz4": "lz4", "zstd": "zstandard"}
+"""Compressions that kafka-python leaves to other packages."""
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Raise kafka-python's errors as ours. name : of the brokers."""
+    try:
+        yield
+    except (errors.OffsetOutOfRangeError, errors.LogTruncationError) as error:
+        raise OffsetGoneError(str(error)) from None
+    except errors.UnsupportedCodecError as error:
+        raise ConnectorError(_unreadable(describe(error))) from None
+    except errors.RetriableError as error:
+        raise UnreachableError(f"the brokers at {name} don't answer: {describe(error)}") from None
+    except errors.KafkaError as error:
+        raise ConnectorError(f"the brokers at {name} refuse: {describe(error)}") from None
+
+
+def describe(error: BaseException) -> str:
+    """The message of an error, without kafka-python's class names if there is more."""
+    if isinstance(error, (errors.MessageSizeTooLargeError, errors.RecordListTooLargeError)):
+        return f"a message {TOO_LARGE}"
+    return _CLASSES.sub("", str(error)) or getattr(error, "description", "") or str(error)
+
+
+def check_compression(name: str) -> None:
+    """Raises ConfigError if the package for a sink's compression is missing."""
+    if name in _PACKAGES and not getattr(kafka.codec, f"has_{name}")():
+        raise ConfigError(f"kafka sink: compression={name}{_needs(name)}")
+
+
+def _unreadable(message: str) -> str:
+    """Names the package that is missing, given kafka-python's `Libraries for lz4 …`."""
+    name = next((name for name in _PACKAGES if name in message), None)
+    return message if name is None else f"messages are compressed with {name}, which{_needs(name)}"
+
+
+def _needs(name: str) -> str:
+    return f" needs the package {_PACKAGES[name]}: pip install {_PACKAGES[name]}"

@@ -1,0 +1,139 @@
+"""Writing with kafka-python."""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import kafka.errors as errors
+import numpy as np
+from kafka import ConsumerGroupMetadata, KafkaAdminClient, KafkaProducer
+from kafka.structs import OffsetAndMetadata, TopicPartition
+from numpy.typing import NDArray
+
+from connectors.kafka.client import Connection, Part
+from connectors.kafka.contact import SLICE, Contact
+from connectors.kafka.messages import Headers
+from connectors.kafka.python_client.errors import describe, translated
+from streamlin.errors import ConnectorError
+
+_UNACKNOWLEDGED_BYTES = 8 * 1024 * 1024
+"""Of messages; a slow broker must not fill the memory."""
+_CLOSE_SECONDS = 1.0
+
+
+class Flushing(KafkaProducer):  # type: ignore[misc]  # kafka-python has no types
+    """Has no error for messages that are not acknowledged: a producer that can't flush could not be closed."""
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Return when all is acknowledged, a batch is split, or after `timeout` seconds."""
+        with suppress(errors.KafkaError):
+            super().flush(timeout)
+
+
+class PythonProducer:
+    """See `connectors.kafka.client.Producer`."""
+
+    def __init__(
+        self,
+        producer: Flushing,
+        connection: Connection,
+        contact: Contact,
+        is_transactional: bool,
+        open_admin: Callable[[], KafkaAdminClient],
+    ) -> None:
+        self._producer, self._connection, self._contact = producer, connection, contact
+        self._open_admin = open_admin
+        self._sent: deque[tuple[int, Any]] = deque()
+        self._bytes = 0
+        if is_transactional:
+            self._retry(producer.init_transactions)
+
+    def send(self, topic: str, keys: Sequence[str], lines: memoryview, bounds: NDArray[np.int64]) -> None:
+        partitions = self._retry(partial(self._producer.partitions_for, topic))
+        only = next(iter(partitions)) if len(partitions) == 1 else None  # no need to hash keys
+        values = bytes(lines[bounds[0] : bounds[-1] - 1]).split(b"\n")
+        send, noted = self._producer.send, self._sent.append
+        with translated(self._connection.name):
+            for key, value in zip(keys, values, strict=True):
+                noted((len(value), send(topic, value, key.encode(), partition=only)))
+        self._bytes += sum(map(len, values))
+        self._wait_for_room()
+
+    def send_one(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
+        listed = [(name, content or b"") for name, content in headers]
+        size = len(value or b"")
+        self._sent.append((size, self._retry(partial(self._producer.send, topic, value, key, listed))))
+        self._bytes += size
+        self._wait_for_room()
+
+    def flush(self) -> None:
+        while self._sent:
+            before = len(self._sent)
+            self._producer.flush(SLICE)
+            self._hear(before)
+
+    def serve(self) -> None:
+        while self._sent and self._sent[0][1].is_done:
+            size, done = self._sent.popleft()
+            self._bytes -= size
+            if done.exception is not None:  # for good: to go on without the message would lose it
+                name = self._connection.name
+                raise ConnectorError(f"the brokers at {name} have not taken a message: {describe(done.exception)}")
+
+    def group_offsets(self, group: str) -> dict[Part, int]:
+        with translated(self._connection.name):
+            admin = self._open_admin()
+            try:
+                found = admin.list_group_offsets(group)[group]
+            except errors.GroupIdNotFoundError:
+                found = {}
+            finally:
+                admin.close()
+        return {(part.topic, part.partition): at.offset for part, at in found.items() if at.offset >= 0}
+
+    def begin(self) -> None:
+        with translated(self._connection.name):
+            self._producer.begin_transaction()
+
+    def commit(self, group: str, positions: Mapping[Part, int]) -> None:
+        offsets = {TopicPartition(*part): OffsetAndMetadata(offset, "", -1) for part, offset in positions.items()}
+
+        def commit() -> None:
+            if offsets:
+                self._producer.send_offsets_to_transaction(offsets, ConsumerGroupMetadata(group_id=group))
+            self._producer.commit_transaction()
+
+        with translated(self._connection.name):
+            self._contact.watch(commit)  # neither has a timeout
+        self._contact.answered()
+        self.serve()
+
+    def close(self) -> None:
+        self._producer.close(timeout=_CLOSE_SECONDS)
+
+    def _wait_for_room(self) -> None:
+        self.serve()
+        while self._bytes > _UNACKNOWLEDGED_BYTES:
+            before, (_, next_one) = len(self._sent), self._sent[0]
+            with suppress(errors.KafkaError):  # not yet; or never, which `serve` tells
+                next_one.get(SLICE)
+            self._hear(before)
+
+    def _hear(self, before: int) -> None:
+        """Report whether messages were acknowledged. before : how many were not."""
+        self.serve()
+        if len(self._sent) < before:
+            self._contact.answered()
+        else:
+            self._contact.silent()
+
+    def _retry(self, call: Callable[[], Any]) -> Any:
+        """The result of a call, which is repeated while it times out."""
+
+        def translated_call() -> Any:
+            with translated(self._connection.name):
+                return call()
+
+        return self._contact.retry(translated_call)
