@@ -1,5 +1,7 @@
 """Where configuration values come from, and what is said when they are wrong."""
 
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -303,6 +305,17 @@ KINDS = ", ".join(learner_models())
 )
 def test_what_is_wrong_is_said_in_one_line(sets: str, line: str) -> None:
     assert refused(sets=[sets]) == line
+
+
+def test_a_wrong_key_is_reported_before_learners_are_imported() -> None:
+    """Importing them takes more than a second."""
+    code = (
+        "import sys\nfrom streamlin import ConfigError, load_config\n"
+        "try:\n    load_config(sets=['features.bitz=3'], environment={})\n"
+        "except ConfigError as error:\n    print(error, 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "features.bitz: unknown key; did you mean 'bits'? False\n"
 
 
 def test_a_learner_whose_name_has_a_dot_is_addressed_by_it() -> None:
