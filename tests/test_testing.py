@@ -41,7 +41,7 @@ def test_the_file_sink_passes_the_check(tmp_path):
 
 def test_a_sink_that_never_truncates_fails_the_check(tmp_path):
     path = tmp_path / "out.jsonl"
-    with pytest.raises(AssertionError, match="cut off"):
+    with pytest.raises(AssertionError, match="truncate everything"):
         check_sink(lambda length: FileSink(str(path), SinkContext({"mode": "append"}, None)), path.read_bytes)
 
 

@@ -1,5 +1,7 @@
 """Where configuration values come from, and the messages about wrong ones."""
 
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -306,6 +308,17 @@ KINDS = ", ".join(learner_models())
 )
 def test_a_wrong_setting_is_explained_in_one_line(sets: str, line: str) -> None:
     assert refused(sets=[sets]) == line
+
+
+def test_a_wrong_key_is_reported_before_learners_are_imported() -> None:
+    """Importing them takes more than a second."""
+    code = (
+        "import sys\nfrom streamlin import ConfigError, load_config\n"
+        "try:\n    load_config(sets=['features.bitz=3'], environment={})\n"
+        "except ConfigError as error:\n    print(error, 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "features.bitz: unknown key; did you mean 'bits'? False\n"
 
 
 def test_a_learner_name_may_contain_dots() -> None:

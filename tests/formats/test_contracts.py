@@ -119,7 +119,7 @@ def of(cls, framing=None):
     [
         (of(Forgiving), r"b'\\xff\\xfe' must be a dead letter"),
         (of(Remembering), "the events of b'a' alone"),
-        (of(Quoting), "what it wrote, read back"),
+        (of(Quoting), "its own records, read back"),
         (of(Chatty), "the lines of the error 'it is bad\\\\nreally'"),
         (of(TextFormat, Hurried()), "a stream cut at byte"),
         (of(TextFormat, Greedy()), "a stream cut at byte"),
@@ -149,8 +149,8 @@ def test_bad_samples_and_a_missing_header_are_found():
         ({"weights": np.array([1, 1])}, "the type of weights"),
         ({"extra": {"split": [None]}}, "the length of split"),
         ({"texts": ["a"]}, "the number of texts"),
-        ({"pieces": np.array([0, 0, 2])}, "each event needs a text"),
-        ({"pieces": np.array([0, 1, 3])}, "where pieces begin and end"),
+        ({"pieces": np.array([0, 0, 2])}, "each event needs at least one text"),
+        ({"pieces": np.array([0, 1, 3])}, "the ends of pieces"),
     ],
 )
 def test_a_batch_that_breaks_its_promises_is_found(change, broken):

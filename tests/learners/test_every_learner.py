@@ -292,4 +292,4 @@ def test_a_label_must_be_a_text(label):
     learner = Perceptron()
     with pytest.raises(RecordError, match="a label must be a text or None"):
         learner.learn_one("a", label)
-    assert learner.learn_one("a", "").labels.names == [], "an empty one is none"
+    assert learner.learn_one("a", "").labels.names == [], "an empty label is ignored"

@@ -96,5 +96,5 @@ def test_invalid_frames_are_refused_and_not_learned(X, message):
 
 
 def test_different_lengths_are_refused():
-    with pytest.raises(ValueError, match="2 events, 1 labels and 2 weights"):
+    with pytest.raises(ValueError, match="features, labels and weights must have the same length, got 2, 1 and 2"):
         river.NaiveBayes().learn_many(pd.Series(["a", "b"]), pd.Series(["x"]))
