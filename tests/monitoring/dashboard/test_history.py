@@ -3,7 +3,7 @@
 from streamlin.monitoring.dashboard.history import History, Point
 
 
-def test_a_point_is_the_rate_since_the_one_before() -> None:
+def test_point_holds_the_rate_since_the_previous_point() -> None:
     history = History()
     history.begin(0.0, 1000)
     assert not history.is_due(0.9)
@@ -14,7 +14,7 @@ def test_a_point_is_the_rate_since_the_one_before() -> None:
     assert history.points == [Point(1.0, 500.0, None), Point(3.0, 50.0, 7)]
 
 
-def test_neighbours_are_merged_where_there_is_no_room() -> None:
+def test_neighbouring_points_are_merged_when_full() -> None:
     """Room for 4: at the fourth point pairs become means, and the next is due after 2 s."""
     history = History(room=4)
     for second, events in enumerate([10, 30, 60, 100], 1):
@@ -25,7 +25,7 @@ def test_neighbours_are_merged_where_there_is_no_room() -> None:
     assert history.is_due(6.0)
 
 
-def test_a_day_of_seconds_takes_bounded_room() -> None:
+def test_a_day_of_points_takes_bounded_memory() -> None:
     history = History()
     for second in range(1, 86_401):
         if history.is_due(second):
