@@ -123,48 +123,39 @@ class Prequential:
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
         ours, baselines = predicted[:n_learners], predicted[n_learners : n_learners + 2]
         predict(scores, ours)
-        self._predict_without_text(codes, weights, labels, extra, earlier, predicted[n_learners:])
+        if self.references:  # before the baselines learn the labels of this batch
+            self._read_references(codes, labels, extra, predicted[n_learners + 2 :])
+        self.baselines.predict(codes, weights, len(labels), baselines)
+        if earlier is not None:  # a reference does not depend on when it is read
+            baselines[:, earlier.here] = baselines[:, earlier.asked]
+            baselines[:, earlier.before] = earlier.baselines
         counted = int(self.tally.count[0])
         lead = self.tally.update(predicted, codes, weights, n_learners)
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
-        self._count(predicted, codes, weights, len(labels))
         if self.complete:
+            self.confusion.update(ours, codes, len(labels))
+            self.label_sums.update(predicted, codes, weights, len(labels))
+            self.pairs.update(predicted, codes)
             self.new_alarms = self.drift.update(ours, codes, counted, position)
+        for metric in self._counting:
+            metric.update(predicted, codes, weights, len(labels))
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
         confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
         return Predictions(ours, lead, confidences, baselines)
 
-    def _predict_without_text(
+    def _read_references(
         self,
         codes: NDArray[np.int32],
-        weights: NDArray[np.float64],
         labels: LabelIndex,
         extra: Mapping[str, Sequence[str | None]],
-        earlier: Earlier | None,
         predicted: NDArray[np.int32],
     ) -> None:
-        """Set predicted int32[2 + references, n] to what the baselines and the references say."""
-        baselines = predicted[:2]
+        """Set predicted int32[references, n] to the codes of what the references predict."""
         seen = np.maximum(np.maximum.accumulate(codes) + 1, self.baselines.label_weights.size)
-        self.baselines.predict(codes, weights, len(labels), baselines)
-        for row, field in enumerate(self.references, 2):
-            predicted[row] = _reference_codes(extra[field], labels, seen)
-        if earlier is not None:  # a reference does not depend on when it is read
-            baselines[:, earlier.here] = baselines[:, earlier.asked]
-            baselines[:, earlier.before] = earlier.baselines
-
-    def _count(
-        self, predicted: NDArray[np.int32], codes: NDArray[np.int32], weights: NDArray[np.float64], n_labels: int
-    ) -> None:
-        """Count predicted int32[M, n] for all metrics but accuracy and the goodness of probabilities."""
-        if self.complete:
-            self.confusion.update(predicted[: len(self.learners)], codes, n_labels)
-            self.label_sums.update(predicted, codes, weights, n_labels)
-            self.pairs.update(predicted, codes)
-        for metric in self._counting:
-            metric.update(predicted, codes, weights, n_labels)
+        for row, field in zip(predicted, self.references, strict=True):
+            row[:] = _reference_codes(extra[field], labels, seen)
 
     def predict(self, scores: NDArray[np.float64]) -> Predictions:
         """Predictions from scores float64[L, n, n_labels], counting nothing; the lead is as `leads` has it."""

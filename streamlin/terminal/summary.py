@@ -18,9 +18,7 @@ _SIDE_BY_SIDE = 5
 def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """All of it."""
     if report["events"] and not report["labelled"]:
-        return Group(
-            counts_line(report), "no event has a label to compare with; set fields.label to the field that holds it"
-        )
+        return Group(counts_line(report), "no event has a label, so nothing is scored; set fields.label to its field")
     return Group(counts_line(report), "", *standing(report, window), *slice_tables(report))
 
 

@@ -100,7 +100,7 @@ def test_five_events_by_hand() -> None:
             assert own[key] == own[f"window_{key}"] == value
 
 
-def test_the_last_events_and_fading_by_hand() -> None:
+def test_window_and_fading_f1_by_hand() -> None:
     """The same, the last three in the window: true b b b, said b b none. Fading, α = 0.9, event i has 0.9^(5 - i).
 
     window  F1 of b: 2 * 2 / (3 + 2) = 4/5; a is neither true nor said: macro and weighted are 4/5
@@ -122,7 +122,7 @@ def test_the_last_events_and_fading_by_hand() -> None:
     assert_allclose(by_label["b"]["fading_precision"], (third + fourth) / (second + third + fourth), rtol=1e-12)
 
 
-def test_a_chance_that_is_always_right_leaves_nothing_to_gain() -> None:
+def test_kappa_is_zero_where_chance_is_always_right() -> None:
     assert kappa(np.array([1.0, 0.5]), np.float64(1.0)).tolist() == [0.0, 0.0]
     assert kappa(np.array([0.5]), np.float64(1 - 1e-12)).tolist() == [0.0]
     assert np.isnan(kappa(np.array([np.nan]), np.float64(np.nan))).all()
@@ -149,7 +149,7 @@ def test_equals_its_twin_on_real_labels(data: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_equals_scikit_learns_and_rivers(data: Path, name: str) -> None:
+def test_kappa_and_f1_equal_scikit_learn_and_river(data: Path, name: str) -> None:
     """Abstentions are a label of their own to them, that has no F1."""
     stream = seen(real_stream(data, name))
     counted = Counted(500).count(stream, [700])

@@ -49,7 +49,7 @@ def test_equal_their_twins(stream: Scored, at: list[int]) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_equal_their_twins_and_rivers_on_real_labels(data: Path, name: str) -> None:
+def test_equal_their_twins_and_river_on_real_labels(data: Path, name: str) -> None:
     stream = real_stream(data, name)
     stream.weights[:] = 1.0  # river's have none
     labels, weights, _ = stream.plain()

@@ -117,7 +117,7 @@ def test_the_unit_of_scores_does_not_matter(events: list[Event], exponent: int) 
     assert_array_equal(Run().events(scaled).confidences, Run().events(events).confidences)
 
 
-def test_the_measures_by_hand() -> None:
+def test_losses_by_hand() -> None:
     """Probabilities (0.95, 0.05), (0.95, 0.05), (0.45, 0.55); labels 0, 1, 1; weights 1, 1, 2:
 
     log loss  (-log 0.95 - log 0.05 - 2 log 0.55) / 4
@@ -138,7 +138,7 @@ def test_the_measures_by_hand() -> None:
     assert_allclose([table[5], table[9]], [[1, 0.55, 1.0], [2, 0.95, 0.5]], rtol=1e-12)
 
 
-def test_the_last_events_and_fading_by_hand() -> None:
+def test_window_and_fading_losses_by_hand() -> None:
     """The same events; a window of the last two, of weights 1 and 2; α = 1/2, so that weights are 1/4, 1/2 and 2:
 
     bins, window   [0.5, 0.6): 0.55, 1, weight 2;  [0.9, 1]: 0.95, 0, 1;    ECE (2 * 0.45 + 0.95) / 3
@@ -155,7 +155,7 @@ def test_the_last_events_and_fading_by_hand() -> None:
     assert_allclose(report["fading_ece"], (0.9 + 0.75 * 0.95 - 0.25) / 2.75, rtol=1e-12)
 
 
-def test_without_a_window_there_is_all_time_alone() -> None:
+def test_without_a_window_only_running_losses_are_reported() -> None:
     events: list[Event] = [(logs(0.95, 0.05), label, 1.0) for label in (0, 1, 0)]
     lean, whole = (Run(True, window=window).events(events) for window in (0, 3))
     assert not lean.calibration.recent.size
@@ -180,7 +180,7 @@ def test_two_temperatures_by_hand() -> None:
     assert_allclose(run.calibration.temperatures[0, [0, 2, 3]], [0.1, 1, 1], rtol=1e-9)
 
 
-def test_what_can_t_be_predicted_has_probability_0_and_teaches_nothing() -> None:
+def test_unpredictable_label_has_probability_0_and_is_not_learned() -> None:
     """An abstention, of Brier 1; then the one label known, 1 of it, but another comes: 1 + 1."""
     run = Run().events([([], 0, 1.0)])
     assert np.isnan(run.confidences).all()
@@ -196,7 +196,7 @@ def test_what_can_t_be_predicted_has_probability_0_and_teaches_nothing() -> None
 
 
 @given(streams, streams)
-def test_what_has_no_label_changes_nothing(events: list[Event], more: list[Event]) -> None:
+def test_event_without_label_changes_nothing(events: list[Event], more: list[Event]) -> None:
     run = Run().events(events)
     before = run.state
     run.events([(own, None, weight) for own, _, weight in more])
@@ -204,7 +204,7 @@ def test_what_has_no_label_changes_nothing(events: list[Event], more: list[Event
 
 
 @pytest.mark.parametrize("own", [[np.inf, 0.0], [1e200, -1e200], [np.nan, 1.0], [0.0, np.inf, np.inf]])
-def test_scores_that_overflowed_have_no_confidence_and_teach_nothing(own: list[float]) -> None:
+def test_overflowed_scores_have_no_confidence_and_are_not_learned(own: list[float]) -> None:
     run = Run().events([([2.0, 1.0], 0, 1.0)])
     before = run.calibration.temperatures.copy()
     run.events([(own, 0, 1.0)])
@@ -215,13 +215,13 @@ def test_scores_that_overflowed_have_no_confidence_and_teach_nothing(own: list[f
 
 
 @pytest.mark.parametrize("calibrated", [False, True])
-def test_scores_far_apart_leave_no_doubt_and_no_warning(calibrated: bool) -> None:
+def test_scores_far_apart_give_confidence_1_without_warning(calibrated: bool) -> None:
     far = [([1e100, -1e100], 0, 1.0), ([1e150, -1e150], 0, 1.0)]
     run = Run(calibrated).events(far[:1] if calibrated else [([1.0, -1.0], 0, 1.0), *far[:1]])
     assert run.confidences[-1] == 1.0
 
 
-def test_weights_whose_sums_overflow_leave_json() -> None:
+def test_overflowing_weights_still_give_a_json_report() -> None:
     """A weight of 1e308 may come."""
     run = Run().events([([2.0, 1.0], label, 1e308) for label in (0, 1, 0, 0)])
     json.dumps(run.report, allow_nan=False)
@@ -237,7 +237,7 @@ def drawn(n: int, n_labels: int, seed: int = 0) -> tuple[NDArray[np.float64], ND
 
 
 @pytest.mark.parametrize("n_labels", [2, 5, 40])
-def test_what_is_calibrated_has_a_small_ece(n_labels: int) -> None:
+def test_calibrated_learner_has_a_small_ece(n_labels: int) -> None:
     """The truth itself; and scores a hundred times too sure, once their temperature is learned."""
     scores, labels = drawn(20_000, n_labels)
     truth = Run(calibrated=True).scores(scores, labels, np.ones(labels.size)).report
@@ -277,7 +277,7 @@ EVERY = pytest.mark.parametrize(
 
 
 @EVERY
-def test_equals_its_twin_and_rivers_on_a_real_stream(data: Path, name: str, kind: str) -> None:
+def test_equals_its_twin_and_river_on_a_real_stream(data: Path, name: str, kind: str) -> None:
     """With weights; river's binary log loss is told the label's own probability."""
     scores, labels = real(data / f"{name}.jsonl.gz", kind)
     weights = np.random.default_rng(0).choice([1.0, 1.0, 0.3, 2.5], labels.size)
@@ -297,7 +297,7 @@ def test_equals_its_twin_and_rivers_on_a_real_stream(data: Path, name: str, kind
 
 
 @EVERY
-def test_equals_scikit_learns_where_all_labels_are_known(data: Path, name: str, kind: str) -> None:
+def test_equals_scikit_learn_where_all_labels_are_known(data: Path, name: str, kind: str) -> None:
     scores, labels = real(data / f"{name}.jsonl.gz", kind)
     scores, labels = scores[1000:], labels[1000:]
     known = np.isfinite(scores[0])
@@ -316,7 +316,7 @@ def test_equals_scikit_learns_where_all_labels_are_known(data: Path, name: str, 
 
 
 @EVERY
-def test_a_temperature_makes_a_real_learner_honest(data: Path, name: str, kind: str) -> None:
+def test_temperature_brings_confidence_close_to_accuracy(data: Path, name: str, kind: str) -> None:
     scores, labels = real(data / f"{name}.jsonl.gz", kind)
     plain, tempered = (Run(as_it_is).scores(scores, labels, np.ones(labels.size)).report for as_it_is in (True, False))
     assert tempered["ece"] < max(0.05, 0.6 * plain["ece"])

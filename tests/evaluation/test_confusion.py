@@ -66,7 +66,7 @@ def test_a_window_has_the_last_events(stream: Scored, at: list[int], limit: int,
         assert recent.of(m, names) == named_confusion(part, m, names, limit)
 
 
-def test_labels_behind_the_limit_count_together() -> None:
+def test_labels_beyond_the_limit_are_counted_as_one() -> None:
     table = Confusion(1, limit=2)
     table.update(np.array([[0, 1, 2, 3, 3, -1]], np.int32), np.array([0, 2, 2, 3, 0, 3], np.int32), 4)
     assert table.of(0, list("abcd")) == {
@@ -76,7 +76,7 @@ def test_labels_behind_the_limit_count_together() -> None:
     assert table.counts.sum() == 6
 
 
-def test_labels_that_are_called_like_the_rest_lose_no_event() -> None:
+def test_label_named_other_keeps_all_its_events() -> None:
     table = Confusion(1, limit=2)
     table.update(np.array([[0, 1, 2, -1]], np.int32), np.array([0, 0, 2, 2], np.int32), 3)
     assert table.of(0, ["(other)", "(abstained)", "c"]) == {"(other)": {"(other)": 2, "(abstained)": 2}}

@@ -40,7 +40,7 @@ def wanted_events(n: int) -> list[int]:
 
 
 @pytest.mark.parametrize("n", [0, 1, 511, 512, 513, 1023, 1024, 5000])
-def test_points_are_where_they_were_cut_and_what_accuracy_was_there(n: int) -> None:
+def test_points_hold_the_accuracy_after_their_event(n: int) -> None:
     stream = made_up(n, unlabelled=0.1 if n > 1024 else 0.0)
     accuracy = measured(stream, list(range(13, n, 997)))
     events, points = accuracy.curve()

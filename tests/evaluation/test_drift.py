@@ -89,7 +89,7 @@ def real_errors(data: Path, name: str) -> list[Errors]:
 
 @pytest.mark.parametrize("kind", RIVERS)
 @pytest.mark.parametrize("seed", range(12))
-def test_alarms_are_rivers(kind: str, seed: int) -> None:
+def test_alarms_equal_river(kind: str, seed: int) -> None:
     errors = [made_up(2 * seed), made_up(2 * seed + 1)]
     found = watched(ours(kind), errors, [1, 500, 4321])
     for own, alarms in zip(errors, found, strict=True):
@@ -103,7 +103,7 @@ def test_the_made_up_errors_make_each_detector_alarm() -> None:
 
 @pytest.mark.parametrize("kind", RIVERS)
 @pytest.mark.parametrize("name", ["sms-spam", "trec-6", "clinc150", "spamassassin"])
-def test_alarms_are_rivers_on_real_errors(data: Path, kind: str, name: str) -> None:
+def test_alarms_equal_river_on_real_errors(data: Path, kind: str, name: str) -> None:
     errors = real_errors(data, name)
     found = watched(ours(kind), errors, [700])
     assert [[i for i, _, _ in alarms] for alarms in found] == [alarms_of_river(kind, own) for own in errors]
@@ -142,7 +142,7 @@ def assert_equals_twin(detector: Detector, twin: NaiveAdwin | NaiveKswin, errors
 
 
 @pytest.mark.parametrize("sizes", [(30, 70), (70, 30), (20, 20), (1, 40), (7, 300)])
-def test_kswins_p_is_scipys(sizes: tuple[int, int]) -> None:
+def test_kswin_p_equals_scipy(sizes: tuple[int, int]) -> None:
     """For every distance that shares of errors can have."""
     first, second = sizes
     gaps = {
@@ -156,7 +156,7 @@ def test_kswins_p_is_scipys(sizes: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.2, 0.5])
-def test_kswin_alarms_at_no_more_looks_than_alpha_says(rate: float) -> None:
+def test_kswin_false_alarm_rate_is_at_most_alpha(rate: float) -> None:
     """Where errors are as frequent all the time; nor does river's."""
     steady = np.random.default_rng(int(100 * rate)).random(50_000) < rate
     found, _ = watched(ours("kswin"), [steady, steady], [])
@@ -165,7 +165,7 @@ def test_kswin_alarms_at_no_more_looks_than_alpha_says(rate: float) -> None:
 
 
 @pytest.mark.parametrize(("before", "behind"), [(0.05, 0.8), (0.2, 0.95), (0.9, 0.2)])
-def test_kswin_hears_what_rivers_hears(before: float, behind: float) -> None:
+def test_kswin_finds_the_changes_that_river_finds(before: float, behind: float) -> None:
     """An abrupt change: the first alarm behind it comes before the newer part, of 30 events, is all from there."""
     errors = np.random.default_rng(1).random(700) < np.repeat([before, behind], [500, 200])
     found, _ = watched(ours("kswin"), [errors, errors], [])
@@ -219,7 +219,7 @@ def test_batches_and_a_restore_change_no_bit(kind: str, at: list[int], cut: int)
         assert array.tobytes() == resumed.state()[name].tobytes(), name
 
 
-def test_an_alarm_says_who_where_and_how_much() -> None:
+def test_alarm_has_learner_position_and_accuracies() -> None:
     """Every third event has no label and counts nowhere; a is always right until event 3,000, b never."""
     labels = np.where(np.arange(6000) % 3 == 2, -1, 0).astype(np.int32)
     predicted = np.array([np.arange(6000) >= 3000, np.ones(6000)], np.int32)
@@ -235,7 +235,7 @@ def test_an_alarm_says_who_where_and_how_much() -> None:
     assert drift.update(predicted[:, :0], labels[:0], 0, None) == []
 
 
-def test_only_falls_are_told_those_of_one_event_together() -> None:
+def test_falls_are_described_one_line_per_event() -> None:
     fall = {"learner": "a", "labelled": 50_048, "position": "x:7", "before": 0.774, "after": 0.375}
     better = fall | {"before": 0.1, "after": 0.2}
     other, later = fall | {"learner": "b"}, fall | {"labelled": 60_000, "position": None}
@@ -260,14 +260,14 @@ def test_the_last_alarms_are_kept_and_all_are_counted() -> None:
     assert again.to_json() == report
 
 
-def test_none_watches_nothing() -> None:
+def test_drift_none_finds_nothing() -> None:
     drift = Drift(["a"], EvaluationConfig(drift="none"))
     assert drift.detector is None
     assert drift.update(np.ones((1, 100), np.int32), np.zeros(100, np.int32), 0, None) == []
     assert drift.to_json() == {"alarms": 0, "falls": 0, "last_alarms": []}
 
 
-def test_a_window_of_many_events_needs_few_buckets() -> None:
+def test_adwin_window_of_many_events_needs_few_buckets() -> None:
     """5 (2^40 - 1) events without an error, then 64: there is room, and an error then is no change yet."""
     detector = Adwin(1)
     detector.numbers[0] = [0, 5 * (2**40 - 1), 0, 40]

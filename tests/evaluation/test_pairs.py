@@ -27,7 +27,7 @@ def counted(stream: Scored, at: list[int], window: int = 5) -> tuple[Pairs, Tall
     return pairs, tally
 
 
-def test_dietterichs_test_by_hand() -> None:
+def test_mcnemar_by_hand() -> None:
     """9 against 3 of 12: 2 (1 + 12 + 66 + 220) / 4096.  40 against 20: (20 - 1)^2 / 60 = 6.0167, p = 0.01417."""
     assert mcnemar(9, 3) == mcnemar(3, 9) == 598 / 4096
     assert_allclose(mcnemar(40, 20), 0.01417, rtol=1e-3)
@@ -35,7 +35,7 @@ def test_dietterichs_test_by_hand() -> None:
 
 
 @pytest.mark.parametrize("n", [*range(30), 60, 1000, 10**9])
-def test_p_is_scipys(n: int) -> None:
+def test_p_equals_scipy(n: int) -> None:
     for first in {0, min(1, n), n // 3, n // 2, max(0, n - 2), n}:
         second = n - first
         if n < 25:
@@ -83,7 +83,7 @@ def assert_equals_twin(pairs: Pairs, tally: Tally, stream: Scored, window: int) 
             assert row == {"leader_p": pair["p"], "window_leader_p": pair["window_p"]}
 
 
-def test_without_a_leader_there_is_nothing_to_compare_with() -> None:
+def test_without_a_leader_p_is_none() -> None:
     assert computed([LeaderP], sums_of(Tally(2), 2)) == [{"leader_p": None, "window_leader_p": None}] * 2
 
 

@@ -276,7 +276,7 @@ def test_batches_and_a_restore_change_no_bit_on_real_labels(data: Path, name: st
     assert whole.report()["learners"]["second"]["correct"] > 300
 
 
-def test_the_reference_by_hand() -> None:
+def test_reference_by_hand() -> None:
     """Labels a, a, b, none; another says a (hit), nothing (abstains), `new` (unheard of: a miss), a (not counted)."""
     run = Run()
     run.step([("a", 1.0, [[0.0] * 4] * 2, None, other) for other in ("a", None)])
@@ -286,7 +286,7 @@ def test_the_reference_by_hand() -> None:
     assert row["accuracy"] == 1 / 3
 
 
-def test_a_reference_may_know_a_label_that_comes_later_in_the_batch() -> None:
+def test_reference_naming_an_unseen_label_misses_in_any_batching() -> None:
     """However the events are cut into batches it is a miss at first, then a hit."""
     stream: list[Row] = [("a", 1.0, [[0.0] * 4] * 2, None, "b"), ("b", 1.0, [[0.0] * 4] * 2, None, "b")]
     one, two = (run_in_parts(stream, at)[0].report()["baselines"]["other"] for at in ([], [1]))
@@ -294,7 +294,7 @@ def test_a_reference_may_know_a_label_that_comes_later_in_the_batch() -> None:
     assert (one["correct"], one["abstained"]) == (1, 0)
 
 
-def test_the_lead_is_the_configured_one_however_bad() -> None:
+def test_configured_lead_is_used_even_if_worse() -> None:
     run = Run(CONFIG.model_copy(update={"lead": "second"}))
     stream: list[Row] = [("a", 1.0, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], None, None)] * 3
     seen = run.step([*stream, ("b", 1.0, *stream[0][2:]), *stream])
@@ -303,7 +303,7 @@ def test_the_lead_is_the_configured_one_however_bad() -> None:
     assert run.prequential.predict(np.zeros((2, 1, 2))).lead.tolist() == [1]
 
 
-def test_nothing_labelled_is_null_everywhere() -> None:
+def test_without_labels_all_metrics_are_null() -> None:
     run = Run()
     run.step([(None, 1.0, [[0.0] * 4] * 2, "x", "a")] * 3)
     report = run.report()
@@ -326,7 +326,7 @@ def test_the_first_event_is_an_abstention_and_wrong() -> None:
     assert (row["accuracy"], row["abstained"], row["confusion"]) == (0.0, 1, {"a": {"(abstained)": 1}})
 
 
-def test_predicting_counts_nothing_and_is_led_by_the_best_so_far() -> None:
+def test_predict_counts_nothing_and_uses_the_best_learner() -> None:
     run = Run()
     run.step([("a", 1.0, [[0.0] * 4] * 2, None, None), ("b", 1.0, [[0.0] * 4] * 2, None, None)])
     run.step([("b", 1.0, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], None, None)])
@@ -336,7 +336,7 @@ def test_predicting_counts_nothing_and_is_led_by_the_best_so_far() -> None:
     assert run.report() == before
 
 
-def test_what_stands_in_a_learners_row() -> None:
+def test_keys_of_a_learners_row_are_in_order() -> None:
     report = Run().report()
     assert list(report["learners"]["first"]) == [
         *("accuracy", "interval", "correct", "window_accuracy", "fading_accuracy", "abstained"),
@@ -356,7 +356,7 @@ def test_no_learner_is_calibrated_unless_told() -> None:
     assert Prequential(LEARNERS, CONFIG).calibration.calibrated.tolist() == [False, False]
 
 
-def test_accuracy_alone_is_the_same_accuracy() -> None:
+def test_lean_metrics_equal_those_of_the_full_report() -> None:
     """Without the rest of the metrics; what is short leaves out what is long."""
     stream: list[Row] = [("ab"[i % 3 % 2], 1.0, [[0.5, i % 2, 0, 0], [1.0, 0, 0, 0]], "x", "a") for i in range(20)]
     whole, lean = Run(), Run(CONFIG.model_copy(update={"metrics": "accuracy"}))
@@ -379,14 +379,14 @@ def test_accuracy_alone_is_the_same_accuracy() -> None:
     assert not [name for name in arrays if name.startswith(("sums", "pairs", "confusion", "drift", "inputs"))]
 
 
-def test_a_reference_says_a_label_before_it_is_seen_in_one_batch_or_two() -> None:
+def test_early_reference_label_counts_alike_in_any_batching() -> None:
     stream: list[Row] = [("a", 1.0, [[0.0] * 4] * 2, None, "b"), ("b", 1.0, [[0.0] * 4] * 2, None, "b")]
     whole, parts = (run_in_parts(stream, at)[0] for at in ([], [1]))
     assert whole.report() == parts.report()
     assert set(whole.report()["baselines"]["other"]["by_label"]["b"].values()) == {1.0}
 
 
-def test_weights_whose_sum_overflows_are_no_number_and_no_warning() -> None:
+def test_overflowing_weights_give_null_without_warning() -> None:
     run = Run()
     run.step([("ab"[i % 2], 1e308, [[1.0, 0, 0, 0], [0.0, 1, 0, 0]], "x", "a") for i in range(8)])
     report = run.report()
@@ -398,7 +398,7 @@ def test_weights_whose_sum_overflows_are_no_number_and_no_warning() -> None:
     assert None in report["curve"]["baselines"]["other"]["accuracy"]
 
 
-def test_a_long_stream_needs_no_more_room() -> None:
+def test_memory_does_not_grow_with_the_stream() -> None:
     """After 40,000 events and after 600,000, a change of accuracy every 4,000: the same arrays, a report as long."""
     prequential, labels = Prequential(LEARNERS, EvaluationConfig(window=100)), LabelIndex(["a", "b"])
     random, sizes, reports = np.random.default_rng(0), [], []

@@ -62,7 +62,7 @@ def test_equals_its_twin_on_real_labels(data: Path, name: str, limit: int) -> No
     assert counted(stream, values, [1, 8, 1008], limit).to_json(NAMES) == reported(stream, values, limit)
 
 
-def test_values_behind_the_limit_count_together_and_so_does_one_called_so() -> None:
+def test_values_beyond_the_limit_and_other_are_counted_as_one() -> None:
     slices = Slices(1, limit=2)
     hits = np.zeros((1, 5), np.int32)
     hits[0, 3] = 1

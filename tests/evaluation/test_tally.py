@@ -86,7 +86,7 @@ def test_equals_its_twin_on_real_labels(data: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_running_and_window_equal_rivers(data: Path, name: str) -> None:
+def test_running_and_window_equal_river(data: Path, name: str) -> None:
     """river rolls over events of weight 1."""
     stream = real_stream(data, name)
     stream.weights[:] = 1.0
@@ -102,7 +102,7 @@ def test_running_and_window_equal_rivers(data: Path, name: str) -> None:
         assert_allclose(accuracy.windowed()[m], rolling.get(), rtol=1e-12)
 
 
-def test_weights_equal_rivers(data: Path) -> None:
+def test_weighted_accuracy_equals_river(data: Path) -> None:
     stream = real_stream(data, "trec-6")
     accuracy, _ = measured(stream, [])
     labels, weights, predicted = stream.plain()
@@ -123,7 +123,7 @@ def test_batches_change_no_bit(stream: Scored, at: list[int], window: int) -> No
 
 
 @given(scored_streams(), st.integers(0, 30))
-def test_a_restored_one_goes_on_as_if_nothing_had_been(stream: Scored, at: int) -> None:
+def test_restored_tally_continues_bit_identically(stream: Scored, at: int) -> None:
     whole, _ = measured(stream, [])
     before, after = list(stream.parts([min(at, stream.labels.size)]))
     first, _ = measured(before, [])
@@ -135,14 +135,14 @@ def test_a_restored_one_goes_on_as_if_nothing_had_been(stream: Scored, at: int) 
         assert array.tobytes() == first.state()[name].tobytes() == second.state()[name].tobytes(), name
 
 
-def test_a_restored_one_shares_no_memory() -> None:
+def test_restored_tally_shares_no_memory() -> None:
     first, second = Tally(1), Tally(1)
     second.restore(first.state())
     second.update(np.zeros((1, 3), np.int32), np.zeros(3, np.int32), np.ones(3), 1)
     assert first.count[0] == 0
 
 
-def test_nothing_labelled_is_no_accuracy() -> None:
+def test_without_labels_accuracy_is_nan() -> None:
     accuracy = Tally(2)
     accuracy.update(np.zeros((2, 3), np.int32), np.full(3, -1, np.int32), np.ones(3), 2)
     for shares in (accuracy.running(), accuracy.windowed(), accuracy.faded()):
@@ -156,21 +156,21 @@ def test_an_abstention_is_a_miss_and_counted() -> None:
     assert accuracy.abstained.tolist() == [1]
 
 
-def test_another_ones_unknown_label_is_a_miss_but_no_abstention() -> None:
+def test_unseen_label_of_a_reference_is_a_miss_not_an_abstention() -> None:
     accuracy = Tally(1)
     accuracy.update(np.array([[-2, -2]], np.int32), np.array([0, -1], np.int32), np.ones(2), 1)
     assert accuracy.running().tolist() == [0.0]
     assert (accuracy.correct[0], accuracy.abstained[0], accuracy.count[0]) == (0, 0, 1)
 
 
-def test_the_lead_is_of_before_the_event_and_the_first_of_equals() -> None:
+def test_lead_is_chosen_before_the_event_ties_to_the_first() -> None:
     """Both right, the second right, the first right (equal again), the third, no leader, always right."""
     accuracy = Tally(3)
     predicted = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.int32)
     assert accuracy.update(predicted, np.zeros(4, np.int32), np.ones(4), 2).tolist() == [0, 0, 1, 0]
 
 
-def test_counts_stay_exact_past_what_a_float32_can_count() -> None:
+def test_counts_stay_exact_beyond_float32() -> None:
     """2^24 + 2^20 labelled events, right every other time: float32 would have stopped at 2^24 / 2 hits of weight 2."""
     accuracy, size, batches = Tally(1, window=10), 1 << 20, 17
     predicted = np.tile(np.array([0, 1], np.int32), size // 2).reshape(1, -1)

@@ -39,7 +39,7 @@ def test_equals_its_twin_and_holds_the_share(counts: tuple[int, int]) -> None:
 
 
 @given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_right_and_wrong_are_mirrored(counts: tuple[int, int]) -> None:
+def test_interval_of_errors_mirrors_that_of_hits(counts: tuple[int, int]) -> None:
     correct, n = counts
     low, high = wilson(correct, n) or (0, 0)
     assert_allclose(wilson(n - correct, n), (1 - high, 1 - low), atol=1e-12)
@@ -50,9 +50,9 @@ def test_the_ends_are_exact() -> None:
     assert wilson(7, 7)[1] == 1.0  # type: ignore[index]
 
 
-def test_nothing_counted_is_no_interval() -> None:
+def test_zero_events_have_no_interval() -> None:
     assert wilson(0, 0) is None
 
 
-def test_the_quantile_is_the_normal_distributions() -> None:
+def test_z_equals_the_normal_quantile() -> None:
     assert_allclose(Z_95, NormalDist().inv_cdf(0.975), rtol=1e-12)

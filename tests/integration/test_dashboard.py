@@ -32,7 +32,7 @@ def hostile_stream(path: Path) -> Path:
     return write_lines(path, events)
 
 
-def test_a_page_changes_nothing_and_ends_with_the_reports_figures(reference: Reference, tmp_path: Path) -> None:
+def test_page_does_not_change_the_run_and_ends_with_its_report(reference: Reference, tmp_path: Path) -> None:
     report, predictions = tmp_path / "report.json", tmp_path / "predictions.jsonl"
     process, url = started(
         *("run", f"{reference.stream}?rate=600", "--report", report, "--predictions", predictions),
@@ -56,7 +56,7 @@ def test_a_page_changes_nothing_and_ends_with_the_reports_figures(reference: Ref
     assert [mistake["event"] for mistake in last["mistakes"]] == [name[:200] for name in names]
 
 
-def test_the_curve_arrives_whole_in_pieces(reference: Reference) -> None:
+def test_curve_is_sent_in_pieces_that_join(reference: Reference) -> None:
     """A page that was open from the beginning, and one that came late, have the same curve."""
     process, url = started("run", f"{reference.stream}?rate=150", "--limit", 450, "--dead-letters", "null://")
     labelled: list[int] = []
@@ -71,7 +71,7 @@ def test_the_curve_arrives_whole_in_pieces(reference: Reference) -> None:
     assert labelled == [distance * (i + 1) for i in range(len(labelled))]
 
 
-def test_texts_of_strangers(tmp_path: Path) -> None:
+def test_foreign_texts_are_cut_and_cleaned(tmp_path: Path) -> None:
     """They are cut short, and what controls a terminal is gone, before anything leaves the process."""
     process, url = started("run", hostile_stream(tmp_path / "in.jsonl"), "--follow")
     for snapshot in snapshots(url):
@@ -86,7 +86,7 @@ def test_texts_of_strangers(tmp_path: Path) -> None:
     assert finish(process).code == 0
 
 
-def test_hidden_texts(tmp_path: Path) -> None:
+def test_hidden_texts_are_not_sent(tmp_path: Path) -> None:
     process, url = started("run", hostile_stream(tmp_path / "in.jsonl"), "--follow", "--dashboard-hide-text")
     for snapshot in snapshots(url):
         if snapshot["counts"]["events"] == len(HOSTILE):
@@ -96,7 +96,7 @@ def test_hidden_texts(tmp_path: Path) -> None:
     assert finish(process).code == 0
 
 
-def test_a_port_in_use_and_what_is_no_port(sms: Path) -> None:
+def test_port_in_use_or_invalid_is_refused(sms: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert refused("run", sms, "--dashboard", port) == (
@@ -109,7 +109,7 @@ def test_a_port_in_use_and_what_is_no_port(sms: Path) -> None:
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
-def test_a_missing_package(sms: Path, tmp_path: Path, package: str) -> None:
+def test_missing_package_is_named(sms: Path, tmp_path: Path, package: str) -> None:
     missing = f"raise ModuleNotFoundError('No module named {package}', name='{package}')"
     (tmp_path / f"{package}.py").write_text(missing)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
@@ -118,7 +118,7 @@ def test_a_missing_package(sms: Path, tmp_path: Path, package: str) -> None:
     )
 
 
-def test_who_does_not_ask_imports_nothing(sms: Path) -> None:
+def test_run_without_page_imports_no_server(sms: Path) -> None:
     command = [*MODULE, "run", str(sms), "--limit", "1", "--learner", "perceptron"]
     done = subprocess.run([command[0], "-X", "importtime", *command[1:]], capture_output=True, check=True)
     modules = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
@@ -126,7 +126,7 @@ def test_who_does_not_ask_imports_nothing(sms: Path) -> None:
     assert not {b"starlette", b"uvicorn", b"prometheus_client", b"http.server", b"asyncio"} & modules
 
 
-def test_labels_that_come_later(tmp_path: Path) -> None:
+def test_delayed_labels_reach_page_and_prometheus(tmp_path: Path) -> None:
     """A mistake is shown when its label comes, with the text that was predicted; who waits is on the page, and told
     Prometheus."""
     events = [{"id": str(n), "text": f"text {n}"} for n in range(4)] + [

@@ -38,7 +38,7 @@ def scraped(url: str) -> Samples:
     }
 
 
-def test_figures_are_the_reports(reference: Reference, tmp_path: Path) -> None:
+def test_exported_values_are_those_of_the_report(reference: Reference, tmp_path: Path) -> None:
     """Followed to where the file ends, scraped, and ended: nothing has changed by being looked at."""
     report = tmp_path / "report.json"
     process, url = started(
@@ -79,7 +79,7 @@ def test_figures_are_the_reports(reference: Reference, tmp_path: Path) -> None:
     assert told[("process_resident_memory_bytes",)] > 1e6
 
 
-def test_names_follow_the_conventions(reference: Reference) -> None:
+def test_metric_names_pass_promtool(reference: Reference) -> None:
     """promtool has nothing to say."""
     promtool = program("promtool")
     process, url = started("run", reference.stream, "--follow", "--dead-letters", "null://", option="--metrics")
@@ -93,7 +93,7 @@ def test_names_follow_the_conventions(reference: Reference) -> None:
     assert finish(process).code == 0
 
 
-def test_labels_of_strangers_break_no_line(tmp_path: Path) -> None:
+def test_odd_names_do_not_break_the_exposition(tmp_path: Path) -> None:
     """A learner's name is a user's own; labels of events are in no metric."""
     config = tmp_path / "odd.toml"
     config.write_text('[[learners]]\nkind = "perceptron"\nname = "a\\"b\\\\c\\nd"\n')
@@ -106,7 +106,7 @@ def test_labels_of_strangers_break_no_line(tmp_path: Path) -> None:
     assert finish(process).code == 0
 
 
-def test_ready_and_healthy_and_what_else_is_asked(reference: Reference) -> None:
+def test_probes_and_refused_requests(reference: Reference) -> None:
     process, url = started("run", reference.stream, "--follow", "--dead-letters", "null://", option="--metrics")
     until(lambda: asked(url, "readyz")[0] == 200, process)
     assert asked(url, "healthz") == (200, "ok\n")
@@ -149,7 +149,7 @@ def test_not_ready_while_the_checkpoint_is_loaded(reference: Reference, tmp_path
     assert finish(process).code == 4
 
 
-def test_page_and_metrics_together_and_ports_in_use(sms: Path) -> None:
+def test_page_and_metrics_together_and_port_in_use_refused(sms: Path) -> None:
     process, url = started("run", sms, "--follow", "--metrics", 0)
     assert asked(url)[0] == 200
     port = urlsplit(url).port
@@ -160,7 +160,7 @@ def test_page_and_metrics_together_and_ports_in_use(sms: Path) -> None:
 
 
 @pytest.mark.parametrize("package", ["prometheus_client", "starlette", "uvicorn"])
-def test_a_missing_package(sms: Path, tmp_path: Path, package: str) -> None:
+def test_missing_package_is_named(sms: Path, tmp_path: Path, package: str) -> None:
     missing = f"raise ModuleNotFoundError('No module named {package}', name='{package}')"
     (tmp_path / f"{package}.py").write_text(missing)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
@@ -169,7 +169,7 @@ def test_a_missing_package(sms: Path, tmp_path: Path, package: str) -> None:
     )
 
 
-def test_the_end_takes_the_port_away(sms: Path) -> None:
+def test_port_is_free_after_the_run(sms: Path) -> None:
     process, url = started("run", f"{sms}?rate=2000", option="--metrics")
     assert finish(process).code == 0
     with pytest.raises(ConnectionRefusedError):
@@ -178,7 +178,7 @@ def test_the_end_takes_the_port_away(sms: Path) -> None:
     assert finish(again).code == 0
 
 
-def test_the_estimate_of_collisions_by_hand() -> None:
+def test_collision_estimate_by_hand() -> None:
     """3 of 4 buckets taken: 4 (1 - (3/4)^n) = 3, so n = ln 4 / ln (4/3) = 4.8188 features, so 1 - 3/n collided."""
     assert collision_share(3, 4) == pytest.approx(1 - 3 / 4.8188, abs=1e-4)
     assert collision_share(0, 1024) == 0

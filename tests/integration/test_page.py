@@ -28,7 +28,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %"
 
 
-def test_the_page_ends_with_the_reports_figures(browser: Browser, stream: Path, tmp_path: Path) -> None:
+def test_page_ends_with_the_values_of_the_report(browser: Browser, stream: Path, tmp_path: Path) -> None:
     """Live first; then the counts, every learner's figures, the confusion matrix and the slices are the report's. The
     browser has nothing to complain of, and asked nobody else."""
     report = tmp_path / "report.json"
@@ -80,7 +80,7 @@ def test_the_page_ends_with_the_reports_figures(browser: Browser, stream: Path, 
     visit.page.close()
 
 
-def test_after_a_restart_the_page_goes_on(browser: Browser, stream: Path, tmp_path: Path) -> None:
+def test_page_reconnects_after_a_restart(browser: Browser, stream: Path, tmp_path: Path) -> None:
     """Killed, the page says so; the next run at the same port goes on from the checkpoint, and the page with it."""
     arguments = ("run", f"{stream}?rate=100", "--checkpoint", tmp_path / "state", "--set", "checkpoint.every_events=50")
     process, url = started(*arguments)
@@ -100,7 +100,7 @@ def test_after_a_restart_the_page_goes_on(browser: Browser, stream: Path, tmp_pa
     visit.page.close()
 
 
-def test_what_strangers_write_is_text(browser: Browser, tmp_path: Path) -> None:
+def test_foreign_texts_are_shown_as_text(browser: Browser, tmp_path: Path) -> None:
     """Neither texts nor labels nor ids become elements or run; each keeps its direction to itself."""
     process, url = started("run", hostile_stream(tmp_path / "in.jsonl"), "--follow", "--slice-by", "label")
     visit = Visit(browser, url)
@@ -122,7 +122,7 @@ def test_what_strangers_write_is_text(browser: Browser, tmp_path: Path) -> None:
     visit.page.close()
 
 
-def test_a_phone_and_the_dark(browser: Browser, stream: Path) -> None:
+def test_page_fits_a_phone_and_has_a_dark_mode(browser: Browser, stream: Path) -> None:
     """At 390 pixels nothing sticks out, tables scroll in themselves, and charts fit; dark is another ground."""
     process, url = started("run", f"{stream}?rate=200", "--slice-by", "label")
     light = Visit(browser, url, viewport={"width": 390, "height": 844}, color_scheme="light", has_touch=True)
@@ -145,7 +145,7 @@ def test_a_phone_and_the_dark(browser: Browser, stream: Path) -> None:
         visit.page.close()
 
 
-def test_with_the_keyboard_alone(browser: Browser, stream: Path) -> None:
+def test_page_can_be_used_with_the_keyboard_alone(browser: Browser, stream: Path) -> None:
     """Everything that can be chosen is reached by Tab and changed by keys; every part has a name for who listens."""
     process, url = started("run", f"{stream}?rate=200")
     visit = Visit(browser, url)
@@ -178,7 +178,7 @@ def test_with_the_keyboard_alone(browser: Browser, stream: Path) -> None:
     page.close()
 
 
-def test_a_report_for_the_browser(browser: Browser, data: Path, tmp_path: Path) -> None:
+def test_html_report_shows_the_values_of_the_json_report(browser: Browser, data: Path, tmp_path: Path) -> None:
     """One file with all in it: no server, no other file, the same figures as the JSON beside it; texts stay texts."""
     events = real_events(data / "sms-spam.jsonl.gz", 300)
     for number, text in enumerate(text for text in HOSTILE if "\x1b" not in text):
@@ -236,7 +236,7 @@ def test_a_new_metric_needs_no_change_of_the_page(
     visit.page.close()
 
 
-def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) -> None:
+def test_page_shows_delayed_labels(browser: Browser, data: Path, tmp_path: Path) -> None:
     """Of 800 texts, one a second, 750 get their label 50 texts later, 20 get it twice, 10 another one besides; 5 labels
     are of no text. What the page says of them is what the report says, and what waits is among the counts.
     """
@@ -273,7 +273,7 @@ def test_labels_that_come_later(browser: Browser, data: Path, tmp_path: Path) ->
     visit.page.close()
 
 
-def test_an_explanation_for_the_browser(browser: Browser, tmp_path: Path) -> None:
+def test_html_explanation_is_safe_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     """One file; what strangers wrote is text, words are shaded, by day and by night, and a phone is wide enough."""
     texts = [text[:5000] for text in HOSTILE if "\x00" not in text]
     stream = hostile_stream(tmp_path / "in.jsonl")

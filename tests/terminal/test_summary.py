@@ -60,7 +60,7 @@ def lines_of(renderable: RenderableType, width: int = 80) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def test_a_learner_a_line(finished: tuple[dict[str, Any], Path]) -> None:
+def test_table_has_a_row_for_each_learner_and_baseline(finished: tuple[dict[str, Any], Path]) -> None:
     report, _ = finished
     head, *rows = [line for line in lines_of(metrics_table(report, 1000)) if line]
     assert head.split() == ["learner", "accuracy", "95", "%", "interval", "last", "1,000", "fading", "kappa"]
@@ -76,7 +76,7 @@ def test_a_learner_a_line(finished: tuple[dict[str, Any], Path]) -> None:
         assert found[6] == f"{row['kappa']:.3f}"
 
 
-def test_without_a_label_there_are_dashes() -> None:
+def test_metrics_without_labels_are_shown_as_dashes() -> None:
     row = {"accuracy": None, "interval": None, "window_accuracy": None, "fading_accuracy": None}
     table = metrics_table({"learners": {"a": row}, "baselines": {"majority": row}}, 10)
     assert [line.split() for line in lines_of(table)[1:] if line] == [["a", *"––––"], ["majority", *"––––"]]
@@ -85,7 +85,7 @@ def test_without_a_label_there_are_dashes() -> None:
     assert (percent(None), percent(0.0), percent(0.98621), percent(1.0)) == ("–", "0.00 %", "98.62 %", "100.00 %")
 
 
-def test_the_counts() -> None:
+def test_counts_line_shows_counts_and_speed() -> None:
     report = {
         "events": 5574,
         "unlabelled": 0,
@@ -108,7 +108,7 @@ def compared(**ps: float | None) -> dict[str, Any]:
     return {"leader": leader, "learners": learners, "baselines": {"majority": {"abstained": 1}}}
 
 
-def test_what_is_said_of_the_leader() -> None:
+def test_remarks_on_leader_drift_and_abstentions() -> None:
     assert remarks(compared(a=0.0004, b=None)) == ["b is ahead of a (p < 0.001)"]
     assert remarks(compared(a=0.0004, b=None, c=0.0312)) == ["b is ahead of all other learners (p = 0.031)"]
     assert remarks(compared(a=0.31, b=None, c=0.05, d=0.01)) == ["b: no difference shown to a (p = 0.31), c (p = 0.05)"]
@@ -133,7 +133,7 @@ def test_what_is_said_of_the_leader() -> None:
     assert remarks(late)[1:] == ["no prediction, counted as wrong: a 3 times, b 12 times"]
 
 
-def test_the_summary_of_five_learners_with_slices_fits_80_columns(finished: tuple[dict[str, Any], Path]) -> None:
+def test_summary_of_five_learners_with_slices_fits_80_columns(finished: tuple[dict[str, Any], Path]) -> None:
     """Names may be broken behind an underline, but no number is torn, and a slice is a line."""
     report, _ = finished
     lines = lines_of(summary(report, 1000))
@@ -148,7 +148,7 @@ def test_the_summary_of_five_learners_with_slices_fits_80_columns(finished: tupl
     assert "8 more in the report" in rows[12]
 
 
-def test_more_learners_than_fit_80_columns_get_another_slice_table(finished: tuple[dict[str, Any], Path]) -> None:
+def test_learners_beyond_80_columns_get_another_slice_table(finished: tuple[dict[str, Any], Path]) -> None:
     report, _ = finished
     names = [f"{kind}_{i}" for i in range(2) for kind in report["learners"]][:8]
     values = {"a": {"events": 15} | {name: {"accuracy": 0.5} for name in names}}
@@ -165,7 +165,7 @@ def test_accuracy_alone_has_no_kappa_and_no_remarks(tmp_path: Path) -> None:
     assert lines[-1].startswith("no_change")
 
 
-def test_names_are_no_markup(finished: tuple[dict[str, Any], Path]) -> None:
+def test_names_are_not_read_as_markup(finished: tuple[dict[str, Any], Path]) -> None:
     """Names of learners, fields and values are a user's own; `[/x]` would be an error as rich's markup."""
     report, _ = finished
     row = report["learners"]["perceptron"]
@@ -179,7 +179,7 @@ def test_names_are_no_markup(finished: tuple[dict[str, Any], Path]) -> None:
         assert name in text
 
 
-def test_the_largest_slices_come_first_and_long_values_are_cut(finished: tuple[dict[str, Any], Path]) -> None:
+def test_slices_are_sorted_by_size_and_long_values_cut(finished: tuple[dict[str, Any], Path]) -> None:
     report, _ = finished
     accuracies = {name: {"accuracy": 0.5} for name in report["learners"]}
     values = {"small": {"events": 1} | accuracies, "long " * 50: {"events": 7} | accuracies}
@@ -192,7 +192,7 @@ LOGISTIC = ("eta", "epsilon")
 """Its numbers; what is no number is told where it is not the default."""
 
 
-def test_how_late_labels_came(finished: tuple[dict[str, Any], Path]) -> None:
+def test_remark_shows_how_late_labels_came(finished: tuple[dict[str, Any], Path]) -> None:
     late = {"waiting": 3, "joined": 1200, "delay_events": {"median": 40, "p95": 1000}}
     said = "1,200 labels came later, behind 40 other texts (median), 1,000 (95 %)"
     assert remarks(finished[0] | {"delayed_labels": late})[-1] == said
@@ -200,7 +200,7 @@ def test_how_late_labels_came(finished: tuple[dict[str, Any], Path]) -> None:
     assert said not in remarks(finished[0])
 
 
-def test_a_value_steers_no_terminal(finished: tuple[dict[str, Any], Path]) -> None:
+def test_control_characters_of_values_are_replaced(finished: tuple[dict[str, Any], Path]) -> None:
     values = {"\x1b[2Jgone\x07\u202e\nnext": {"events": 1, "naive_bayes": {"accuracy": 1.0}}}
     report = finished[0] | {"slices": {"field": values}}
     report["learners"] = {"naive_bayes": report["learners"]["naive_bayes"]}
@@ -226,7 +226,7 @@ def test_an_inspection_fits_80_columns(finished: tuple[dict[str, Any], Path]) ->
     assert len(shown) == sum(len(features) for labels in found["heaviest"].values() for features in labels.values())
 
 
-def test_what_an_inspection_says(finished: tuple[dict[str, Any], Path]) -> None:
+def test_inspection_agrees_with_the_report(finished: tuple[dict[str, Any], Path]) -> None:
     report, folder = finished
     found = json.loads(json.dumps(inspect(str(folder), top=2), allow_nan=False))
     assert list(found["learners"]) == list(report["learners"])
@@ -243,7 +243,7 @@ def test_what_an_inspection_says(finished: tuple[dict[str, Any], Path]) -> None:
             assert first >= second > 0
 
 
-def test_without_labels_there_is_a_hint_and_no_table_of_dashes(tmp_path: Path) -> None:
+def test_without_labels_the_summary_is_a_hint(tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("one\ntwo\n")
     report = run(load_config(flags={"source.url": str(tmp_path / "texts.txt")}, environment={}))
     lines = lines_of(summary(report, 1000))

@@ -26,7 +26,7 @@ def report() -> dict[str, Any]:
     return report_of("synthetic://?events=3000&labels=30&seed=3", **{"evaluation.slice_by": ["label"]})
 
 
-def test_figures_are_those_of_the_report(report: dict[str, Any]) -> None:
+def test_rows_hold_the_values_of_the_report(report: dict[str, Any]) -> None:
     shown = contents(report, 1000)
     predictors = report["learners"] | report["baselines"]
     assert [row["name"] for row in shown["rows"]] == list(predictors)
@@ -65,7 +65,7 @@ def test_the_confusion_matrix_has_every_event_once(report: dict[str, Any], span:
         assert count == max(n for row, cells in table.items() for column, n in cells.items() if column != row)
 
 
-def test_shares_and_slices_hold_the_commonest(report: dict[str, Any]) -> None:
+def test_shares_and_slices_hold_the_most_frequent(report: dict[str, Any]) -> None:
     shown = contents(report, 1000)
     for column in (1, 2):
         assert sum(row[column] for row in shown["shares"]) == pytest.approx(1)
@@ -95,7 +95,7 @@ def test_what_a_report_lacks_is_left_out() -> None:
     assert shown["rows"][0]["accuracy"] is not None
 
 
-def test_lag_and_alarms(report: dict[str, Any]) -> None:
+def test_largest_lags_and_latest_alarms_come_first(report: dict[str, Any]) -> None:
     """The furthest behind first; the last alarm first."""
     alarms = [
         {"learner": "perceptron", "labelled": n, "position": f"in:{n}", "before": 0.9, "after": 0.5} for n in range(80)
@@ -114,7 +114,7 @@ def test_lag_and_alarms(report: dict[str, Any]) -> None:
     assert shown["delayed_labels"] == {"waiting": 3, "joined": 4, "by x": 1}
 
 
-def test_a_report_of_next_to_nothing_is_shown_too(tmp_path: Path) -> None:
+def test_reports_of_one_event_and_none_are_shown(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
     shown = contents(report_of("synthetic://?events=1", **{"pipeline.threads": 1}), 1000)
     assert shown["rows"][0]["accuracy"] == 0.0

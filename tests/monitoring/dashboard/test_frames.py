@@ -26,20 +26,20 @@ def test_the_first_frame_is_whole() -> None:
     assert sent(frame.whole)["curve"] == {"begin": 0, "labelled": [1, 2], "accuracy": [[0.01, 0.02], [0.005, 0.01]]}
 
 
-def test_the_next_one_has_the_new_points_only() -> None:
+def test_next_frame_has_the_new_points_only() -> None:
     frame = Frame(snapshot([1, 2, 3, 4]), Frame(snapshot([1, 2]), None))
     assert sent(frame.news)["curve"] == {"begin": 2, "labelled": [3, 4], "accuracy": [[0.03, 0.04], [0.015, 0.02]]}
     assert sent(frame.whole)["curve"]["labelled"] == [1, 2, 3, 4]
     assert frame.number == 2
 
 
-def test_a_curve_that_was_thinned_is_sent_whole() -> None:
+def test_thinned_curve_is_sent_whole() -> None:
     frame = Frame(snapshot([2, 4, 6]), Frame(snapshot([1, 2, 3, 4]), None))
     assert sent(frame.news)["curve"]["begin"] == 0
     assert sent(frame.news)["curve"]["labelled"] == [2, 4, 6]
 
 
-def test_without_a_curve() -> None:
+def test_frame_without_a_curve() -> None:
     lean = {"done": True, "seconds": 2.0}
     frame = Frame(lean, Frame(snapshot([1]), None))
     assert sent(frame.news) == lean

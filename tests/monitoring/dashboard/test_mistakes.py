@@ -35,7 +35,7 @@ def learned(batch: Batch, codes: list[int], predictions: Predictions) -> Learned
     return Learned(batch, np.array(codes, np.int32), predictions, (batch, batch[:0]))
 
 
-def test_only_what_the_lead_said_wrong_of_a_label_that_is_known() -> None:
+def test_only_labelled_events_the_lead_got_wrong_are_listed() -> None:
     """Event 0: the lead, learner 0, says ham, it is spam. Event 1 has no label. Event 2: learner 1 leads and is right.
     Event 3: no prediction."""
     mistakes = Mistakes(hide_text=False)
@@ -48,7 +48,7 @@ def test_only_what_the_lead_said_wrong_of_a_label_that_is_known() -> None:
     ]
 
 
-def test_the_last_twenty_whatever_the_batches() -> None:
+def test_last_twenty_mistakes_do_not_depend_on_batches() -> None:
     """Of 50 mistakes the ids 31 to 50, in batches of 50 and of 7 alike."""
     listed = []
     for size in (50, 7):
@@ -62,7 +62,7 @@ def test_the_last_twenty_whatever_the_batches() -> None:
     assert listed[0] == listed[1] == [str(i) for i in range(49, 49 - KEPT, -1)]
 
 
-def test_several_text_fields_and_a_text_that_is_long() -> None:
+def test_text_fields_are_joined_and_cut() -> None:
     mistakes = Mistakes(hide_text=False)
     batch = batch_of(["subject", "body " * 300_000, "other"], ["spam", "spam"], pieces=[0, 2, 3])
     mistakes.learned(learned(batch, [1, 1], predictions_of([0, 1], [0, 0], [0, 0], [0.5, 0.5])))
@@ -71,7 +71,7 @@ def test_several_text_fields_and_a_text_that_is_long() -> None:
     assert len(mistake["text"]) == 200
 
 
-def test_hidden_texts_are_not_even_kept() -> None:
+def test_hidden_texts_are_not_kept() -> None:
     mistakes = Mistakes(hide_text=True)
     batch = batch_of(["secret"], ["spam"])
     mistakes.learned(learned(batch, [1], predictions_of([0], [0], [0], [0.5])))
@@ -81,7 +81,7 @@ def test_hidden_texts_are_not_even_kept() -> None:
 
 
 @pytest.mark.parametrize("wrong", [0.0, 0.01, 0.3, 1.0])
-def test_the_kernel_finds_what_numpy_finds(wrong: float) -> None:
+def test_kernel_finds_the_mistakes_that_numpy_finds(wrong: float) -> None:
     """Random predictions of three learners, one of which leads at each event; a tenth has no label."""
     draw = np.random.default_rng(int(100 * wrong))
     codes = np.where(draw.random(500) < 0.1, -1, draw.integers(0, 4, 500)).astype(np.int32)
