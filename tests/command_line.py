@@ -5,6 +5,7 @@ Signals, kills, rights and what a fresh interpreter imports need a process: see 
 
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,10 @@ from streamlin.terminal.printing import news_as
 
 _OF_A_PROCESS = ("streamlin.terminal.compile_notice.notify_when_compiling", "streamlin.commands.running.tune_garbage")
 """What changes the whole process for good, so that later tests would see it."""
+
+
+_NEWS = re.compile(r"^streamlin: (compiling kernels|(\d+ % · )?[\d,]+ events? · .*events/s).*\n", re.MULTILINE)
+"""Lines that depend on the speed of the machine: kernels are compiled, and progress every few seconds."""
 
 
 class Done(NamedTuple):
@@ -56,7 +61,7 @@ def command_line(
         with _standard_streams(stdin, out, err):
             ended = cli.command_line([str(argument) for argument in arguments])
         news_as("text")
-        result = Done(ended, _content(out), _content(err))
+        result = Done(ended, _content(out), without_news(_content(err)))
     assert "\x1b" not in result.out + result.err, "escapes are for terminals"
     assert code in (None, result.code), result
     return result
@@ -74,6 +79,11 @@ def only_line(done: Done) -> str:
     assert done.err.count("\n") == 1
     assert done.err.endswith("\n")
     return done.err.removeprefix("streamlin: ").removesuffix("\n")
+
+
+def without_news(err: str) -> str:
+    """Standard error without lines that only slow runs print."""
+    return _NEWS.sub("", err)
 
 
 @contextmanager

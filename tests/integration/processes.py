@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.command_line import Done, environment, only_line
+from tests.command_line import Done, environment, only_line, without_news
 from tests.locations import ROOT
 
 PYTHON = [sys.executable, "-W", "error", "-m"]
@@ -19,7 +18,6 @@ MODULE = [*PYTHON, "streamlin.cli"]
 PATIENCE = 60.0
 """Seconds that tests wait for something before they fail."""
 
-COMPILING = re.compile(r"^streamlin: compiling kernels.*\n", re.MULTILINE)
 _LESS_RIGHTS = "import ctypes; [ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) for capability in (1, 2)]"
 """PR_CAPBSET_DROP of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, so that permissions of files apply to root too."""
 _SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
@@ -46,7 +44,7 @@ def streamlin(
     done = subprocess.run(
         _command(arguments, before), input=stdin, capture_output=True, cwd=cwd, env=environment(env), timeout=PATIENCE
     )
-    result = Done(done.returncode, done.stdout.decode(), _news(done.stderr))
+    result = Done(done.returncode, done.stdout.decode(), without_news(done.stderr.decode()))
     assert "Traceback" not in result.err, result.err
     assert "\x1b" not in result.out + result.err, "escapes are for terminals"
     assert result.code == code, result
@@ -74,10 +72,10 @@ def start(*arguments: object, **how: Any) -> "subprocess.Popen[bytes]":
 
 
 def finish(process: "subprocess.Popen[bytes]", news: bool = True) -> Done:
-    """Wait for a process to end; there must be no traceback. `news` leaves out that kernels are compiled."""
+    """Wait for a process to end; there must be no traceback. `news` leaves out what `without_news` does."""
     out, err = process.communicate(timeout=PATIENCE)
     assert b"Traceback" not in err, err.decode()
-    return Done(process.returncode, out.decode(), _news(err) if news else err.decode())
+    return Done(process.returncode, out.decode(), without_news(err.decode()) if news else err.decode())
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
@@ -128,13 +126,8 @@ def peak_of(*arguments: object) -> tuple[Done, int]:
     """`streamlin`, and its peak resident memory in MiB."""
     command = [sys.executable, "-c", _PEAK, *_command(arguments, "")]
     done = subprocess.run(command, capture_output=True, env=environment(None), timeout=PATIENCE)
-    *err, peak = _news(done.stderr).splitlines()
+    *err, peak = without_news(done.stderr.decode()).splitlines()
     return Done(done.returncode, done.stdout.decode(), "\n".join(err)), int(peak)
-
-
-def _news(err: bytes) -> str:
-    """Standard error without the line that kernels are compiled, which only the first process prints."""
-    return COMPILING.sub("", err.decode())
 
 
 def _command(arguments: Sequence[object], before: str) -> list[str]:
