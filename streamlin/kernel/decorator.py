@@ -54,12 +54,13 @@ class _Cache(FunctionCache):
     """What njit(cache=True) has, without the imports that numba makes before it loads the first function.
 
     It imports all that compiling might need, scipy among it: of a short run's start that is a third. Where a function
-    has to be compiled the compiler does that itself. A kernel that can't be kept on disk is compiled at every start.
+    has to be compiled the compiler does that itself.
     """
 
     _impl_class = _Files
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel; where the folder can't be written to it is compiled again at the next start."""
         with suppress(OSError):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
