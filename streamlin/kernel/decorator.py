@@ -53,10 +53,9 @@ class _Files(CompileResultCacheImpl):
 class _Cache(FunctionCache):
     """The cache of njit(cache=True) without the imports that numba makes before it loads the first function.
 
-            numba imports everything that compiling might need, scipy included, which takes a third of a short run's start-up
-        time. When a function has to be compiled, the compiler imports it. A kernel
-        that can't be kept on disk is compiled at every start.
-        """
+    numba imports everything that compiling might need, scipy included, which takes a third of a short run's start-up
+    time. When a function has to be compiled, the compiler imports it.
+    """
 
     _impl_class = _Files
 
