@@ -15,9 +15,12 @@ from typing import IO, Any, NamedTuple
 from unittest.mock import patch
 
 from streamlin import cli
-from streamlin.terminal.printing import news_as
+from streamlin.terminal.printing import set_log_format
 
-_OF_A_PROCESS = ("streamlin.terminal.compile_notice.notify_when_compiling", "streamlin.commands.running.tune_garbage")
+_OF_A_PROCESS = (
+    "streamlin.terminal.compile_notice.notify_when_compiling",
+    "streamlin.commands.running.tune_garbage_collector",
+)
 """What changes the whole process for good, so that later tests would see it."""
 
 
@@ -60,7 +63,7 @@ def command_line(
         out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in "12")
         with _standard_streams(stdin, out, err):
             ended = cli.command_line([str(argument) for argument in arguments])
-        news_as("text")
+        set_log_format("text")
         result = Done(ended, _content(out), without_news(_content(err)))
     assert "\x1b" not in result.out + result.err, "escapes are for terminals"
     assert code in (None, result.code), result

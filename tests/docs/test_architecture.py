@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import streamlin.checkpoint
 from streamlin.checkpoint.file import load
-from streamlin.config import LEARNER_MODELS
+from streamlin.config import learner_models
 from streamlin.config.loading import load_config
 from streamlin.running.loop import Run
 from tests.docs.pages import ROOT, Page, quoted
@@ -77,7 +77,7 @@ def kept(folder: Path, drift: str, **flags: Any) -> tuple[dict[str, NDArray[Any]
         "features.bits": 12,
         "features.names": 100,
         "features.words.min_count": 2,
-        "learners": [{"kind": kind} | EXTERNAL.get(kind, {}) for kind in LEARNER_MODELS],
+        "learners": [{"kind": kind} | EXTERNAL.get(kind, {}) for kind in learner_models()],
         "evaluation.window": WINDOW,
         "evaluation.slice_by": ["split"],
         "evaluation.references": ["other"],
@@ -106,13 +106,13 @@ def pattern(name: str, drift: str) -> Listed:
 
 def lengths(arrays: dict[str, NDArray[Any]], state: dict[str, Any]) -> dict[str, int]:
     """The words of shapes that stand for the same number everywhere."""
-    learners = len(LEARNER_MODELS)
+    learners = len(learner_models())
     return {
         "rows": arrays["rows/words"].size,
         "labels": len(state["labels"]),
         "learners": learners,
         "predictors": learners + 3,
-        "members": list(LEARNER_MODELS).index("mixture"),
+        "members": list(learner_models()).index("mixture"),
         "views": 1,
         "window": WINDOW,
     }
