@@ -14,7 +14,9 @@ PART = kafka.TopicPartition("topic", 3)
 @pytest.fixture
 def consumer() -> Iterator[Any]:
     """A member-to-be of a group, without a broker."""
-    settings = {"bootstrap_servers": "127.0.0.1:1", "api_version": (4, 1), "metrics_enabled": False}
+    from connectors.kafka.python_client.connections import Client
+
+    settings = {"bootstrap_servers": "127.0.0.1:1", "api_version": (4, 1), "kafka_client": Client}
     with closing(kafka.KafkaConsumer(group_id="g", enable_auto_commit=False, **settings)) as consumer:
         yield consumer
 
