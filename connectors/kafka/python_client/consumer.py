@@ -114,10 +114,9 @@ class PythonConsumer:
 
     def _piece(self, part: TopicPartition, records: Sequence[Any]) -> Messages:
         key, end = tuple(part), records[-1].offset + 1
-        begin = min(self._next.get(key, records[0].offset), records[0].offset)
         self._next[key] = end
         self._highs[key] = max(self._consumer.highwater(part) or 0, end)
-        return from_records(part.topic, part.partition, records, _FIELDS, begin, self._connection.longest)
+        return from_records(part.topic, part.partition, records, _FIELDS, records[0].offset, self._connection.longest)
 
     def _skip(self) -> Messages:
         """Instead of a message that cannot be decoded, an error."""

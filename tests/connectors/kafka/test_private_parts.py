@@ -32,9 +32,7 @@ def test_the_coordinator_tells_the_state_of_the_membership(consumer: Any) -> Non
 def test_a_rejoin_can_be_requested(consumer: Any) -> None:
     from connectors.kafka.python_client.private_parts import rejoin
 
-    broken = (
-        "_coordinator.request_rejoin(): an answer of the group may never be taken, the group removes the member"
-    )
+    broken = "_coordinator.request_rejoin(): an answer of the group may never be taken, the group removes the member"
     consumer.subscribe(["topic"])
     consumer._coordinator.rejoin_needed = False
     rejoin(consumer)
