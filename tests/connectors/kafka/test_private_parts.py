@@ -47,16 +47,6 @@ def test_a_replaced_static_member_sends_no_heartbeats(consumer: Any) -> None:
     assert not is_replaced(consumer), broken
 
 
-def test_the_record_that_cannot_be_decoded_is_known(consumer: Any) -> None:
-    from connectors.kafka.python_client.private_parts import undecodable
-
-    broken = "_fetcher._next_partition_records: a header's name that is not UTF-8 ends a run, or stops it for ever"
-    assert hasattr(consumer._fetcher, "_next_partition_records"), broken
-    consumer._fetcher._next_partition_records = consumer._fetcher.PartitionRecords(5, PART, None)
-    assert undecodable(consumer) == (PART, 5), broken
-    consumer._fetcher._next_partition_records = None
-
-
 def test_the_hooks_of_connections_are_there() -> None:
     """Public names of kafka-python, but not in its documentation."""
     from kafka.net.compat import KafkaNetClient
