@@ -29,7 +29,7 @@ from tests.docs.pages import ROOT, Block
 FOLDER = "/srv/try"
 """What pages call the folder that they run in."""
 _NEWS = re.compile(
-    r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · |topic '\w+' does not exist yet|waiting for )|bash: .*\bKilled\b"
+    r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · |topic '\w+' does not exist|waiting for )|bash: .*\bKilled\b"
 )
 """What bash says more, and streamlin on a slow machine, or where it was there first."""
 _TIMEOUT = 120.0

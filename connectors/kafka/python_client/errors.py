@@ -16,7 +16,7 @@ _PACKAGES = {"snappy": "python-snappy", "lz4": "lz4", "zstd": "zstandard"}
 """Compressions that kafka-python leaves to other packages."""
 
 _NOT_UTF8 = (
-    "a header's name is not UTF-8, which kafka-python can't read; client=confluent can, from the same checkpoint"
+    "a header's name is not UTF-8, which kafka-python can't read; client=confluent can"
 )
 
 
