@@ -15,9 +15,7 @@ _CLASSES = re.compile(r"^(?:\[Error \w+\] )?(?:\w+Error(?:: |$))*")
 _PACKAGES = {"snappy": "python-snappy", "lz4": "lz4", "zstd": "zstandard"}
 """Compressions that kafka-python leaves to other packages."""
 
-_NOT_UTF8 = (
-    "a header's name is not UTF-8, which kafka-python can't read; client=confluent can"
-)
+_NOT_UTF8 = "a header's name is not UTF-8, which kafka-python can't read; client=confluent can"
 
 
 @contextmanager
