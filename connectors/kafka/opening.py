@@ -1,12 +1,19 @@
 """Opens the Kafka client that the options name."""
 
 import warnings
+from importlib import import_module
 from typing import Any
 
 from connectors.kafka.client import Connection, Consumer, Producer
 from connectors.kafka.contact import Contact
 from connectors.kafka.options import ClientOptions, SinkOptions, SourceOptions
 from streamlin.errors import ConfigError
+
+_CLIENTS = {
+    "kafka-python": ("connectors.kafka.python_client.client", "kafka", "kafka-python", "kafka"),
+    "confluent": ("connectors.kafka.confluent_client.client", "confluent_kafka", "confluent-kafka", "confluent"),
+}
+"""By the option's value: our module, the module and the name of its package, and the extra that installs it."""
 
 
 def open_consumer(connection: Connection, options: SourceOptions, seconds: float) -> Consumer:
@@ -22,28 +29,13 @@ def open_producer(connection: Connection, options: SinkOptions, seconds: float, 
 
 
 def _module(options: ClientOptions) -> Any:
-    return _confluent() if options.client == "confluent" else _kafka_python()
-
-
-def _kafka_python() -> Any:
+    ours, theirs, package, extra = _CLIENTS[options.client]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # by kafka-python itself, on Python 3.11 and 3.12
-            from connectors.kafka.python_client import client
+            return import_module(ours)
     except ModuleNotFoundError as error:
-        raise _missing("kafka-python", "kafka", error) from None
-    return client
-
-
-def _confluent() -> Any:
-    try:
-        from connectors.kafka.confluent_client import client
-    except ModuleNotFoundError as error:
-        raise _missing("confluent-kafka", "confluent", error) from None
-    return client
-
-
-def _missing(package: str, extra: str, error: ModuleNotFoundError) -> Exception:
-    if error.name is not None and error.name.startswith(("kafka", "confluent_kafka")):
-        return ConfigError(f"kafka:// needs {package}, which is not installed: pip install 'streamlin[{extra}]'")
-    return error
+        if (error.name or "").partition(".")[0] != theirs:
+            raise
+        message = f"kafka:// needs {package}, which is not installed: pip install 'streamlin[{extra}]'"
+        raise ConfigError(message) from None

@@ -1,6 +1,6 @@
-"""A real Apache Kafka broker on this machine: one node (KRaft), on loopback alone.
+"""A real Apache Kafka broker on this machine: one node (KRaft), on the loopback interface only.
 
-`command.py` starts and stops it by hand, tests use the class. Only the standard library is needed.
+`command.py` starts and stops it by hand; tests use the class. It needs only the standard library.
 """
 
 import random
@@ -17,21 +17,21 @@ from deploy.kafka.listeners import PLAINTEXT, Listener
 
 HOST = "127.0.0.1"
 PATIENCE = 60.0
-"""Seconds after which a broker that has not started or stopped never will."""
+"""Seconds to wait for a broker to start or stop."""
 
 _STARTED = "Kafka Server started"
 _CLUSTER = "c3RyZWFtbGluLWthZmthLQ"
-"""Any 22 characters of base64."""
+"""The cluster's id: any 22 characters of base64."""
 
 _JVM = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-"""The first compiler alone: a quicker start, half the processor time, and no fewer messages a second."""
+"""Only the first compiler: a faster start, half the processor time, and as many messages a second."""
 
 _NODE = {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
     "inter.broker.listener.name": "PLAINTEXT",
-    "broker.session.timeout.ms": "2000",  # after a crash it is not let in again before that
+    "broker.session.timeout.ms": "2000",  # after a crash it cannot register again before that
     "broker.heartbeat.interval.ms": "300",
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.replication.factor": "1",
@@ -58,7 +58,7 @@ def is_free(port: int) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nothing uses, nor will by chance: connections start from higher ones."""
+    """Unused ports below those that the system gives to outgoing connections."""
     candidates = random.sample(range(20_000, 32_000), 1000)
     return [port for port in candidates if is_free(port)][:count]
 
@@ -113,7 +113,7 @@ class Broker:
 
     @property
     def pid(self) -> int:
-        """Of the running process."""
+        """The process id."""
         if self._process is None:
             raise BrokerError("the broker does not run")
         return self._process.pid
@@ -157,7 +157,7 @@ class Broker:
             self._process = self._guard = None
 
     def _format(self) -> None:
-        """Prepare the data's folder; half of it is none."""
+        """Prepare the data folder, wholly or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write_properties()
         users = [
@@ -193,7 +193,7 @@ class Broker:
         self._properties.write_text("".join(lines))
 
     def _wait(self, process: "subprocess.Popen[bytes]", begin: int) -> None:
-        """Until the log says, after its first `begin` bytes, that requests are answered."""
+        """Wait until the log says, after its first `begin` bytes, that requests are answered."""
         deadline = time.monotonic() + PATIENCE
         while _STARTED not in self._written(begin):
             if process.poll() is not None or time.monotonic() > deadline:
@@ -208,7 +208,7 @@ class Broker:
 
 
 def _guard(pid: int) -> "subprocess.Popen[bytes]":
-    """A process that kills another once this one is gone: then nobody can write to it any more."""
+    """A process that kills another once this one has ended and closed the pipe to it."""
     return subprocess.Popen(["sh", "-c", f"read _; kill -9 {pid}"], stdin=subprocess.PIPE, start_new_session=True)
 
 
@@ -218,6 +218,6 @@ def _java(*arguments: object) -> list[str]:
 
 
 def _end_of(text: str) -> str:
-    """Its last lines, without where in the code they come from."""
+    """The log's last lines, without their places in the code."""
     lines = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t... "))]
     return "\n".join(lines[-5:])

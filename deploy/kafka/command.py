@@ -32,7 +32,7 @@ class Running(NamedTuple):
         return f"{self.address} (process {self.pid}, log {Path(self.folder) / 'broker.log'})"
 
     def is_alive(self) -> bool:
-        """Whether the process is there and still is that broker, not one that got its number."""
+        """Whether the process still is that broker, not another with its id."""
         return self.folder in _command_line(self.pid)
 
 
@@ -106,14 +106,14 @@ def _noted(note: Path) -> Running | None:
 
 
 def _forget(note: Path) -> None:
-    """Remove what a broker that no longer runs left behind."""
+    """Remove the files of a broker that no longer runs."""
     if running := _noted(note):
         shutil.rmtree(running.folder, ignore_errors=True)
         note.unlink()
 
 
 def _command_line(pid: int) -> str:
-    """Of a process; empty if there is none."""
+    """A process's command line; empty if it does not run."""
     if Path("/proc/self/cmdline").exists():
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")

@@ -14,11 +14,11 @@ POM = HERE / "pom.xml"
 
 
 class BrokerError(Exception):
-    """What went wrong, for people."""
+    """A broker could not be installed or started; the message is for users."""
 
 
 def needed(program: str, package: str) -> str:
-    """The path of a program; without it, the Debian package to install is named."""
+    """The path of a program. Raises BrokerError that names the Debian package if it is missing."""
     path = shutil.which(program)
     if path is None:
         raise BrokerError(f"Kafka needs {program}, which is missing (on Debian: apt-get install {package})")
@@ -31,7 +31,7 @@ def java() -> str:
 
 
 def library() -> Path:
-    """The folder of the jars that pom.xml asks for. It is there whole or not at all, however a fetch ended."""
+    """The folder of the jars that pom.xml asks for. It is complete or missing, however a download ended."""
     folder = LIBRARIES / hashlib.sha256(POM.read_bytes()).hexdigest()[:12]
     if not folder.is_dir():
         with exclusive(LIBRARIES):

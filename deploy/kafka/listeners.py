@@ -1,4 +1,4 @@
-"""The doors of a broker: how clients encrypt, and how they say who they are."""
+"""Listeners of a broker: how clients encrypt and authenticate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -8,16 +8,16 @@ from streamlin.config.base import Strict, read_secret
 
 
 class KafkaConfig(Strict):
-    """How Kafka's brokers are reached, by sources and sinks alike. Secrets come from the environment or from files.
+    """How sources and sinks reach Kafka's brokers. Secrets come from the environment or from files.
 
     security_protocol, sasl_mechanism : as Kafka calls them.
-    sasl_username : for PLAIN and SCRAM. sasl_password : from the environment only; else from sasl_password_file.
-    sasl_token_provider : for OAUTHBEARER; an entry point of the group `streamlin.kafka_tokens`, which gives a function
-        without arguments that returns a token and when it expires (Unix seconds).
-    ssl_ca_file : whom to trust, PEM; None: whom the system trusts. ssl_verify : false takes any certificate.
+    sasl_username : for PLAIN and SCRAM. sasl_password : from the environment only; otherwise use sasl_password_file.
+    sasl_token_provider : for OAUTHBEARER; an entry point of the group `streamlin.kafka_tokens`: a function without
+        arguments that returns a token and its expiry (Unix seconds).
+    ssl_ca_file : trusted certificates, PEM; None: those that the system trusts. ssl_verify : false accepts any.
     ssl_certificate_file, ssl_key_file : the client's own, PEM. ssl_key_password : as sasl_password.
-    connect_timeout : seconds for the first contact, and for a topic that is not there yet.
-    give_up_after : seconds without any contact after which a run ends.
+    connect_timeout : seconds to wait for the first answer of a broker, and for a topic that does not exist yet.
+    give_up_after : seconds without an answer after which a run ends.
     """
 
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
@@ -59,11 +59,11 @@ class KafkaConfig(Strict):
         return self
 
     def settings(self) -> dict[str, Any]:
-        """What a connector gets: the keys, secrets as texts.
+        """The keys as a connector gets them, secrets as plain strings.
 
         Raises
         ------
-        ConfigError : the file of a secret can't be read.
+        ConfigError : the file of a secret cannot be read.
         """
         values: dict[str, Any] = self.model_dump(exclude={"sasl_password", "ssl_key_password"})
         for name, given in (("sasl_password", self.sasl_password), ("ssl_key_password", self.ssl_key_password)):

@@ -29,7 +29,7 @@ from tests.docs.pages import ROOT, Block
 FOLDER = "/srv/try"
 """The folder that pages show as their own."""
 _NEWS = re.compile(
-    r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · |there is no topic '\w+' yet|waiting for )|bash: .*\bKilled\b"
+    r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · |topic '\w+' does not exist|waiting for )|bash: .*\bKilled\b"
 )
 """Lines that pages do not show: those of bash, and those that depend on the speed of the machine."""
 _TIMEOUT = 120.0

@@ -19,18 +19,43 @@ from kafka.net.selector import NetworkSelector
 _PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-class _Closing(socket.socket):
-    """Closes itself when it is dropped, as kafka-python does with the sockets of attempts that fail."""
+_WAITING = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+class _Closing:
+    """A socket that closes itself when it is dropped, as kafka-python does with the sockets of attempts that fail.
+
+    What a broker sends just before it hangs up is given alone, and the end at the next call: kafka-python drops what
+    it gets together with the end, such as the reason.
+    """
+
+    _has_given = False
+
+    def recv(self, *arguments: Any) -> bytes:
+        has_given, self._has_given = self._has_given, False
+        try:
+            data: bytes = super().recv(*arguments)  # type: ignore[misc]
+        except _WAITING:
+            raise
+        except OSError as error:
+            if has_given:
+                raise BlockingIOError from error
+            raise
+        if has_given and not data:
+            raise BlockingIOError
+        self._has_given = bool(data)
+        return data
 
     def __del__(self) -> None:
-        self.close()
+        self.close()  # type: ignore[attr-defined]
 
 
-class _ClosingTls(ssl.SSLSocket):
-    """The same for TLS."""
+class _PlainSocket(_Closing, socket.socket):
+    pass
 
-    def __del__(self) -> None:
-        self.close()
+
+class _TlsSocket(_Closing, ssl.SSLSocket):
+    pass
 
 
 class _Sockets(KafkaNetSocket):  # type: ignore[misc]  # kafka-python has no types
@@ -39,7 +64,7 @@ class _Sockets(KafkaNetSocket):  # type: ignore[misc]  # kafka-python has no typ
     SCHEMES = ("streamlin",)
 
     def socket(self, *arguments: Any) -> socket.socket:
-        return _Closing(*arguments)
+        return _PlainSocket(*arguments)
 
 
 class TlsError(errors.AuthorizationError):  # type: ignore[misc]
@@ -60,7 +85,7 @@ class Client(KafkaNetClient):  # type: ignore[misc]
     def __init__(self, **config: Any) -> None:
         config["proxy_url"] = config.get("proxy_url") or "streamlin://"
         if config.get("ssl_context") is not None:
-            config["ssl_context"].sslsocket_class = _ClosingTls
+            config["ssl_context"].sslsocket_class = _TlsSocket
         net = NetworkSelector(**config)
         super().__init__(net=net, manager=_Connections(net, **config), **config)
         # kafka-python does not pass this option of its consumer on: reading would create a deleted topic again.

@@ -3,7 +3,6 @@
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from operator import attrgetter
 from threading import Event
 from typing import Any
@@ -14,16 +13,14 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 
 from connectors.kafka.client import Connection, Extent, Part, Rebalance
 from connectors.kafka.errors import RebalancingError
-from connectors.kafka.messages import Fields, Messages, from_lists, from_records
+from connectors.kafka.messages import Fields, Messages, from_records
 from connectors.kafka.python_client.connections import Client
 from connectors.kafka.python_client.errors import translated
 from connectors.kafka.python_client.membership import Assignor, Membership
-from connectors.kafka.python_client.private_parts import undecodable
 from streamlin.errors import ConnectorError
 
 _REQUEST_SECONDS = 5.0
 _REQUEST_MS = int(_REQUEST_SECONDS * 1000)
-_UNREADABLE = "the name of a header is not UTF-8, which kafka-python can't read; client=confluent can"
 _FIELDS = Fields(
     offset=attrgetter("offset"),
     value=attrgetter("value"),
@@ -106,26 +103,14 @@ class PythonConsumer:
             if self._raised is not None:
                 raised, self._raised = self._raised, None
                 raise raised
-            try:
-                found = read(int(seconds * 1000), limit)
-            except UnicodeDecodeError:
-                return [self._skip()]
+            found = read(int(seconds * 1000), limit)
         return [self._piece(part, records) for part, records in found.items()]
 
     def _piece(self, part: TopicPartition, records: Sequence[Any]) -> Messages:
         key, end = tuple(part), records[-1].offset + 1
-        begin = min(self._next.get(key, records[0].offset), records[0].offset)
         self._next[key] = end
         self._highs[key] = max(self._consumer.highwater(part) or 0, end)
-        return from_records(part.topic, part.partition, records, _FIELDS, begin, self._connection.longest)
-
-    def _skip(self) -> Messages:
-        """Instead of a message that cannot be decoded, an error."""
-        part, offset = undecodable(self._consumer)
-        self._consumer.seek(part, offset + 1)
-        self._next[tuple(part)] = offset + 1
-        nothing = from_lists(part.topic, part.partition, [offset], [b""], 0)
-        return replace(nothing, errors={0: _UNREADABLE}, keys=[None], headers=[()])
+        return from_records(part.topic, part.partition, records, _FIELDS, records[0].offset, self._connection.longest)
 
     def positions(self, parts: Sequence[Part]) -> dict[Part, int]:
         assigned = self._consumer.assignment()

@@ -15,6 +15,8 @@ _CLASSES = re.compile(r"^(?:\[Error \w+\] )?(?:\w+Error(?:: |$))*")
 _PACKAGES = {"snappy": "python-snappy", "lz4": "lz4", "zstd": "zstandard"}
 """Compressions that kafka-python leaves to other packages."""
 
+_NOT_UTF8 = "a header's name is not UTF-8, which kafka-python can't read; client=confluent can"
+
 
 @contextmanager
 def translated(name: str) -> Iterator[None]:
@@ -23,6 +25,10 @@ def translated(name: str) -> Iterator[None]:
         yield
     except (errors.OffsetOutOfRangeError, errors.LogTruncationError) as error:
         raise OffsetGoneError(str(error)) from None
+    except errors.CorruptRecordError as error:
+        if isinstance(error.__context__, UnicodeDecodeError):  # the rest of the batch is unreadable too
+            raise ConnectorError(_NOT_UTF8) from None
+        raise ConnectorError(f"the brokers at {name} sent a damaged record: {describe(error)}") from None
     except errors.UnsupportedCodecError as error:
         raise ConnectorError(_unreadable(describe(error))) from None
     except errors.RetriableError as error:

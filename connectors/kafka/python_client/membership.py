@@ -69,8 +69,9 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             if not isinstance(error.__cause__, _GroupChangedError):
                 raise
         self._note_removal()
-        self._deal()
-        return {part: records for part, records in found.items() if part in self._read}
+        found = {part: records for part, records in found.items() if part in self._read}
+        self._deal()  # which may have the same partitions read from elsewhere
+        return found
 
     def finish_joining(self) -> None:
         """Let a rebalance come to its end, so that a last commit is taken; nothing more is read."""

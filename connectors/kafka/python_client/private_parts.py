@@ -8,12 +8,9 @@ tests/connectors/kafka/test_private_parts.py says which of it is missing when a 
    state alone is public, as `group_metadata().state`, from 3.0.1 on.
 2. `_coordinator._heartbeat_enabled` : false once another process has joined as the same static member. kafka-python
    logs that, and reads on.
-3. `KafkaConsumer._fetcher`, 4. `_fetcher._next_partition_records` : the partition whose next record cannot be decoded.
-   The exception does not name it, and unless that record is skipped, the next poll never returns.
 """
 
 from kafka import KafkaConsumer
-from kafka.structs import TopicPartition
 
 
 def is_stable(consumer: KafkaConsumer) -> bool:
@@ -35,9 +32,3 @@ def is_replaced(consumer: KafkaConsumer) -> bool:
     """Whether a member in good standing sends no heartbeats."""
     coordinator = consumer._coordinator
     return bool(coordinator.stable() and not coordinator.need_rejoin() and not coordinator._heartbeat_enabled)
-
-
-def undecodable(consumer: KafkaConsumer) -> tuple[TopicPartition, int]:
-    """Partition and offset of the record at which the last poll raised UnicodeDecodeError."""
-    records = consumer._fetcher._next_partition_records
-    return records.topic_partition, records.next_fetch_offset

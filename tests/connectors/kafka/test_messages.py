@@ -15,7 +15,7 @@ values = st.lists(st.none() | st.binary(max_size=25), max_size=12)
 
 
 def messages(payloads, first=0, part=3, step=1):
-    """One message for each value, with a key and so on by which it is known again."""
+    """One message for each value, with a key, headers and a time of its own."""
     offsets = [first + step * i for i in range(len(payloads))]
     found = from_lists("topic", part, offsets, payloads, LONGEST)
     found.keys = [b"key %d" % offset for offset in offsets]
@@ -25,7 +25,7 @@ def messages(payloads, first=0, part=3, step=1):
 
 
 def seen(records):
-    """All that is known of each message."""
+    """Everything about each message."""
     kept = np.arange(len(records))
     envelope = [records.envelope(name, kept) for name in ("key", "headers.h", "timestamp", "offset")]
     return [
@@ -47,7 +47,7 @@ def test_messages_of_lists(payloads):
     assert found.position(0) == {"offset": 100 if payloads else 0}
 
 
-def test_what_is_too_long_is_cut():
+def test_a_value_that_is_too_long_is_cut():
     found = from_lists("t", 0, [0, 1, 2], [b"x" * (CUT + 1), b"", b"fine"], CUT)
     assert found.errors == {
         0: f"record of {CUT + 1} bytes is over max_record_bytes = {CUT}",
@@ -57,8 +57,8 @@ def test_what_is_too_long_is_cut():
 
 
 @given(values, st.data())
-def test_a_slice_is_what_it_was(payloads, data):
-    """Of a slice, too."""
+def test_a_slice_equals_that_part_of_the_whole(payloads, data):
+    """So does a slice of a slice."""
     whole = messages(payloads)
     begin = data.draw(st.integers(0, len(payloads)))
     end = data.draw(st.integers(begin, len(payloads) + 2))
@@ -98,7 +98,7 @@ def test_messages_of_a_clients_records(payloads, step):
     assert seen(found.between(cut, len(found))) == seen(expected)[cut:]
 
 
-def test_a_position_has_what_is_known_of_the_topic():
+def test_a_position_has_the_topics_id_and_epoch():
     found = messages([b"a", b"b"], 5)
     found.topic_id, found.leader_epoch = "id", 0
     assert found.position(1) == {"offset": 6, "topic_id": "id", "leader_epoch": 0}
@@ -106,8 +106,8 @@ def test_a_position_has_what_is_known_of_the_topic():
     assert json.loads(json.dumps(found.position(2))) == found.position(2)
 
 
-def test_word_of_where_reading_begins():
-    """No record, but a position, and how many there were before."""
+def test_a_beginning_has_a_position_but_no_record():
+    """And the number of records that are lost before it."""
     word = beginning("topic", 3, 40, 25)
     assert (len(word), word.lost, word.position(0)) == (0, 25, {"offset": 40})
     assert word.between(0, 0).lost == 25
@@ -134,27 +134,27 @@ def envelope(name, **columns):
         ("label", None),
     ],
 )
-def test_what_messages_say_beside_their_values(name, expected):
+def test_envelope_fields(name, expected):
     assert envelope(name) == expected
 
 
-def test_bytes_that_are_no_text():
-    """Shown as Python writes them."""
+def test_keys_that_are_not_utf8_are_escaped():
+    """As Python writes them."""
     assert envelope("key", keys=[b"\xff\x00", b"", "é".encode()]) == ["\\xff\x00", "é"]
     assert envelope("key", keys=[None, b"", b""]) == [None, ""]
 
 
-def test_headers_of_one_name():
-    """The last counts; one without a value has none."""
+def test_the_last_of_several_headers_counts():
+    """One without a value gives None."""
     headers = [[("h", b"1"), ("h", b"2")], [], [("g", b"3"), ("h", None)]]
     assert envelope("headers.h", headers=headers) == ["2", None]
 
 
-def test_a_message_without_a_time():
+def test_a_time_of_minus_one_is_unknown():
     assert envelope("timestamp", times=np.array([-1, 0, 1500])) == [None, 1.5]
 
 
-def test_ids_of_events_that_bring_none():
+def test_default_ids_are_topic_partition_and_offset():
     assert messages([b"a", b"b", b"c"], 7).default_ids(np.array([0, 2])) == ["topic/3/7", "topic/3/9"]
 
 

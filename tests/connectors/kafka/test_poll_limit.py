@@ -1,4 +1,4 @@
-"""How many messages are handed over at once, by a clock that the test turns."""
+"""How many messages a poll hands over, with a clock that the test sets."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from connectors.kafka.poll_limit import PollLimit
 
 INTERVAL = 300.0
-"""Seconds between two polls; a tenth of it, 30 s, is what a batch may take."""
+"""Seconds between two polls; a batch may take a tenth of it, 30 s."""
 
 
 class Polled:
@@ -17,26 +17,26 @@ class Polled:
         self.poll_limit = PollLimit(INTERVAL, lambda: self.now)
 
     def poll(self, wanted, there=1 << 40):
-        """How many are handed over, of so many that there are."""
+        """The number that is handed over, if so many are there."""
         given = min(self.poll_limit.limit(wanted), there)
         self.poll_limit.handed_over(given)
         self.now += given * self.each
         return given
 
 
-def test_from_few_to_as_many_as_are_wanted():
+def test_the_limit_grows_fourfold_up_to_what_is_wanted():
     polled = Polled(0.00001)
     assert [polled.poll(1000) for _ in range(5)] == [16, 64, 256, 1000, 1000]
 
 
-def test_no_more_than_a_tenth_of_the_interval_is_taken_up():
+def test_a_batch_takes_at_most_a_tenth_of_the_interval():
     """At half a second each, 60 messages take 30 s."""
     polled = Polled(0.5)
     assert [polled.poll(1000) for _ in range(4)] == [16, 60, 60, 60]
 
 
-def test_it_follows_what_gets_slower_and_quicker():
-    """A message of 40 s is handed over alone; one later that takes no time, and they are four, then sixteen."""
+def test_the_limit_follows_the_time_of_a_message():
+    """A message that takes 40 s comes alone; once they take no time, the limit grows fourfold again."""
     polled = Polled(0.5)
     polled.poll(1000), polled.poll(1000)
     polled.each = 40.0
@@ -46,7 +46,7 @@ def test_it_follows_what_gets_slower_and_quicker():
     assert [polled.poll(1000) for _ in range(4)] == [1, 4, 16, 64]
 
 
-def test_a_poll_that_gives_nothing_says_nothing():
+def test_an_empty_poll_does_not_change_the_limit():
     polled = Polled(0.001)
     polled.poll(1000)
     polled.poll(1000, there=0)
@@ -55,7 +55,7 @@ def test_a_poll_that_gives_nothing_says_nothing():
 
 
 @given(st.lists(st.tuples(st.integers(1, 2000), st.integers(0, 2000), st.floats(0, 100)), max_size=30))
-def test_it_never_gives_more_than_wanted_nor_stops(polls):
+def test_the_limit_is_between_one_and_what_is_wanted(polls):
     polled = Polled(0.0)
     for wanted, there, each in polls:
         polled.each = each

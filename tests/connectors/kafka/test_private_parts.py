@@ -14,7 +14,9 @@ PART = kafka.TopicPartition("topic", 3)
 @pytest.fixture
 def consumer() -> Iterator[Any]:
     """A member-to-be of a group, without a broker."""
-    settings = {"bootstrap_servers": "127.0.0.1:1", "api_version": (4, 1), "metrics_enabled": False}
+    from connectors.kafka.python_client.connections import Client
+
+    settings = {"bootstrap_servers": "127.0.0.1:1", "api_version": (4, 1), "kafka_client": Client}
     with closing(kafka.KafkaConsumer(group_id="g", enable_auto_commit=False, **settings)) as consumer:
         yield consumer
 
@@ -43,16 +45,6 @@ def test_a_replaced_static_member_sends_no_heartbeats(consumer: Any) -> None:
     broken = "_coordinator._heartbeat_enabled: a static member that another process has replaced reads on"
     assert getattr(consumer._coordinator, "_heartbeat_enabled", None) is False, broken
     assert not is_replaced(consumer), broken
-
-
-def test_the_record_that_cannot_be_decoded_is_known(consumer: Any) -> None:
-    from connectors.kafka.python_client.private_parts import undecodable
-
-    broken = "_fetcher._next_partition_records: a header's name that is not UTF-8 ends a run, or stops it for ever"
-    assert hasattr(consumer._fetcher, "_next_partition_records"), broken
-    consumer._fetcher._next_partition_records = consumer._fetcher.PartitionRecords(5, PART, None)
-    assert undecodable(consumer) == (PART, 5), broken
-    consumer._fetcher._next_partition_records = None
 
 
 def test_the_hooks_of_connections_are_there() -> None:

@@ -210,8 +210,8 @@ def test_a_topic_that_is_not_there_yet(broker: Broker, tmp_path: Path, topic: To
             start(*runs[1].arguments("&wait_for_topic=true", "--limit", 3, *briefly)),
         ]
         notice, line = notices(runs[2].to_the_end(*briefly, code=3))
-        assert notice.startswith("streamlin: there is no topic 'never' yet; waiting for it for 1 s")
-        assert line == "streamlin: there is no topic 'never'; wait_for_topic=true waits for it for ever"
+        assert notice.startswith("streamlin: topic 'never' does not exist yet; waiting for it for 1 s")
+        assert line == "streamlin: topic 'never' does not exist; wait_for_topic=true waits for it without a limit"
         made.append(client)
         until(lambda: len(made) == len(CLIENTS))
         if client == CLIENTS[0]:
@@ -222,7 +222,7 @@ def test_a_topic_that_is_not_there_yet(broker: Broker, tmp_path: Path, topic: To
             done = finish(process)
             assert done.code == 0, done
             (notice,) = notices(done)
-            assert f"there is no topic '{run.topic}' yet; waiting for it" in notice
+            assert f"topic '{run.topic}' does not exist yet; waiting for it" in notice
             assert run.predicted() == ids(0, 1, 2)
 
     made: list[str] = []
@@ -298,7 +298,7 @@ def test_a_topic_made_anew(broker: Broker, topic: Topics, tmp_path: Path) -> Non
         produce(broker.address, run.topic, [(None, good(i)) for i in range(5)])
         run.to_the_end("--limit", 2)
         made_anew(broker, run.topic, [good(i) for i in range(5, 9)])
-        line = f"the topic '{run.topic}' was deleted and made anew; on_gap=continue reads the new one"
+        line = f"topic '{run.topic}' was deleted and created again; on_gap=continue reads the new one"
         assert run.refused().startswith(line)
         run.to_the_end(options="&on_gap=continue")
         assert run.predicted() == ids(0, 1, 5, 6, 7, 8)
@@ -320,7 +320,7 @@ def test_a_topic_made_anew_under_a_run(broker: Broker, topic: Topics, tmp_path: 
         made_anew(broker, strict.topic, [good(i) for i in range(3, 5)])
         done = finish(processes[0])
         assert (done.code, strict.offset()) == (3, 3), done
-        assert f"the topic '{strict.topic}' was deleted and made anew; on_gap=continue" in done.err
+        assert f"topic '{strict.topic}' was deleted and created again; on_gap=continue" in done.err
         done = finish(processes[1])
         assert (done.code, lenient.predicted()) == (0, ids(*range(5))), done
         assert (lenient.offset(), measured(lenient.report)["events"]) == (2, 5)
