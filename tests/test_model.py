@@ -279,7 +279,9 @@ def test_labels_above_the_limit_are_refused_except_weight_0():
     model.admit(ignored)
     step(model, ignored)
     model.admit(batch_of(events[:2]))
-    with pytest.raises(ConfigError, match=r"more than 2 labels, 'z' among them; is fields\.label = 'label' the label"):
+    with pytest.raises(
+        ConfigError, match=r"more than 2 labels, 'z' among them; if fields\.label = 'label' is the label"
+    ):
         model.admit(batch_of(events))
     assert model.labels.names == ["x", "y"]
 

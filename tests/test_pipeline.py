@@ -251,8 +251,8 @@ def test_mappings_of_the_caller_are_not_changed() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "w", "said"),
     [
-        (7, "y", 1.0, "must be a text"),
-        (None, "y", 1.0, "must be a text"),
+        (7, "y", 1.0, "expected a text"),
+        (None, "y", 1.0, "expected a text"),
         ("a", "y", -1.0, "weight is -1"),
         ({"words": "a"}, "y", 1.0, "text"),
         ({"text": 7}, "y", 1.0, "text"),

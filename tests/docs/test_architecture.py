@@ -24,7 +24,7 @@ EXTERNAL = {
     "river": {"object": "tests.external_models.models:bayes", "pickle": True},
     "sklearn": {"object": "sklearn.naive_bayes:MultinomialNB", "pickle": True},
 }
-STARTED = re.compile(r'(?:name=|Executor\(.*, )"(streamlin-[a-z]+)"')
+STARTED = re.compile(r'(?:name=|Executor\(.*, |Server\()"(streamlin-[a-z]+)"')
 DETECTORS = ("adwin", "page_hinkley", "ddm", "kswin")
 WINDOW = 50
 
