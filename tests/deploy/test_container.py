@@ -145,7 +145,7 @@ def events_in(folder: Path) -> int:
 
 
 @pytest.mark.timeout(600)  # kernels may have to be compiled first
-def test_as_process_1_of_a_read_only_system_sigterm_ends_well(tmp_path: Path) -> None:
+def test_process_1_on_a_read_only_system_obeys_sigterm(tmp_path: Path) -> None:
     """As a user without rights: exit 0, the summary shown, all of it in the checkpoint."""
     if not may_unshare():
         message = "process 1 needs unshare, setpriv, findmnt and the rights of root"

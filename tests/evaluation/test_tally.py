@@ -156,7 +156,7 @@ def test_an_abstention_is_a_miss_and_counted() -> None:
     assert accuracy.abstained.tolist() == [1]
 
 
-def test_unseen_label_of_a_reference_is_a_miss_not_an_abstention() -> None:
+def test_unseen_label_of_a_reference_counts_as_a_miss() -> None:
     accuracy = Tally(1)
     accuracy.update(np.array([[-2, -2]], np.int32), np.array([0, -1], np.int32), np.ones(2), 1)
     assert accuracy.running().tolist() == [0.0]

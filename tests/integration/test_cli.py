@@ -71,7 +71,7 @@ UNREADABLE = {
 ENVIRONMENT = {
     "STREAMLIN_FEATURES__BIT=18": "features.bit|'bits'",
     "STREAMLIN_FEATURES__BITS=many": "features.bits|'many'",
-    "STREAMLIN_LEARNERS=perceptron": "STREAMLIN_LEARNERS|file or from flags",
+    "STREAMLIN_LEARNERS=perceptron": "STREAMLIN_LEARNERS|file or by flags",
 }
 
 

@@ -32,7 +32,7 @@ def hostile_stream(path: Path) -> Path:
     return write_lines(path, events)
 
 
-def test_page_does_not_change_the_run_and_ends_with_its_report(reference: Reference, tmp_path: Path) -> None:
+def test_page_leaves_the_run_unchanged_and_ends_with_its_report(reference: Reference, tmp_path: Path) -> None:
     report, predictions = tmp_path / "report.json", tmp_path / "predictions.jsonl"
     process, url = started(
         *("run", f"{reference.stream}?rate=600", "--report", report, "--predictions", predictions),
