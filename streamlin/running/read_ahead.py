@@ -73,12 +73,18 @@ class ReadAhead:
                 self._may_read.clear()  # before the consumer can get the item
                 if not self._put(item):
                     break
-                if self._is_small(item):
-                    while not self._may_read.wait(0.1) and not self._stop.is_set():
-                        pass
+                if self._is_small(item) and not self._wait_for_consumer():
+                    break
         except BaseException as error:  # raised again by the consumer
             self._error = error
         self._put(_END)
+
+    def _wait_for_consumer(self) -> bool:
+        """Wait while the consumer reads directly. False if the run stops: the consumer may still be in the iterator."""
+        while not self._may_read.wait(0.1):
+            if self._stop.is_set():
+                return False
+        return True
 
     def _put(self, item: Any) -> bool:
         while not self._stop.is_set():

@@ -93,6 +93,30 @@ def test_a_stop_ends_the_thread_during_direct_reading() -> None:
     assert ends(ahead)
 
 
+def test_a_stop_while_the_consumer_reads_directly_raises_nothing() -> None:
+    """The thread must not enter the iterator, in which the consumer still waits for an item."""
+    stop, waits, more = threading.Event(), threading.Event(), threading.Event()
+
+    def slow() -> Iterator[int]:
+        yield 1
+        waits.set()
+        more.wait(DEADLINE)
+        yield 2
+
+    ahead = ReadAhead(slow(), 3, DEADLINE, stop, lambda item: True)
+    taken = list[int]()
+    consumer = threading.Thread(target=lambda: taken.extend(ahead), daemon=True)
+    consumer.start()
+    assert waits.wait(DEADLINE)
+    stop.set()
+    assert ends(ahead)
+    more.set()
+    consumer.join(DEADLINE)
+    assert not consumer.is_alive()
+    assert taken == [1, 2]
+    assert ahead._error is None
+
+
 def ends(ahead: ReadAhead) -> bool:
     """Whether the thread ends soon."""
     waiting = threading.Thread(target=ahead.join, daemon=True)
