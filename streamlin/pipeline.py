@@ -196,7 +196,8 @@ class Pipeline:
 
         Raises
         ------
-        ConfigError : no folder is given, and the pipeline has no checkpoint.
+        ConfigError : no folder is given, and the pipeline has no checkpoint; or texts wait for labels on disk, which a
+            copy in another folder would lose.
         ConnectorError : the checkpoint can't be written.
         """
         if folder is not None:

@@ -118,7 +118,18 @@ class RunState:
 
 
 def save_copy(state: RunState, folder: str | Path) -> None:
-    """Write what was learned to a folder, as a separate checkpoint. Raises ConnectorError, CheckpointError."""
+    """Write what was learned to a folder, as a separate checkpoint.
+
+    Raises
+    ------
+    ConfigError : texts wait for labels in a database, which a copy would not have.
+    ConnectorError, CheckpointError : the folder can't be written, or is in use.
+    """
+    if state.config.delayed_labels.by_id and state.config.delayed_labels.store == "disk":
+        raise ConfigError(
+            "delayed_labels.store = 'disk' keeps waiting texts in a database, which a copy would lose: "
+            "save to the pipeline's own checkpoint and copy its folder, or set delayed_labels.store = 'memory'"
+        )
     checkpoint = Checkpoint(folder)
     try:
         arrays, contents = state.contents()

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from streamlin.checkpoint.file import Checkpoint
-from streamlin.checkpoint.run_state import RunState
+from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
+from streamlin.errors import ConfigError
 
 SECONDS = 20.0
 
@@ -47,3 +48,13 @@ def test_contents_are_taken_once_the_checkpoint_before_is_written(
         released.set()
         second.join()
     assert done == ["1 taken", "1 written", "2 taken", "2 written"]
+
+
+def test_a_copy_without_the_texts_that_wait_on_disk_is_refused(tmp_path: Path) -> None:
+    config = RunConfig(checkpoint={"path": str(tmp_path / "own")}, delayed_labels={"enabled": True, "store": "disk"})
+    with (
+        closing(RunState(config)) as state,
+        pytest.raises(ConfigError, match=r"delayed_labels\.store = 'disk' keeps waiting texts in a database"),
+    ):
+        save_copy(state, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
