@@ -90,7 +90,7 @@ class Arow(Learner):
 
     Parameters
     ----------
-    r : > 0; larger for noisier labels: smaller steps, and precisions that grow more slowly.
+    r : larger for noisier labels: steps are smaller, and precisions grow more slowly.
     features : see `Learner`; unnormalised values.
 
     Raises

@@ -96,7 +96,7 @@ class AveragedPerceptron(Learner):
 
     Parameters
     ----------
-    half_life : in events, > 0; None: all W weigh the same.
+    half_life : events after which the weights of an event count half in the mean; without it all count the same.
     features : see `Learner`.
 
     Raises
