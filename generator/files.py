@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from generator import learners, metrics, stubs
+from generator import arrays, learners, metrics, stubs
 from generator.blocks import filled
 from generator.keys import with_values
 
@@ -20,9 +20,12 @@ def _files() -> dict[Path, str]:
     found = {ROOT / "streamlin" / library / "__init__.pyi": stubs.stub(library) for library in stubs.LIBRARIES}
     found[_DOCS / "learners.md"] = filled(learners.with_sections(_page("learners.md")), learners.parameter_tables())
     found[_DOCS / "configuration.md"] = filled(with_values(_page("configuration.md")), learners.key_table())
-    for name, contents in (("reference/learners.md", learners.reference()), ("watching.md", metrics.exported())):
-        found[_DOCS / name] = filled(_page(name), contents)
-    return found
+    blocks = {
+        "reference/learners.md": learners.reference(),
+        "architecture.md": arrays.listed(),
+        "watching.md": metrics.exported(),
+    }
+    return found | {_DOCS / name: filled(_page(name), contents) for name, contents in blocks.items()}
 
 
 def _page(name: str) -> str:

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 from generator.blocks import block, table
-from generator.docstrings import introduction, meanings
+from generator.docstrings import entries, introduction
 from generator.keys import own_keys
 from streamlin.learners import KINDS
 
@@ -54,8 +54,6 @@ def _parameters(kind: str) -> str:
 
 def _rows(kind: str) -> list[list[str]]:
     """For each parameter: name, values, default, meaning."""
-    said = meanings(KINDS[kind])
     keys = own_keys(kind)
-    if missing := keys.keys() - said.keys():
-        raise LookupError(f"the docstring of {KINDS[kind].__name__} doesn't say what {', '.join(missing)} means")
-    return [[name, key.values, key.default, said[name]] for name, key in keys.items()]
+    meanings = entries(KINDS[kind], "Parameters", list(keys))
+    return [[name, key.values, key.default, meanings[name]] for name, key in keys.items()]

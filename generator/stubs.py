@@ -22,7 +22,7 @@ def stub(library: str) -> str:
 
 
 def _class(learner: type[Learner]) -> str:
-    hints = get_type_hints(learner.__init__)  # type: ignore[misc]  # of this very class
+    hints = get_type_hints(learner.__init__)
     given = {p.name: (_name(hints[p.name]), p.default) for p in inspect.signature(learner).parameters.values()}
     attributes = [f"    {name}: {kind}" for name, (kind, _) in given.items()]
     arguments = [f"        {name}: {kind} = {_quoted(default)}," for name, (kind, default) in given.items()]

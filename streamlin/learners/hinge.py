@@ -87,6 +87,13 @@ class Hinge(Learner):
     normalize : scale a text's values, without the bias, to length 1.
     features : see `Learner`.
 
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
+    squares : G, the sums of squared gradients.
+    bias_squares : G of the bias.
+
     Raises
     ------
     ConfigError : a parameter is outside its limits.

@@ -135,6 +135,13 @@ class LogisticRegression(Learner):
         which is faster, smaller and mostly more accurate with many labels.
     features : see `Learner`.
 
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
+    gradient_squares : G, the sums of squared gradients; `[rows, 1]` with `squares = "feature"`.
+    bias_squares : G of the bias.
+
     Raises
     ------
     ConfigError : a parameter is outside its limits.

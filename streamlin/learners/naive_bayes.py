@@ -205,6 +205,18 @@ class NaiveBayes(Learner):
         for example 0.5. Before it can act, the weights of the events must sum to 300. Without it nothing is reset.
     features : see `Learner`; counts or binary values, never length-normalised ones.
 
+    Attributes
+    ----------
+    counts : N_kj, the weighted count of each feature with each label.
+    totals : N_k, the sum of each label's counts.
+    events : n_k, the weight of each label's events.
+    n : the weight of all events.
+    growth : log2 of what the next event counts, with a half-life.
+    late_hits : for `reset`, the fading sum of hits among about the last 200 events.
+    late : for `reset`, the fading sum of about the last 200 events.
+    long_hits : for `reset`, the fading sum of hits among about the last 2,000 events.
+    long : for `reset`, the fading sum of about the last 2,000 events.
+
     Raises
     ------
     ConfigError : a parameter is outside its limits.

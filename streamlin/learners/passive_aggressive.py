@@ -87,6 +87,11 @@ class PassiveAggressive(Learner):
     variant : 1 for PA-I, which clips large steps; 2 for PA-II, which shrinks every step instead.
     features : see `Learner`; unnormalised values.
 
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
+
     Raises
     ------
     ConfigError : a parameter is outside its limits.

@@ -150,6 +150,13 @@ class StochasticGradientDescent(Learner):
     normalize : scale a text's values, without the bias, to length 1.
     features : see `Learner`.
 
+    Attributes
+    ----------
+    weights : W / exp(shrunk).
+    bias : the weights of the feature that is always on.
+    shrunk : the logarithm of the factor by which L2 has shrunk all weights.
+    clock : t, the number of events learned.
+
     Raises
     ------
     ConfigError : a parameter is outside its limits.

@@ -3,7 +3,7 @@
 import pytest
 
 from generator.blocks import block, filled, table
-from generator.docstrings import introduction, meanings
+from generator.docstrings import entries, introduction
 from generator.files import ROOT, stale
 from generator.keys import with_values
 
@@ -34,9 +34,16 @@ def test_generated_files_are_up_to_date() -> None:
     assert not [str(path.relative_to(ROOT)) for path in stale()], "run `make generated`"
 
 
-def test_meanings_are_those_of_the_parameters() -> None:
-    """Each entry is one line without a full stop."""
-    assert meanings(Documented) == {"eta": "the step; smaller for noisy labels", "l2": "none"}
+def test_entries_are_lines_without_a_full_stop() -> None:
+    """They are those of one list."""
+    assert entries(Documented, "Parameters", ["eta"]) == {"eta": "the step; smaller for noisy labels", "l2": "none"}
+    assert entries(Documented, "Attributes", []) == {}
+
+
+def test_a_missing_entry_is_an_error() -> None:
+    """It names the class, the list and what is missing."""
+    with pytest.raises(LookupError, match=r"^the docstring of Documented lacks r under Parameters$"):
+        entries(Documented, "Parameters", ["eta", "r"])
 
 
 def test_the_introduction_has_its_formulas_fenced() -> None:

@@ -97,11 +97,12 @@ def test_one_file_and_one_line_add_a_learner(copy: Path) -> None:
 
 
 def test_the_generator_writes_what_type_checkers_and_readers_need(copy: Path) -> None:
-    """A section before that of the mixture, keys, an entry of the reference, stubs; and nothing when it runs again."""
+    """A section before that of the mixture, keys, arrays, reference, stubs; nothing when it runs again."""
     before = (copy / "docs/learners.md").read_text(encoding="utf-8")
     changed = set(python(copy, "-m", "generator").splitlines())
     stubs = {"streamlin/river/__init__.pyi", "streamlin/sklearn/__init__.pyi"}
-    assert changed == stubs | {"docs/learners.md", "docs/configuration.md", "docs/reference/learners.md"}
+    pages = ("learners.md", "configuration.md", "architecture.md", "reference/learners.md")
+    assert changed == stubs | {f"docs/{page}" for page in pages}
     text = {name: (copy / name).read_text(encoding="utf-8") for name in changed}
 
     section, rest = (
@@ -115,6 +116,11 @@ def test_the_generator_writes_what_type_checkers_and_readers_need(copy: Path) ->
     keys = {name: cells for name, *cells in table_rows(text["docs/configuration.md"], "key")}
     assert keys["`learners.nearest_centroid.prior`"] == row[1:]
     assert '`"nearest_centroid"`' in keys["`learners.NAME.kind`"][0]
+    arrays = {
+        (name, kind): cells for name, kind, *cells in table_rows(text["docs/architecture.md"], "array of a learner")
+    }
+    holds = "the weighted sum of each label's texts"
+    assert arrays["`learners/NAME/sums`", "`nearest_centroid`"] == ["`float64`", "`[rows, labels]`", holds]
     assert "\n::: streamlin.NearestCentroid\n" in text["docs/reference/learners.md"]
     assert all("class NearestCentroid(OnlineClassifier):" in text[stub] for stub in stubs)
     assert all("        prior: float = 0.0,\n" in text[stub] for stub in stubs)
