@@ -36,7 +36,7 @@ def keys() -> dict[str, Key]:
 
 
 def own_keys(kind: str) -> dict[str, Key]:
-    """The keys that a learner of this kind has beside those of every learner."""
+    """The keys that only learners of this kind have."""
     return {name: key for name, key in _of(learner_models()[kind]).items() if name not in _OF_EACH_LEARNER}
 
 

@@ -25,8 +25,8 @@ def key_table() -> dict[str, str]:
 
 def reference() -> dict[str, str]:
     """The entries of docs/reference/learners.md."""
-    entries = [f"::: streamlin.{learner.__name__}\n    options:\n      members: false" for learner in KINDS.values()]
-    return {"built-in learners": "\n\n".join(entries)}
+    classes = [f"::: streamlin.{learner.__name__}\n    options:\n      members: false" for learner in KINDS.values()]
+    return {"built-in learners": "\n\n".join(classes)}
 
 
 def with_sections(page: str) -> str:

@@ -22,6 +22,16 @@ def test_a_wrapper_has_the_learners_signature(kind):
 
 
 @EVERY
+def test_a_wrapper_documents_parameters_but_no_arrays(kind):
+    """Only the learner has the arrays."""
+    documentation = wrapped(kind, Wrapper, "here").__doc__
+    assert "    Attributes\n" in kind.__doc__
+    assert "Attributes" not in documentation
+    sections = [section for section in ("Parameters\n", "Raises\n") if section in kind.__doc__]
+    assert all(section in documentation for section in sections)
+
+
+@EVERY
 def test_the_learner_gets_the_parameters(kind):
     view = View(bits=4)
     given = {
