@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test soak lint docs bench bench-peers kafka kafka-stop clean
+.PHONY: demo test soak lint generated docs bench bench-peers kafka kafka-stop clean
 
 demo: .venv/installed
 	$(BIN)/streamlin demo
@@ -24,6 +24,10 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The wrappers' stubs, and what the pages say of each learner and metric.
+generated: .venv/installed
+	$(BIN)/python -m generator
 
 # The site, in site/; warnings are errors.
 docs: .venv/installed-docs

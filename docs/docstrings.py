@@ -9,7 +9,7 @@ from typing import Any
 
 from griffe import Extension, Object
 
-_LISTS = re.compile(r"^(Parameters|Raises)\n-+\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_LISTS = re.compile(r"^(Parameters|Attributes|Raises)\n-+\n(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 _ENTRY = re.compile(r"^(\w[\w, ]*) : ", re.MULTILINE)
 
 

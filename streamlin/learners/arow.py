@@ -90,8 +90,15 @@ class Arow(Learner):
 
     Parameters
     ----------
-    r : > 0; larger for noisier labels: smaller steps, and precisions that grow more slowly.
+    r : larger for noisier labels: steps are smaller, and precisions grow more slowly.
     features : see `Learner`; unnormalised values.
+
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
+    precisions : P - 1, how certain the weights of each feature are.
+    bias_precision : P - 1 of the bias.
 
     Raises
     ------

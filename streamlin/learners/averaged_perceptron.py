@@ -96,8 +96,17 @@ class AveragedPerceptron(Learner):
 
     Parameters
     ----------
-    half_life : in events, > 0; None: all W weigh the same.
+    half_life : events after which the weights of an event count half in the mean; without it all count the same.
     features : see `Learner`.
+
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
+    sums : U, the sum of each update times the clock before it.
+    bias_sums : U of the bias.
+    clock : t, the total weight of the events learned.
+    growth : log2 of what the next event counts, with a half-life.
 
     Raises
     ------

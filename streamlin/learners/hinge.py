@@ -82,10 +82,17 @@ class Hinge(Learner):
 
     Parameters
     ----------
-    eta : > 0; the step size: 0.45 suits normalised values, 0.1 raw ones.
-    epsilon : > 0; keeps the first step finite.
-    normalize : scale x, without its bias feature, to length 1.
+    eta : the step size: 0.45 suits normalised values, 0.1 raw ones.
+    epsilon : added to each sum of squared gradients; keeps the first step finite.
+    normalize : scale a text's values, without the bias, to length 1.
     features : see `Learner`.
+
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
+    squares : G, the sums of squared gradients.
+    bias_squares : G of the bias.
 
     Raises
     ------

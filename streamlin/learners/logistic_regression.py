@@ -128,11 +128,19 @@ class LogisticRegression(Learner):
 
     Parameters
     ----------
-    eta : > 0; the step size: by weight 0.45 suits normalised values, 0.1 raw ones; by feature 1 suits normalised ones.
-    epsilon : > 0; keeps the first step finite.
-    normalize : scale x, without its bias feature, to length 1.
-    squares : one sum of squared gradients for each weight, or for each feature.
+    eta : the step size: 0.45 suits normalised values, 0.1 raw ones; 1 suits normalised ones with `squares = "feature"`.
+    epsilon : added to each sum of squared gradients; keeps the first step finite.
+    normalize : scale a text's values, without the bias, to length 1.
+    squares : `"weight"`: one sum of squared gradients for each weight; `"feature"`: one for all labels of a feature,
+        which is faster, smaller and mostly more accurate with many labels.
     features : see `Learner`.
+
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
+    gradient_squares : G, the sums of squared gradients; `[rows, 1]` with `squares = "feature"`.
+    bias_squares : G of the bias.
 
     Raises
     ------

@@ -197,11 +197,25 @@ class NaiveBayes(Learner):
 
     Parameters
     ----------
-    alpha : > 0; the smoothing: 0.3 suits "uniform", 3 suits "prior".
-    smoothing : see above.
-    half_life : in events, > 0; None: all events count the same.
-    reset : above 0 and below 1, for example 0.5; None: never. It needs weights that sum to 300 before it acts.
+    alpha : the smoothing, added to counts; 0.3 suits `smoothing = "uniform"`, 3 suits `"prior"`.
+    smoothing : `"uniform"` adds alpha to every count; `"prior"` adds alpha times the label's share of all counts, which
+        suits many labels.
+    half_life : events after which an event counts half; without it all events count the same.
+    reset : if the recent accuracy falls below this share of its earlier value, earlier counts are weighted by 1/1024;
+        for example 0.5. Before it can act, the weights of the events must sum to 300. Without it nothing is reset.
     features : see `Learner`; counts or binary values, never length-normalised ones.
+
+    Attributes
+    ----------
+    counts : N_kj, the weighted count of each feature with each label.
+    totals : N_k, the sum of each label's counts.
+    events : n_k, the weight of each label's events.
+    n : the weight of all events.
+    growth : log2 of what the next event counts, with a half-life.
+    late_hits : for `reset`, the fading sum of hits among about the last 200 events.
+    late : for `reset`, the fading sum of about the last 200 events.
+    long_hits : for `reset`, the fading sum of hits among about the last 2,000 events.
+    long : for `reset`, the fading sum of about the last 2,000 events.
 
     Raises
     ------

@@ -83,9 +83,14 @@ class PassiveAggressive(Learner):
 
     Parameters
     ----------
-    C : > 0; the largest step of PA-I, smaller for noisier labels.
-    variant : 1 or 2.
+    C : the largest step of PA-I; for PA-II the smaller it is, the more every step shrinks. Smaller for noisier labels.
+    variant : 1 for PA-I, which clips large steps; 2 for PA-II, which shrinks every step instead.
     features : see `Learner`; unnormalised values.
+
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
 
     Raises
     ------

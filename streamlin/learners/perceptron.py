@@ -62,6 +62,11 @@ class Perceptron(Learner):
     Parameters
     ----------
     features : see `Learner`.
+
+    Attributes
+    ----------
+    weights : W, the weight of each feature for each label.
+    bias : the weights of the feature that is always on.
     """
 
     name = "perceptron"

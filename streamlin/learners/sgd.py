@@ -141,13 +141,21 @@ class StochasticGradientDescent(Learner):
 
     Parameters
     ----------
-    loss : see above.
-    rate : for the t-th event eta_t is `eta` (constant), eta / t (inverse), eta / sqrt(t) (inverse_sqrt), or 1 / (l2 t)
-        (pegasos).
-    eta : > 0.
-    l2 : >= 0; above 0 for pegasos, at most 1 / eta for the others.
-    normalize : scale x, without its bias feature, to length 1.
+    loss : the loss of the perceptron, of logistic regression (`"log"`) or of a support vector machine (`"hinge"`).
+    rate : the t-th step is eta (`"constant"`), eta / t (`"inverse"`), eta / sqrt(t) (`"inverse_sqrt"`) or 1 / (l2 t)
+        (`"pegasos"`, which ignores eta).
+    eta : the step size; of rates that shrink, that of the first event.
+    l2 : each step shrinks every weight, but not the bias, by this share times the step size; above 0 for `"pegasos"`,
+        at most 1 / eta for the others.
+    normalize : scale a text's values, without the bias, to length 1.
     features : see `Learner`.
+
+    Attributes
+    ----------
+    weights : W / exp(shrunk).
+    bias : the weights of the feature that is always on.
+    shrunk : the logarithm of the factor by which L2 has shrunk all weights.
+    clock : t, the number of events learned.
 
     Raises
     ------

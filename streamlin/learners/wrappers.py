@@ -5,6 +5,7 @@ names. So a wrapper keeps the parameters as they were given, and makes its learn
 """
 
 import inspect
+import re
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from streamlin.learners.base import Learner
@@ -46,8 +47,13 @@ def wrapped(learner: type[Learner], base: type[W], module: str) -> type[W]:
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]  # inspect reads it
     __init__.__qualname__ = f"{learner.__name__}.__init__"
-    own = {"__init__": __init__, "__doc__": learner.__doc__, "__module__": module, "_kind": learner}
+    own = {"__init__": __init__, "__doc__": _documentation(learner), "__module__": module, "_kind": learner}
     return type(learner.__name__, (base,), own)
+
+
+def _documentation(learner: type[Learner]) -> str:
+    """That of the learner, without its arrays: they are attributes of the learner alone."""
+    return re.sub(r"\n\n *Attributes\n.*?(?=\n\n|\Z)", "", learner.__doc__ or "", flags=re.DOTALL)
 
 
 def _signature(learner: type[Learner]) -> inspect.Signature:

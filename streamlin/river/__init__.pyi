@@ -1,4 +1,4 @@
-"""Made by `python -m tests.learners.stubs` from the built-in learners."""
+"""Made by `make generated` from the built-in learners."""
 
 from typing import Literal
 

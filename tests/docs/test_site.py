@@ -66,7 +66,9 @@ def test_the_reference_renders_lists_of_docstrings(pages: dict[Path, Built]) -> 
     assert re.search(r"<li>\s*(<p>)?<code>lost</code>: how many records", events.text)
     (learners,) = (page for page in pages.values() if str(page.path).endswith("reference/learners.html"))
     text = re.sub(r"<[^>]+>|\s+", " ", learners.text)
-    assert re.search(r"smoothing\s+\( .{0,80}default: .{0,40}\) – see above", re.sub(r"\s+", " ", text))
+    assert re.search(
+        r"smoothing\s+\( .{0,80}default: .{0,40}\) – .{0,8}uniform.{0,8} adds alpha", re.sub(r"\s+", " ", text)
+    )
     assert "::" not in text
     assert "-----" not in text
 

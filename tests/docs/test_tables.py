@@ -13,6 +13,7 @@ import typer.main
 import streamlin
 from connectors.kafka.options import SINK, SOURCE
 from connectors.synthetic.options import SyntheticOptions
+from generator.keys import keys, own_keys
 from streamlin import Pipeline, testing
 from streamlin.cli import app
 from streamlin.config.loading import load_config
@@ -21,7 +22,6 @@ from streamlin.formats.log_presets import PRESETS
 from streamlin.learners import KINDS
 from streamlin.monitoring.prometheus.families import families
 from streamlin.running.loop import Run
-from tests.docs.keys import keys
 from tests.docs.pages import DOCS, PAGES, README, ROOT, Page, quoted, table_rows
 from tests.silent import Silent
 
@@ -143,13 +143,13 @@ def test_the_table_of_extras_is_complete() -> None:
 
 
 def test_the_table_of_learners_is_complete() -> None:
-    """Each learner has a section, whose table has each of its parameters."""
-    headings = re.findall(r"^## .*`(\w+)`$", LEARNERS.prose, re.MULTILINE)
-    assert headings == [*KINDS, "mixture"]
-    for kind in headings:
-        own = LEARNERS.prose.split(f"`{kind}`\n", 1)[1].split("\n## ", 1)[0]
-        real = {key.split(".")[-1] for key in keys() if key.startswith(f"learners.{kind}.")}
-        assert set(re.findall(r"^\| `(\w+)` \|", own, re.MULTILINE)) == real, kind
+    """Each learner has a section, whose table has each of its parameters with its values and default."""
+    headings = re.findall(r"^## (.*`(\w+)`)$", LEARNERS.prose, re.MULTILINE)
+    assert [kind for _, kind in headings] == [*KINDS, "mixture"]
+    for title, kind in headings:
+        rows = table_rows(LEARNERS.section(title), "parameter")
+        listed = {quoted(name)[0]: (values, default) for name, values, default, _ in rows}
+        assert listed == {name: (key.values, key.default) for name, key in own_keys(kind).items()}, kind
 
 
 def test_the_reference_has_every_public_name() -> None:

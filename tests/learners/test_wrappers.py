@@ -7,7 +7,6 @@ import pytest
 from streamlin.features import View
 from streamlin.learners import KINDS
 from streamlin.learners.wrappers import Wrapper, wrapped
-from tests.learners import stubs
 
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 
@@ -20,6 +19,16 @@ def arguments(callable_):
 @EVERY
 def test_a_wrapper_has_the_learners_signature(kind):
     assert arguments(wrapped(kind, Wrapper, "here")) == arguments(kind)
+
+
+@EVERY
+def test_a_wrapper_documents_parameters_but_no_arrays(kind):
+    """Only the learner has the arrays."""
+    documentation = wrapped(kind, Wrapper, "here").__doc__
+    assert "    Attributes\n" in kind.__doc__
+    assert "Attributes" not in documentation
+    sections = [section for section in ("Parameters\n", "Raises\n") if section in kind.__doc__]
+    assert all(section in documentation for section in sections)
 
 
 @EVERY
@@ -44,9 +53,3 @@ def test_an_unknown_parameter_is_refused_by_name(kind):
     for made in (kind, wrapped(kind, Wrapper, "here")):
         with pytest.raises(TypeError, match=f"^{kind.__name__}\\(\\) got an unexpected keyword argument 'alfa'$"):
             made(alfa=1)
-
-
-@pytest.mark.parametrize("library", stubs.LIBRARIES)
-def test_the_stubs_are_up_to_date(library):
-    """If not: `python -m tests.learners.stubs`."""
-    assert stubs.path_of(library).read_text(encoding="utf-8") == stubs.stub(library)

@@ -1,6 +1,7 @@
 """Every key of the configuration, with its values and its default, as the pages write them."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -21,25 +22,44 @@ def keys() -> dict[str, Key]:
     found: dict[str, Key] = {}
     for table, model in RunConfig():
         if isinstance(model, BaseModel):
-            found |= _of(type(model), table)
-    found |= _of(ViewConfig, "features.VIEW")
+            found |= _below(table, type(model))
+    found |= _below("features.VIEW", ViewConfig)
     kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in learner_models())
     found |= {
         "learners.NAME.kind": Key(kinds, "needed"),
         "learners.NAME.name": Key("text", "the kind"),
         "learners.NAME.features": Key("text", '`"words"`'),
     }
-    for kind, learner in learner_models().items():
-        own = _of(learner, f"learners.{kind}")
-        found |= {name: key for name, key in own.items() if name.split(".")[-1] not in _OF_EACH_LEARNER}
+    for kind in learner_models():
+        found |= {f"learners.{kind}.{name}": key for name, key in own_keys(kind).items()}
     return found
 
 
-def _of(model: type[BaseModel], table: str) -> dict[str, Key]:
+def own_keys(kind: str) -> dict[str, Key]:
+    """The keys that only learners of this kind have."""
+    return {name: key for name, key in _of(learner_models()[kind]).items() if name not in _OF_EACH_LEARNER}
+
+
+def with_values(page: str) -> str:
+    """The page with the values and the default of each key that begins a row of a table."""
+    known = keys()
+
+    def row(found: re.Match[str]) -> str:
+        key = known.get(found[1])
+        return f"| `{found[1]}` | {key.values} | {key.default} |" if key else found[0]
+
+    return re.sub(r"^\| `([\w.]+)` \| [^|]* \| [^|]* \|", row, page, flags=re.MULTILINE)
+
+
+def _below(table: str, model: type[BaseModel]) -> dict[str, Key]:
+    return {f"{table}.{name}": key for name, key in _of(model).items()}
+
+
+def _of(model: type[BaseModel]) -> dict[str, Key]:
     schema = model.model_json_schema()
     needed = schema.get("required", [])
     return {
-        f"{table}.{name}": Key(_values(own), _default(own.get("default")) if name not in needed else "needed")
+        name: Key(_values(own), _default(own.get("default")) if name not in needed else "needed")
         for name, own in schema["properties"].items()
         if name != "views"
     }

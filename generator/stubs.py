@@ -1,27 +1,18 @@
-"""Stubs of `streamlin.river` and `streamlin.sklearn`, whose classes are created at import, for type checkers.
-
-`python -m tests.learners.stubs` writes them anew.
-"""
+"""Stubs of `streamlin.river` and `streamlin.sklearn`, whose classes are created at import, for type checkers."""
 
 import inspect
-from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-import streamlin
 from streamlin.learners import KINDS, Learner
 
 LIBRARIES = ("river", "sklearn")
-_HEAD = '''"""Made by `python -m tests.learners.stubs` from the built-in learners."""
+_HEAD = '''"""Made by `make generated` from the built-in learners."""
 
 from typing import Literal
 
 from streamlin.features import View
 from streamlin.{library}.base import OnlineClassifier
 '''
-
-
-def path_of(library: str) -> Path:
-    return Path(streamlin.__file__).parent / library / "__init__.pyi"
 
 
 def stub(library: str) -> str:
@@ -31,7 +22,7 @@ def stub(library: str) -> str:
 
 
 def _class(learner: type[Learner]) -> str:
-    hints = get_type_hints(learner.__init__)  # type: ignore[misc]  # of this very class
+    hints = get_type_hints(learner.__init__)
     given = {p.name: (_name(hints[p.name]), p.default) for p in inspect.signature(learner).parameters.values()}
     attributes = [f"    {name}: {kind}" for name, (kind, _) in given.items()]
     arguments = [f"        {name}: {kind} = {_quoted(default)}," for name, (kind, default) in given.items()]
@@ -63,8 +54,3 @@ def _name(kind: Any) -> str:
 
 def _quoted(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-if __name__ == "__main__":
-    for each in LIBRARIES:
-        path_of(each).write_text(stub(each), encoding="utf-8")
