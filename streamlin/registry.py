@@ -12,6 +12,7 @@ from typing import Any, Literal
 from streamlin.errors import ConfigError, UnknownScheme, nearest
 
 Kind = Literal["sources", "sinks", "learners"]
+_BUILT_IN_LEARNERS = "streamlin.learners.kinds:KINDS"
 
 
 def schemes(kind: Kind) -> dict[str, EntryPoint]:
@@ -37,10 +38,10 @@ def connector(kind: Kind, scheme: str) -> Any:
 def built_in_learners() -> Mapping[str, type]:
     """Kind -> class of every built-in learner, in order.
 
-    They are looked up by name, as plugins are: learners are made of compiled code, which takes long to import, and the
-    layers that ask for them stand below the learners.
+    The layers that ask for them stand below the learners, so they are found by name, as plugins are.
     """
-    learners: Mapping[str, type] = import_module("streamlin.learners").KINDS
+    module, _, attribute = _BUILT_IN_LEARNERS.partition(":")
+    learners: Mapping[str, type] = getattr(import_module(module), attribute)
     return learners
 
 
