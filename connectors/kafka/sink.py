@@ -118,7 +118,7 @@ class KafkaSink:
         return max(int(position["offset"]), self._written.get(key, 0))
 
     def _begun(self) -> Producer:
-        if self._options.transaction is not None and not self._in_transaction:
+        if self._options.transactional is not None and not self._in_transaction:
             self._producer.begin()
             self._in_transaction = True
         return self._producer

@@ -44,9 +44,9 @@ class StartOffsets:
         now = time.monotonic()
         if not self._since:
             self._since = now
-            patience = "" if self._options.wait_for_topic else f" for {self._patience:g} s (kafka.connect_timeout)"
-            self._notice(f"topic '{missing}' does not exist yet; waiting for it{patience}")
-        if now - self._since >= self._patience and not self._options.wait_for_topic:
+            limit = f" for {self._patience:g} s (kafka.connect_timeout)" if self._options.wait_for_topic == "false" else ""
+            self._notice(f"topic '{missing}' does not exist yet; waiting for it{limit}")
+        if now - self._since >= self._patience and self._options.wait_for_topic == "false":
             raise ConnectorError(f"topic '{missing}' does not exist; wait_for_topic=true waits for it without a limit")
         return False
 
@@ -64,7 +64,7 @@ class StartOffsets:
         offsets = {part: int(position["offset"]) for part, position in known.items()}
         unknown = [part for part in parts if part not in offsets]
         if self._options.group is not None:
-            asked = parts if self._options.shared else unknown
+            asked = parts if self._options.is_shared else unknown
             for part, offset in consumer.committed(asked).items() if asked else ():
                 offsets[part] = max(offset, offsets.get(part, 0))
         unknown = [part for part in parts if part not in offsets]
@@ -78,7 +78,7 @@ class StartOffsets:
     def recreated(self, topic: str) -> None:
         """Handle a topic that has a new id. Raises ConnectorError, unless `on_gap=continue`."""
         found = f"topic '{topic}' was deleted and created again"
-        if not self._options.skip_gaps:
+        if self._options.on_gap == "stop":
             raise ConnectorError(f"{found}; on_gap=continue reads the new one from its beginning")
         self._notice(f"{found}; the new one is read from its beginning")
 
@@ -118,7 +118,7 @@ class StartOffsets:
                 if gone > 0
                 else f"{name(part)} has lost records: it ends at offset {high:,}, reading was to continue at {offset:,}"
             )
-            if not self._options.skip_gaps:
+            if self._options.on_gap == "stop":
                 raise ConnectorError(f"{problem}; {_CONTINUE}")
             self._notice(problem)
             found[part], lost[part] = (low, gone) if gone > 0 else (high, 0)

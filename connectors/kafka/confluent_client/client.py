@@ -59,8 +59,8 @@ def open_producer(connection: Connection, options: SinkOptions, seconds: float, 
         "delivery.timeout.ms": max(60_000, 2 * patience),
         "delivery.report.only.error": True,
     }
-    if options.transaction is not None:
-        properties |= {"transactional.id": options.transaction, "transaction.timeout.ms": 900_000}
+    if options.transactional is not None:
+        properties |= {"transactional.id": options.transactional, "transaction.timeout.ms": 900_000}
         properties["delivery.timeout.ms"] = min(properties["delivery.timeout.ms"], 900_000)
         if libversion()[1] >= _REBOOTSTRAPS:
             properties["metadata.recovery.strategy"] = "none"

@@ -36,7 +36,7 @@ class ConfluentProducer(Client):
         self._failure: Any = None
         self._group: Any = None
         self.reach(self._producer, seconds)
-        if options.transaction is not None:
+        if options.transactional is not None:
             self._step(self._producer.init_transactions)
 
     def send(self, topic: str, keys: Sequence[str], lines: memoryview, bounds: NDArray[np.int64]) -> None:

@@ -76,12 +76,12 @@ def open_producer(connection: Connection, options: SinkOptions, seconds: float, 
         "metrics_enabled": False,
         **for_kafka_python(connection.settings),
     }
-    if options.transaction is not None:
-        arguments |= {"transactional_id": options.transaction, "transaction_timeout_ms": 900_000}
+    if options.transactional is not None:
+        arguments |= {"transactional_id": options.transactional, "transaction_timeout_ms": 900_000}
     arguments |= client_settings.for_kafka_python(options.own, KafkaProducer.DEFAULT_CONFIG)
     producer, _ = _open(Flushing, connection, arguments)
     admin = partial(_open_admin, connection)
-    return PythonProducer(producer, connection, contact, options.transaction is not None, admin)
+    return PythonProducer(producer, connection, contact, options.transactional is not None, admin)
 
 
 def _open_admin(connection: Connection) -> KafkaAdminClient:
