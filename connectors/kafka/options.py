@@ -39,6 +39,12 @@ def parse_start(text: str) -> Start:
     return Start("time", time_ms=max(0, round(moment.timestamp() * 1000)))  # negative times have a meaning for brokers
 
 
+def _flag(text: str) -> bool:
+    if text not in ("false", "true"):
+        raise ValueError("expected false or true")
+    return text == "true"
+
+
 def _whole(text: str, least: int) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= least):
         raise ValueError(f"expected a whole number, at least {least}")
@@ -79,7 +85,7 @@ class SourceOptions(ClientOptions):
     stop: Literal["end"] | None = None
     assignment: Literal["all", "group"] = "all"
     on_gap: Literal["stop", "continue"] = "stop"
-    wait_for_topic: Literal["false", "true"] = "false"
+    wait_for_topic: Annotated[bool, BeforeValidator(_flag)] = False
     max_batch_wait_ms: WholeOrZero = 5
     fetch_max_bytes: Whole | None = None
     max_partition_fetch_bytes: Whole | None = None

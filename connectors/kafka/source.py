@@ -8,8 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 from connectors.kafka.address import parse_address
-from connectors.kafka.client import Connection, Consumer, Part
-from connectors.kafka.contact import Contact
+from connectors.kafka.client import Consumer, Part
+from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
 from connectors.kafka.messages import Messages, beginning
 from connectors.kafka.opening import open_consumer
@@ -46,24 +46,13 @@ class KafkaSource:
 
     def __init__(self, address: str, context: SourceContext) -> None:
         self._address, self._options = parse_address(address), source_options(context.options)
-        settings = context.settings
-        self._connection = Connection(self._address.servers, settings, context.notice, context.max_record_bytes)
-        self._connection.warn()
         self._context = context
-        self._contact = Contact(
-            self._connection.name,
-            settings.get("connect_timeout", 30.0),
-            settings.get("give_up_after", 300.0),
-            context.notice,
+        self._connection = connection = Connection(
+            self._address.servers, context.settings, context.notice, context.max_record_bytes
         )
+        self._contact = connection.contact()
         self._consumer: Consumer | None = None
-        self._start = StartOffsets(
-            self._address.topics,
-            self._options,
-            context.positions,
-            settings.get("connect_timeout", 30.0),
-            context.notice,
-        )
+        self._start = StartOffsets(self._address.topics, self._options, context, connection.connect_timeout)
         self._poll_limit = PollLimit(self._options.max_poll_interval_ms / 1000)
         self._waiting: deque[Messages] = deque()
         self._started = False

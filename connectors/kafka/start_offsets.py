@@ -1,12 +1,12 @@
 """Where reading begins in each partition."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from connectors.kafka.client import Consumer, Extent, Part
 from connectors.kafka.options import SourceOptions
 from streamlin.errors import ConnectorError
-from streamlin.events import Position
+from streamlin.events import Position, SourceContext
 
 _CONTINUE = "on_gap=continue continues without them"
 
@@ -16,20 +16,13 @@ class StartOffsets:
 
     If the group shares the partitions: the later of the checkpoint's and the group's.
 
-    positions : key of a part -> position, from the checkpoint.
+    context : has the checkpoint's positions, by the key of a part.
     patience : seconds to wait for a topic.
     """
 
-    def __init__(
-        self,
-        topics: Sequence[str],
-        options: SourceOptions,
-        positions: Mapping[str, Position],
-        patience: float,
-        notice: Callable[[str], None],
-    ) -> None:
-        self._topics, self._options, self._notice = topics, options, notice
-        self._positions = dict(positions)
+    def __init__(self, topics: Sequence[str], options: SourceOptions, context: SourceContext, patience: float) -> None:
+        self._topics, self._options, self._notice = topics, options, context.notice
+        self._positions = dict(context.positions)
         self._patience, self._since = patience, 0.0
 
     def update(self, positions: Mapping[str, Position]) -> None:
@@ -44,9 +37,11 @@ class StartOffsets:
         now = time.monotonic()
         if not self._since:
             self._since = now
-            limit = f" for {self._patience:g} s (kafka.connect_timeout)" if self._options.wait_for_topic == "false" else ""
+            limit = (
+                f" for {self._patience:g} s (kafka.connect_timeout)" if not self._options.wait_for_topic else ""
+            )
             self._notice(f"topic '{missing}' does not exist yet; waiting for it{limit}")
-        if now - self._since >= self._patience and self._options.wait_for_topic == "false":
+        if now - self._since >= self._patience and not self._options.wait_for_topic:
             raise ConnectorError(f"topic '{missing}' does not exist; wait_for_topic=true waits for it without a limit")
         return False
 

@@ -5,10 +5,10 @@ from typing import Any
 from confluent_kafka import libversion
 
 from connectors.kafka import client_settings
-from connectors.kafka.client import Connection
 from connectors.kafka.confluent_client.consumer import ConfluentConsumer
 from connectors.kafka.confluent_client.librdkafka import common
 from connectors.kafka.confluent_client.producer import ConfluentProducer
+from connectors.kafka.connection import Connection
 from connectors.kafka.contact import Contact
 from connectors.kafka.options import SinkOptions, SourceOptions
 
@@ -49,7 +49,7 @@ def open_consumer(connection: Connection, options: SourceOptions, seconds: float
 
 def open_producer(connection: Connection, options: SinkOptions, seconds: float, contact: Contact) -> ConfluentProducer:
     """See `connectors.kafka.opening.open_producer`."""
-    patience = int(connection.settings.get("give_up_after", 300) * 1000)  # the contact ends it
+    patience = int(connection.give_up_after * 1000)  # the contact ends it
     properties: dict[str, Any] = {
         "enable.idempotence": True,
         "acks": "all",

@@ -9,8 +9,9 @@ import numpy as np
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from numpy.typing import NDArray
 
-from connectors.kafka.client import Connection, Part
+from connectors.kafka.client import Part
 from connectors.kafka.confluent_client.librdkafka import SECONDS, Client, common, create, describe
+from connectors.kafka.connection import Connection
 from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.messages import Headers
 from connectors.kafka.options import SinkOptions

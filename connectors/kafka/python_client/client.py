@@ -9,7 +9,7 @@ import kafka.errors as errors
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from connectors.kafka import client_settings
-from connectors.kafka.client import Connection, check_listening
+from connectors.kafka.connection import Connection
 from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.errors import UnreachableError
 from connectors.kafka.options import SinkOptions, SourceOptions
@@ -61,7 +61,7 @@ def open_consumer(connection: Connection, options: SourceOptions, seconds: float
 def open_producer(connection: Connection, options: SinkOptions, seconds: float, contact: Contact) -> PythonProducer:
     """See `connectors.kafka.opening.open_producer`."""
     check_compression(options.compression)
-    patience = int(connection.settings.get("give_up_after", 300) * 1000)  # the contact ends it
+    patience = int(connection.give_up_after * 1000)  # the contact ends it
     arguments: dict[str, Any] = {
         "bootstrap_servers": list(connection.servers),
         "bootstrap_timeout_ms": int(seconds * 1000),
@@ -97,7 +97,7 @@ def _open(kind: Any, connection: Connection, arguments: Mapping[str, Any]) -> tu
         opened.append(Client(**config))
         return opened[0]
 
-    check_listening(connection.servers)  # all settings are checked by now: a wrong one is reported without a broker
+    connection.check()  # all settings are checked by now: a wrong one is reported without a broker
     try:
         with translated(connection.name):
             return kind(kafka_client=client, **arguments), opened[0]

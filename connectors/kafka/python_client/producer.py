@@ -12,7 +12,8 @@ from kafka import ConsumerGroupMetadata, KafkaAdminClient, KafkaProducer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from numpy.typing import NDArray
 
-from connectors.kafka.client import Connection, Part
+from connectors.kafka.client import Part
+from connectors.kafka.connection import Connection
 from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.messages import Headers
 from connectors.kafka.python_client.errors import describe, translated
