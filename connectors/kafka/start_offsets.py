@@ -37,9 +37,7 @@ class StartOffsets:
         now = time.monotonic()
         if not self._since:
             self._since = now
-            limit = (
-                f" for {self._patience:g} s (kafka.connect_timeout)" if not self._options.wait_for_topic else ""
-            )
+            limit = f" for {self._patience:g} s (kafka.connect_timeout)" if not self._options.wait_for_topic else ""
             self._notice(f"topic '{missing}' does not exist yet; waiting for it{limit}")
         if now - self._since >= self._patience and not self._options.wait_for_topic:
             raise ConnectorError(f"topic '{missing}' does not exist; wait_for_topic=true waits for it without a limit")
