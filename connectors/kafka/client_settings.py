@@ -1,11 +1,12 @@
-"""`client.` options: settings of a client, under its own names."""
+"""Settings of a client: those that streamlin decides, and those of `client.` options under the client's own names."""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
-from connectors.kafka.options import CLIENT
+from connectors.kafka.connection import Connection
+from connectors.kafka.options import CLIENT, SinkOptions, SourceOptions
 from streamlin.errors import ConfigError
 
 _DECIDED = (
@@ -15,6 +16,35 @@ _DECIDED = (
     *("transactional.id", "value."),
 )
 """Beginnings of the names of settings that exactly-once learning depends on, or that have options of their own."""
+
+
+_TRANSACTION_MS = 900_000
+
+
+def of_consumer(options: SourceOptions) -> dict[str, Any]:
+    """What both clients are told, under Kafka's names; kafka-python has underscores in place of dots."""
+    settings = {
+        "enable.auto.commit": False,
+        "isolation.level": "read_committed",
+        "allow.auto.create.topics": False,
+        "group.instance.id": options.instance,
+        "max.poll.interval.ms": options.max_poll_interval_ms,
+        "session.timeout.ms": options.session_timeout_ms,
+        "heartbeat.interval.ms": options.heartbeat_interval_ms,
+        "fetch.max.bytes": options.fetch_max_bytes,
+        "max.partition.fetch.bytes": options.max_partition_fetch_bytes,
+    }
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def of_producer(connection: Connection, options: SinkOptions) -> dict[str, Any]:
+    """See `of_consumer`."""
+    patience = max(60_000, int(2000 * connection.give_up_after)) + options.linger_ms  # the contact ends it before
+    settings: dict[str, Any] = {"enable.idempotence": True, "acks": "all", "linger.ms": options.linger_ms}
+    if options.transactional is not None:
+        patience = min(patience, _TRANSACTION_MS)  # librdkafka requires it
+        settings |= {"transactional.id": options.transactional, "transaction.timeout.ms": _TRANSACTION_MS}
+    return settings | {"delivery.timeout.ms": patience}
 
 
 def for_kafka_python(own: Mapping[str, str], defaults: Mapping[str, Any]) -> dict[str, Any]:

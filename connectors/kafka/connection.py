@@ -81,8 +81,7 @@ class Connection(NamedTuple):
         except ssl.SSLCertVerificationError as error:
             reason = f"the broker's certificate is not trusted: {error.verify_message}"
             raise ConnectorError(f"the brokers at {self.name} refuse: TLS: {reason}") from None
-        except OSError as error:
+        except OSError as error:  # whether others pass, the client finds out
             reason = (getattr(error, "reason", None) or "").lower().replace("_", " ")
             if "alert" in reason:
                 raise ConnectorError(f"the brokers at {self.name} refuse: TLS: {reason}") from None
-            raise self.unanswered() from None

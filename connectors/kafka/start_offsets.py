@@ -8,8 +8,6 @@ from connectors.kafka.options import SourceOptions
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
 
-_CONTINUE = "on_gap=continue continues without them"
-
 
 class StartOffsets:
     """Offsets at which to begin: the checkpoint's, else the group's, else that of `start=`.
@@ -112,7 +110,7 @@ class StartOffsets:
                 else f"{name(part)} has lost records: it ends at offset {high:,}, reading was to continue at {offset:,}"
             )
             if self._options.on_gap == "stop":
-                raise ConnectorError(f"{problem}; {_CONTINUE}")
+                raise ConnectorError(f"{problem}; on_gap=continue continues without them")
             self._notice(problem)
             found[part], lost[part] = (low, gone) if gone > 0 else (high, 0)
         return found, lost

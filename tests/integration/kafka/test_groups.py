@@ -10,7 +10,6 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from confluent_kafka.admin import AdminClient
 from deploy.kafka.broker import Broker
 from tests.command_line import refused
 from tests.integration.kafka.broker import PATIENCE, committed, create_topic, delete_records, produce
-from tests.integration.kafka.clients import CLIENTS
+from tests.integration.kafka.clients import CLIENTS, with_both
 from tests.integration.kafka.conftest import Topics
-from tests.integration.processes import kill, start, together, until
+from tests.integration.processes import kill, start, until
 
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
 SESSION_MS = 3000
@@ -172,16 +171,12 @@ def new_group(broker: Broker, topic: Topics, tmp_path: Path) -> Callable[[int], 
 
 
 @pytest.fixture
-def with_both(new_group: Callable[[int], Group]) -> Callable[[Check, int], None]:
-    """Calls a function with a group, and either client, both at once."""
-
-    def call(check: Check, partitions: int) -> None:
-        together(*(partial(check, new_group(partitions), client) for client in CLIENTS))
-
-    return call
+def in_groups(new_group: Callable[[int], Group]) -> Callable[[Check, int], None]:
+    """Calls a function with each client and a group of its own, at once."""
+    return lambda check, partitions: with_both(lambda client: check(new_group(partitions), client))
 
 
-def test_a_second_process_comes_and_goes(with_both: Callable[[Check, int], None]) -> None:
+def test_a_second_process_comes_and_goes(in_groups: Callable[[Check, int], None]) -> None:
     """Half of the partitions move to it and back, the rest are read on meanwhile; nothing is learned by both."""
 
     def check(group: Group, client: str) -> None:
@@ -200,7 +195,7 @@ def test_a_second_process_comes_and_goes(with_both: Callable[[Check, int], None]
         assert "lost" not in first.stop()
         group.assert_each_was_learned_once()
 
-    with_both(check, 4)
+    in_groups(check, 4)
 
 
 def test_both_clients_in_one_group(new_group: Callable[[int], Group]) -> None:
@@ -225,7 +220,7 @@ def test_both_clients_in_one_group(new_group: Callable[[int], Group]) -> None:
     group.assert_each_was_learned_once()
 
 
-def test_a_killed_process_is_replaced(with_both: Callable[[Check, int], None]) -> None:
+def test_a_killed_process_is_replaced(in_groups: Callable[[Check, int], None]) -> None:
     """When the group has given it up, another one reads on from its last commit: nothing is missing."""
 
     def check(group: Group, client: str) -> None:
@@ -240,10 +235,10 @@ def test_a_killed_process_is_replaced(with_both: Callable[[Check, int], None]) -
         assert set(first.predicted()) | set(second.predicted()) == set(range(group.produced))
         assert sum(group.committed().values()) == group.produced
 
-    with_both(check, 2)
+    in_groups(check, 2)
 
 
-def test_a_frozen_process_is_replaced_and_comes_back(with_both: Callable[[Check, int], None]) -> None:
+def test_a_frozen_process_is_replaced_and_comes_back(in_groups: Callable[[Check, int], None]) -> None:
     """Once it runs again it commits nothing of what the group took from it meanwhile, and gets partitions anew.
 
     Of a partition in which it has read nothing since, it never commits how far it was before.
@@ -271,10 +266,10 @@ def test_a_frozen_process_is_replaced_and_comes_back(with_both: Callable[[Check,
         first.stop()
         assert sum(group.committed().values()) == group.produced
 
-    with_both(check, 4)
+    in_groups(check, 4)
 
 
-def test_a_static_member_restarts_unnoticed(with_both: Callable[[Check, int], None]) -> None:
+def test_a_static_member_restarts_unnoticed(in_groups: Callable[[Check, int], None]) -> None:
     """It has its partitions again, the others keep theirs. A second process of its name takes its place: exit 3."""
 
     def check(group: Group, client: str) -> None:
@@ -296,10 +291,10 @@ def test_a_static_member_restarts_unnoticed(with_both: Callable[[Check, int], No
         usurper.stop()
         first.stop()
 
-    with_both(check, 2)
+    in_groups(check, 2)
 
 
-def test_starts_at_the_later_of_commit_and_checkpoint(with_both: Callable[[Check, int], None]) -> None:
+def test_starts_at_the_later_of_commit_and_checkpoint(in_groups: Callable[[Check, int], None]) -> None:
     """Ten events are learned; then the group is further, then behind."""
 
     def check(group: Group, client: str) -> None:
@@ -316,10 +311,10 @@ def test_starts_at_the_later_of_commit_and_checkpoint(with_both: Callable[[Check
         group.commit(5)
         run(range(20, 25))
 
-    with_both(check, 1)
+    in_groups(check, 1)
 
 
-def test_slow_processing_is_no_reason_to_be_thrown_out(with_both: Callable[[Check, int], None]) -> None:
+def test_slow_processing_is_no_reason_to_be_thrown_out(in_groups: Callable[[Check, int], None]) -> None:
     """With more events at hand than are learned in `max_poll_interval_ms`; half of them still move to a second one."""
 
     def check(group: Group, client: str) -> None:
@@ -334,10 +329,10 @@ def test_slow_processing_is_no_reason_to_be_thrown_out(with_both: Callable[[Chec
             assert "lost" not in member.stop()
         group.assert_each_was_learned_once()
 
-    with_both(check, 2)
+    in_groups(check, 2)
 
 
-def test_records_that_are_gone(with_both: Callable[[Check, int], None]) -> None:
+def test_records_that_are_gone(in_groups: Callable[[Check, int], None]) -> None:
     """on_gap=continue reads on behind them, in a group too."""
 
     def check(group: Group, client: str) -> None:
@@ -357,7 +352,7 @@ def test_records_that_are_gone(with_both: Callable[[Check, int], None]) -> None:
         assert member.predicted() == [*range(8 - lost), 8, 9, 10]
         assert group.committed() == {0: 11}
 
-    with_both(check, 1)
+    in_groups(check, 1)
 
 
 def test_a_broker_that_is_gone(kafka_library: Path, tmp_path: Path) -> None:

@@ -287,14 +287,15 @@ def test_compressed_batches(broker: Broker, topic: Topics, client: str, compress
 
 
 def test_compressed_batches_without_the_package_for_it(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """kafka-python leaves lz4 and snappy to others: who has them not is told what to install."""
+    """kafka-python leaves lz4 and snappy to other packages: the error says what to install."""
     name = topic()
     produce(broker.address, name, events(0, 10), compression_type="lz4")
     (tmp_path / "lz4.py").write_text("raise ImportError")
     env = {"PYTHONPATH": str(tmp_path)}
     source = url(broker.address, name, "kafka-python", stop="end")
     said = refused_by_process("run", source, *QUICK, code=3, env=env)
-    assert said == "messages are compressed with lz4, which needs the package lz4: pip install lz4"
+    install = "pip install 'kafka-python[lz4,snappy,zstd]'"
+    assert said == f"messages are compressed: Libraries for lz4 compression codec not found: {install}"
 
 
 def test_the_brokers_time(broker: Broker, topic: Topics, client: str) -> None:
