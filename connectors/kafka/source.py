@@ -248,8 +248,8 @@ class KafkaSource:
     def _fall_behind(self, consumer: Consumer) -> None:
         """A position cannot be read any more: continue where there are records, if gaps are accepted."""
         self._check_ids(consumer)
-        owned = sorted(self._owned)
-        offsets, lost = self._start.after_gap(consumer, consumer.positions(owned))
+        positions = consumer.positions(sorted(self._owned))
+        offsets, lost = self._start.in_range(positions, consumer.extents(list(positions)))
         consumer.assign(offsets)
         self._began({part: offsets[part] for part in lost}, lost)
 

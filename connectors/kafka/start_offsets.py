@@ -60,11 +60,7 @@ class StartOffsets:
                 offsets[part] = max(offset, offsets.get(part, 0))
         unknown = [part for part in parts if part not in offsets]
         offsets |= {part: extents[part].low for part in unknown} if late else self._first(consumer, unknown, extents)
-        return self._in_range(offsets, extents)
-
-    def after_gap(self, consumer: Consumer, positions: Mapping[Part, int]) -> tuple[dict[Part, int], dict[Part, int]]:
-        """The same for partitions that are being read, some of which cannot be read from their positions."""
-        return self._in_range(positions, consumer.extents(list(positions)))
+        return self.in_range(offsets, extents)
 
     def recreated(self, topic: str) -> None:
         """Handle a topic that has a new id. Raises ConnectorError, unless `on_gap=continue`."""
@@ -95,9 +91,10 @@ class StartOffsets:
             return consumer.offsets_at(parts, start.time_ms) if parts else {}
         return {part: extents[part].high if start.where == "latest" else extents[part].low for part in parts}
 
-    def _in_range(
+    def in_range(
         self, offsets: Mapping[Part, int], extents: Mapping[Part, Extent]
     ) -> tuple[dict[Part, int], dict[Part, int]]:
+        """The nearest offsets that have records, and how many records are lost, by partition; raises as `offsets`."""
         found, lost = dict(offsets), {}
         for part, offset in offsets.items():
             low, high = extents[part]
