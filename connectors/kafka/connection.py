@@ -12,7 +12,7 @@ from streamlin.errors import ConnectorError
 
 _SECONDS = 2.0
 _API_VERSIONS = b"\0\0\0\x0a\0\x12\0\0\0\0\0\0\xff\xff"
-"""A request that every broker answers, whoever asks: its size, key 18, version 0, number 0, no name of the client."""
+"""A request that brokers answer before authentication too: its size, key 18, version 0, number 0, no client id."""
 
 
 class Connection(NamedTuple):
@@ -81,7 +81,7 @@ class Connection(NamedTuple):
         except ssl.SSLCertVerificationError as error:
             reason = f"the broker's certificate is not trusted: {error.verify_message}"
             raise ConnectorError(f"the brokers at {self.name} refuse: TLS: {reason}") from None
-        except OSError as error:  # whether others pass, the client finds out
+        except OSError as error:  # without a reason it may be temporary: the client tries again
             reason = (getattr(error, "reason", None) or "").lower().replace("_", " ")
             if "alert" in reason:
                 raise ConnectorError(f"the brokers at {self.name} refuse: TLS: {reason}") from None
