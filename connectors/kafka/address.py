@@ -17,11 +17,6 @@ class KafkaAddress:
     servers: tuple[str, ...]
     topics: tuple[str, ...]
 
-    @property
-    def cluster(self) -> str:
-        """The servers, for messages."""
-        return ",".join(self.servers)
-
 
 def parse_address(text: str) -> KafkaAddress:
     """Raises ConfigError for an invalid address, and for one with a user or password, which it does not show."""

@@ -1,20 +1,17 @@
 """What sources and sinks need of a Kafka client: two packages implement it, `opening.py` chooses."""
 
-import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from connectors.kafka.errors import UnreachableError
 from connectors.kafka.messages import Headers, Messages
 
 Part = tuple[str, int]
 """Topic and partition."""
 TOO_LARGE = "is over the topic's max.message.bytes, or over the client's own limit"
 """The end of an error about a message."""
-_CONNECT_SECONDS = 2.0
 
 
 class Extent(NamedTuple):
@@ -114,46 +111,3 @@ class Producer(Protocol):
         """Commit the transaction, including a group's offsets."""
 
     def close(self) -> None: ...
-
-
-class Connection(NamedTuple):
-    """How to reach the brokers.
-
-    settings : `[kafka]` of the configuration, secrets as plain strings.
-    longest : bytes of the longest message that is accepted.
-    """
-
-    servers: tuple[str, ...]
-    settings: Mapping[str, Any]
-    notice: Callable[[str], None]
-    longest: int = 0
-
-    @property
-    def name(self) -> str:
-        """The servers, for messages."""
-        return ",".join(self.servers)
-
-    def warn(self) -> None:
-        """Show a notice if certificates are not checked."""
-        if not self.settings.get("ssl_verify", True):
-            self.notice("kafka.ssl_verify is false: the brokers' certificates are not checked")
-
-    def unanswered(self) -> UnreachableError:
-        """The error when a server accepts connections but does not answer: with a wrong protocol it hangs up."""
-        protocol = self.settings.get("security_protocol", "PLAINTEXT")
-        return UnreachableError(
-            f"the brokers at {self.name} don't answer; is kafka.security_protocol = {protocol} right?"
-        )
-
-
-def check_listening(servers: Sequence[str]) -> None:
-    """Raise UnreachableError, with the reason, if no server accepts a connection. Faster than the clients."""
-    reason: OSError | None = None
-    for server in servers:
-        host, _, port = server.rpartition(":")
-        try:
-            with socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS):
-                return
-        except OSError as error:
-            reason = error
-    raise UnreachableError(f"no broker at {', '.join(servers)}: {getattr(reason, 'strerror', None) or reason}")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.events import Position, Records
+from streamlin.events import Position, Records, single_records
 
 Headers = Sequence[tuple[str, bytes | None]]
 CUT = 64 * 1024
@@ -70,7 +70,7 @@ class Messages(Records):
 
     def between(self, begin: int, end: int) -> "Messages":
         """Records begin to end; buffer and columns are shared."""
-        end = min(end, len(self))
+        end, tombstones = min(end, len(self)), np.asarray(self.tombstones, np.int64)
         return replace(
             self,
             starts=self.starts[begin:end],
@@ -78,16 +78,11 @@ class Messages(Records):
             offsets=self.offsets[begin:end],
             nexts=self.nexts[begin:end],
             errors={i - begin: error for i, error in self.errors.items() if begin <= i < end},
-            tombstones=self._tombstones_between(begin, end),
+            tombstones=tombstones[(tombstones >= begin) & (tombstones < end)] - begin,
             lost=self.lost if begin == 0 else 0,
             begin=self.begin if begin == 0 else int(self.nexts[begin - 1]),
             first=self.first + begin,
         )
-
-    def _tombstones_between(self, begin: int, end: int) -> NDArray[np.int64]:
-        all_of_them = np.asarray(self.tombstones, np.int64)
-        first, last = np.searchsorted(all_of_them, (begin, end))
-        return all_of_them[first:last] - begin
 
     def raw(self, i: int) -> tuple[bytes | None, bytes | None, Headers]:
         """Key, value and headers of record i."""
@@ -96,36 +91,39 @@ class Messages(Records):
 
 
 def from_lists(
-    topic: str,
-    partition: int,
-    offsets: Sequence[int],
-    values: Sequence[bytes | None],
-    longest: int,
+    topic: str, partition: int, offsets: Sequence[int], values: Sequence[bytes | None], longest: int
 ) -> Messages:
     """Messages of given values. None is a tombstone; a value of more than `longest` bytes is cut, and an error."""
-    tombstones = np.array([i for i, value in enumerate(values) if value is None] if None in values else [], np.int64)
-    payloads = [value or b"" for value in values]
-    lengths = np.fromiter(map(len, payloads), np.int64, len(payloads))
-    errors = wrong_lengths(lengths, tombstones, longest)
-    for i in errors:
-        payloads[i] = payloads[i][:CUT]
-        lengths[i] = len(payloads[i])
-    nexts = np.cumsum(lengths + 1)
-    starts = nexts - lengths - 1
+    lines = single_records([value or b"" for value in values])
+    tombstones = [i for i, value in enumerate(values) if value is None] if None in values else []
+    errors = _errors(lines.ends - lines.starts, tombstones, longest)
+    if errors:
+        lines = single_records([(value or b"")[: CUT if i in errors else None] for i, value in enumerate(values)])
     numbers = np.array(offsets, np.int64)
     return Messages(
-        data=b"\n".join([*payloads, b""]),
-        starts=starts,
-        ends=starts + lengths,
+        data=lines.data,
+        starts=lines.starts,
+        ends=lines.ends,
         offsets=numbers,
         nexts=numbers + 1,
         part=f"{topic}/{partition}",
         errors=errors,
-        tombstones=tombstones,
+        tombstones=np.array(tombstones, np.int64),
         topic=topic,
         partition=partition,
         begin=int(numbers[0]) if numbers.size else 0,
     )
+
+
+def _errors(lengths: NDArray[np.int64], tombstones: Sequence[int], longest: int) -> dict[int, str]:
+    """Errors by message, for lengths of 0 or over `longest` bytes; tombstones have none."""
+    wrong = set(np.flatnonzero((lengths == 0) | (lengths > longest)).tolist()) - set(tombstones)
+    return {
+        i: f"record of {lengths[i]} bytes is over max_record_bytes = {longest}"
+        if lengths[i]
+        else "the message is empty"
+        for i in sorted(wrong)
+    }
 
 
 def beginning(topic: str, partition: int, offset: int, lost: int) -> Messages:
@@ -175,18 +173,6 @@ class _Column(Sequence[Any]):
 
     def __getitem__(self, i: Any) -> Any:
         return self._field(self._records[i])
-
-
-def wrong_lengths(lengths: NDArray[np.int64], tombstones: NDArray[np.int64], longest: int) -> dict[int, str]:
-    """Errors by record, for lengths int64[n] of 0 or over `longest` bytes; tombstones have none."""
-    wrong = (lengths == 0) | (lengths > longest)
-    wrong[tombstones] = False
-    return {
-        i: f"record of {lengths[i]} bytes is over max_record_bytes = {longest}"
-        if lengths[i]
-        else "the message is empty"
-        for i in np.flatnonzero(wrong).tolist()
-    }
 
 
 def _text(value: bytes | None) -> str | None:

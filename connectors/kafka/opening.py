@@ -4,7 +4,8 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-from connectors.kafka.client import Connection, Consumer, Producer
+from connectors.kafka.client import Consumer, Producer
+from connectors.kafka.connection import Connection
 from connectors.kafka.contact import Contact
 from connectors.kafka.options import ClientOptions, SinkOptions, SourceOptions
 from streamlin.errors import ConfigError

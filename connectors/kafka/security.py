@@ -11,54 +11,55 @@ from streamlin.errors import ConfigError, ConnectorError, nearest
 
 TokenProvider = Callable[[], tuple[str, float]]
 TOKENS = "streamlin.kafka_tokens"
+_SASL = ("security_protocol", "sasl_mechanism", "sasl_username", "sasl_password")
+_LIBRDKAFKA = {
+    "ssl_ca_file": "ssl.ca.location",
+    "ssl_certificate_file": "ssl.certificate.location",
+    "ssl_key_file": "ssl.key.location",
+    "ssl_key_password": "ssl.key.password",
+    "ssl_verify": "enable.ssl.certificate.verification",
+}
 
 
 def for_kafka_python(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of KafkaConsumer and KafkaProducer. Raises ConfigError for a file that cannot be used."""
-    arguments: dict[str, Any] = {"security_protocol": settings.get("security_protocol", "PLAINTEXT")}
-    if arguments["security_protocol"].endswith("SSL"):
+    names = {"sasl_username": "sasl_plain_username", "sasl_password": "sasl_plain_password"}
+    arguments = _renamed(settings, {key: names.get(key, key) for key in _SASL})
+    if is_encrypted(settings):
         arguments["ssl_context"] = ssl_context(settings)
-    mechanism = settings.get("sasl_mechanism")
-    if mechanism is None:
-        return arguments
-    arguments["sasl_mechanism"] = mechanism
-    if mechanism == "OAUTHBEARER":
+    if (name := settings.get("sasl_token_provider")) is not None:
         from kafka.net.sasl.oauth import AbstractTokenProvider
 
-        provider = token_provider(settings["sasl_token_provider"])
+        provider = token_provider(name)
 
         class Provider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python has no types
             def token(self) -> str:
                 return provider()[0]
 
-        return arguments | {"sasl_oauth_token_provider": Provider()}
-    return arguments | {
-        "sasl_plain_username": settings["sasl_username"],
-        "sasl_plain_password": settings["sasl_password"],
-    }
+        arguments["sasl_oauth_token_provider"] = Provider()
+    return arguments
 
 
 def for_confluent(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """librdkafka's properties."""
-    properties: dict[str, Any] = {"security.protocol": settings.get("security_protocol", "PLAINTEXT")}
-    if properties["security.protocol"].endswith("SSL"):
+    """librdkafka's properties. Raises as `for_kafka_python`."""
+    properties = _renamed(settings, {key: key.replace("_", ".") for key in _SASL})
+    if is_encrypted(settings):
         ssl_context(settings)  # its messages about wrong files are better
-        files = {
-            "ssl.ca.location": settings.get("ssl_ca_file"),
-            "ssl.certificate.location": settings.get("ssl_certificate_file"),
-            "ssl.key.location": settings.get("ssl_key_file"),
-            "ssl.key.password": settings.get("ssl_key_password"),
-        }
-        properties |= {name: value for name, value in files.items() if value is not None}
-        properties["enable.ssl.certificate.verification"] = settings.get("ssl_verify", True)
-    mechanism = settings.get("sasl_mechanism")
-    if mechanism is None:
-        return properties
-    properties["sasl.mechanism"] = mechanism
-    if mechanism == "OAUTHBEARER":
-        provider = token_provider(settings["sasl_token_provider"])
-        return properties | {"oauth_cb": lambda _: provider()}
-    return properties | {"sasl.username": settings["sasl_username"], "sasl.password": settings["sasl_password"]}
+        properties |= _renamed(settings, _LIBRDKAFKA)
+    if (name := settings.get("sasl_token_provider")) is not None:
+        provider = token_provider(name)
+        properties["oauth_cb"] = lambda _: provider()
+    return properties
+
+
+def is_encrypted(settings: Mapping[str, Any]) -> bool:
+    """Whether connections use TLS."""
+    return str(settings.get("security_protocol", "")).endswith("SSL")
+
+
+def _renamed(settings: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The settings that are given, under a client's names."""
+    return {name: settings[key] for key, name in names.items() if settings.get(key) is not None}
 
 
 def ssl_context(settings: Mapping[str, Any]) -> ssl.SSLContext:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from connectors.kafka.address import parse_address
-from connectors.kafka.client import Connection, Part, Producer
-from connectors.kafka.contact import Contact
+from connectors.kafka.client import Part, Producer
+from connectors.kafka.connection import Connection
 from connectors.kafka.messages import CUT, Headers, Messages
 from connectors.kafka.opening import open_producer
 from connectors.kafka.options import sink_options
@@ -35,15 +35,8 @@ class KafkaSink:
         if len(parsed.topics) > 1:
             raise ConfigError(f"kafka sink: expected one topic, got {' and '.join(parsed.topics)}")
         self._topic = parsed.topics[0]
-        settings = context.settings
-        connection = Connection(parsed.servers, settings, context.notice)
-        connection.warn()
-        self._contact = contact = Contact(
-            connection.name,
-            settings.get("connect_timeout", 30.0),
-            settings.get("give_up_after", 300.0),
-            context.notice,
-        )
+        connection = Connection(parsed.servers, context.settings, context.notice)
+        self._contact = contact = connection.contact()
         self._producer = contact.retry(
             lambda: open_producer(connection, self._options, contact.patience(), contact), _PAUSE
         )
@@ -118,7 +111,7 @@ class KafkaSink:
         return max(int(position["offset"]), self._written.get(key, 0))
 
     def _begun(self) -> Producer:
-        if self._options.transaction is not None and not self._in_transaction:
+        if self._options.transactional is not None and not self._in_transaction:
             self._producer.begin()
             self._in_transaction = True
         return self._producer

@@ -8,8 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 from connectors.kafka.address import parse_address
-from connectors.kafka.client import Connection, Consumer, Part
-from connectors.kafka.contact import Contact
+from connectors.kafka.client import Consumer, Part
+from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
 from connectors.kafka.messages import Messages, beginning
 from connectors.kafka.opening import open_consumer
@@ -46,24 +46,13 @@ class KafkaSource:
 
     def __init__(self, address: str, context: SourceContext) -> None:
         self._address, self._options = parse_address(address), source_options(context.options)
-        settings = context.settings
-        self._connection = Connection(self._address.servers, settings, context.notice, context.max_record_bytes)
-        self._connection.warn()
         self._context = context
-        self._contact = Contact(
-            self._connection.name,
-            settings.get("connect_timeout", 30.0),
-            settings.get("give_up_after", 300.0),
-            context.notice,
+        self._connection = connection = Connection(
+            self._address.servers, context.settings, context.notice, context.max_record_bytes
         )
+        self._contact = connection.contact()
         self._consumer: Consumer | None = None
-        self._start = StartOffsets(
-            self._address.topics,
-            self._options,
-            context.positions,
-            settings.get("connect_timeout", 30.0),
-            context.notice,
-        )
+        self._start = StartOffsets(self._address.topics, self._options, context, connection.connect_timeout)
         self._poll_limit = PollLimit(self._options.max_poll_interval_ms / 1000)
         self._waiting: deque[Messages] = deque()
         self._started = False
@@ -122,7 +111,7 @@ class KafkaSource:
     @property
     def shared(self) -> bool:
         """See `streamlin.events.Source`."""
-        return self._options.shared
+        return self._options.is_shared
 
     def extent(self) -> dict[str, tuple[int, int]]:
         """See `streamlin.events.Source`."""
@@ -190,7 +179,7 @@ class KafkaSource:
             if not self._start.all_exist(self._consumer):
                 return False
             self._ids = {topic: self._consumer.topic_id(topic) for topic in self._address.topics}
-            if self._options.shared:
+            if self._options.is_shared:
                 self._consumer.subscribe(self._address.topics, self)
             else:
                 self._take_all(self._consumer)
@@ -212,7 +201,7 @@ class KafkaSource:
         self._highs |= ends
         if self._started:
             offsets = consumer.positions(sorted(self._owned)) | offsets
-        elif self._options.stop_at_end:
+        elif self._options.stop:
             self._ends = ends
         consumer.assign(offsets)
         self._owned |= set(new)
@@ -238,7 +227,7 @@ class KafkaSource:
         try:
             pieces = consumer.poll(limit, _PAUSE)
             few = 0 < sum(map(len, pieces)) < limit
-            self._gather_until = time.monotonic() + self._options.batch_wait if few else 0.0
+            self._gather_until = time.monotonic() + self._options.max_batch_wait_ms / 1000 if few else 0.0
         except OffsetGoneError:
             self._fall_behind(consumer)
             return
@@ -251,7 +240,7 @@ class KafkaSource:
 
     def _until_end(self, piece: Messages) -> list[Messages]:
         """With stop=end, the part of a piece before the end that its partition had at the start."""
-        if not self._options.stop_at_end:
+        if not self._options.stop:
             return [piece]
         count = int(np.searchsorted(piece.offsets, self._ends[piece.topic, piece.partition]))
         return [piece.between(0, count)] if count else []
@@ -259,8 +248,8 @@ class KafkaSource:
     def _fall_behind(self, consumer: Consumer) -> None:
         """A position cannot be read any more: continue where there are records, if gaps are accepted."""
         self._check_ids(consumer)
-        owned = sorted(self._owned)
-        offsets, lost = self._start.after_gap(consumer, consumer.positions(owned))
+        positions = consumer.positions(sorted(self._owned))
+        offsets, lost = self._start.in_range(positions, consumer.extents(list(positions)))
         consumer.assign(offsets)
         self._began({part: offsets[part] for part in lost}, lost)
 
@@ -279,14 +268,14 @@ class KafkaSource:
         else:
             self._highs |= consumer.highs()
         self._measure(consumer)
-        if not self._options.shared and not self._options.stop_at_end and now >= self._next_partitions:
+        if not self._options.is_shared and not self._options.stop and now >= self._next_partitions:
             self._next_partitions = now + _NEW_PARTITIONS_EVERY
             self._take_all(consumer)
 
     def _measure(self, consumer: Consumer) -> None:
         """Where partitions began and end. Markers of transactions at the end do not count as waiting."""
         parts, at_end = sorted(self._owned), set()
-        if not self._options.shared and not self._waiting:
+        if not self._options.is_shared and not self._waiting:
             at_end = {part for part, at in consumer.positions(parts).items() if at >= self._highs.get(part, 0)}
         begins = {part: self._begun.get(part, 0) for part in parts}
         self._extent = {
@@ -310,7 +299,7 @@ class KafkaSource:
 
     def _finished(self) -> bool:
         """With stop=end: whether every partition is read up to where it ended at the start."""
-        if not self._options.stop_at_end or not self._started or self._consumer is None or self._waiting:
+        if not self._options.stop or not self._started or self._consumer is None or self._waiting:
             return False
         positions = self._consumer.positions(list(self._ends))
         return all(positions[part] >= end for part, end in self._ends.items())

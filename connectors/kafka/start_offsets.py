@@ -1,14 +1,12 @@
 """Where reading begins in each partition."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from connectors.kafka.client import Consumer, Extent, Part
 from connectors.kafka.options import SourceOptions
 from streamlin.errors import ConnectorError
-from streamlin.events import Position
-
-_CONTINUE = "on_gap=continue continues without them"
+from streamlin.events import Position, SourceContext
 
 
 class StartOffsets:
@@ -16,20 +14,13 @@ class StartOffsets:
 
     If the group shares the partitions: the later of the checkpoint's and the group's.
 
-    positions : key of a part -> position, from the checkpoint.
+    context : has the checkpoint's positions, by the key of a part.
     patience : seconds to wait for a topic.
     """
 
-    def __init__(
-        self,
-        topics: Sequence[str],
-        options: SourceOptions,
-        positions: Mapping[str, Position],
-        patience: float,
-        notice: Callable[[str], None],
-    ) -> None:
-        self._topics, self._options, self._notice = topics, options, notice
-        self._positions = dict(positions)
+    def __init__(self, topics: Sequence[str], options: SourceOptions, context: SourceContext, patience: float) -> None:
+        self._topics, self._options, self._notice = topics, options, context.notice
+        self._positions = dict(context.positions)
         self._patience, self._since = patience, 0.0
 
     def update(self, positions: Mapping[str, Position]) -> None:
@@ -44,8 +35,8 @@ class StartOffsets:
         now = time.monotonic()
         if not self._since:
             self._since = now
-            patience = "" if self._options.wait_for_topic else f" for {self._patience:g} s (kafka.connect_timeout)"
-            self._notice(f"topic '{missing}' does not exist yet; waiting for it{patience}")
+            limit = f" for {self._patience:g} s (kafka.connect_timeout)" if not self._options.wait_for_topic else ""
+            self._notice(f"topic '{missing}' does not exist yet; waiting for it{limit}")
         if now - self._since >= self._patience and not self._options.wait_for_topic:
             raise ConnectorError(f"topic '{missing}' does not exist; wait_for_topic=true waits for it without a limit")
         return False
@@ -64,21 +55,17 @@ class StartOffsets:
         offsets = {part: int(position["offset"]) for part, position in known.items()}
         unknown = [part for part in parts if part not in offsets]
         if self._options.group is not None:
-            asked = parts if self._options.shared else unknown
+            asked = parts if self._options.is_shared else unknown
             for part, offset in consumer.committed(asked).items() if asked else ():
                 offsets[part] = max(offset, offsets.get(part, 0))
         unknown = [part for part in parts if part not in offsets]
         offsets |= {part: extents[part].low for part in unknown} if late else self._first(consumer, unknown, extents)
-        return self._in_range(offsets, extents)
-
-    def after_gap(self, consumer: Consumer, positions: Mapping[Part, int]) -> tuple[dict[Part, int], dict[Part, int]]:
-        """The same for partitions that are being read, some of which cannot be read from their positions."""
-        return self._in_range(positions, consumer.extents(list(positions)))
+        return self.in_range(offsets, extents)
 
     def recreated(self, topic: str) -> None:
         """Handle a topic that has a new id. Raises ConnectorError, unless `on_gap=continue`."""
         found = f"topic '{topic}' was deleted and created again"
-        if not self._options.skip_gaps:
+        if self._options.on_gap == "stop":
             raise ConnectorError(f"{found}; on_gap=continue reads the new one from its beginning")
         self._notice(f"{found}; the new one is read from its beginning")
 
@@ -104,9 +91,10 @@ class StartOffsets:
             return consumer.offsets_at(parts, start.time_ms) if parts else {}
         return {part: extents[part].high if start.where == "latest" else extents[part].low for part in parts}
 
-    def _in_range(
+    def in_range(
         self, offsets: Mapping[Part, int], extents: Mapping[Part, Extent]
     ) -> tuple[dict[Part, int], dict[Part, int]]:
+        """The nearest offsets that have records, and how many records are lost, by partition; raises as `offsets`."""
         found, lost = dict(offsets), {}
         for part, offset in offsets.items():
             low, high = extents[part]
@@ -118,8 +106,8 @@ class StartOffsets:
                 if gone > 0
                 else f"{name(part)} has lost records: it ends at offset {high:,}, reading was to continue at {offset:,}"
             )
-            if not self._options.skip_gaps:
-                raise ConnectorError(f"{problem}; {_CONTINUE}")
+            if self._options.on_gap == "stop":
+                raise ConnectorError(f"{problem}; on_gap=continue continues without them")
             self._notice(problem)
             found[part], lost[part] = (low, gone) if gone > 0 else (high, 0)
         return found, lost

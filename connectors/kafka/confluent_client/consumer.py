@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from connectors.kafka.client import Connection, Extent, Part, Rebalance
+from connectors.kafka.client import Extent, Part, Rebalance
 from connectors.kafka.confluent_client.librdkafka import (
     AWAY,
     GONE,
@@ -20,6 +20,7 @@ from connectors.kafka.confluent_client.librdkafka import (
     parts_of,
     translation,
 )
+from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, UnreachableError
 from connectors.kafka.messages import Fields, Messages, from_records
 

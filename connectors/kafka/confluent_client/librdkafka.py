@@ -9,7 +9,8 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
-from connectors.kafka.client import TOO_LARGE, Connection, Part, check_listening
+from connectors.kafka.client import TOO_LARGE, Part
+from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
 from connectors.kafka.security import for_confluent
 from streamlin.errors import ConfigError, ConnectorError
@@ -38,8 +39,6 @@ AWAY = {
 """Errors that may be gone at the next attempt."""
 _LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
 GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._LOG_TRUNCATION}
-_ALERT = re.compile("SSL routines.*alert")
-"""What the broker reports about our certificate; it comes after the handshake, as an interruption would."""
 _AROUND = re.compile(r"^(?:\w+://\S+: )?(?:SASL authentication error: )?|(?: \(after \d+ms in state .*)?$")
 """Parts of messages that are of no use to users."""
 _REFUSED = {
@@ -59,7 +58,7 @@ class Client:
 
     def note(self, error: Any) -> None:
         """librdkafka's error callback, on the thread that polls."""
-        if error.code() in _REFUSED or error.fatal() or _ALERT.search(error.str()):
+        if error.code() in _REFUSED or error.fatal():
             self._fatal = error
 
     def check(self) -> None:
@@ -78,7 +77,7 @@ class Client:
 
     def reach(self, handle: Any, seconds: float) -> None:
         """Return once a broker has answered. `handle` is a consumer, producer or admin client."""
-        check_listening(self._connection.servers)
+        self._connection.check()
         deadline = time.monotonic() + seconds
         while True:
             try:

@@ -1,7 +1,7 @@
 """Writing with confluent-kafka."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -9,8 +9,9 @@ import numpy as np
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from numpy.typing import NDArray
 
-from connectors.kafka.client import Connection, Part
+from connectors.kafka.client import Part
 from connectors.kafka.confluent_client.librdkafka import SECONDS, Client, common, create, describe
+from connectors.kafka.connection import Connection
 from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.messages import Headers
 from connectors.kafka.options import SinkOptions
@@ -36,7 +37,7 @@ class ConfluentProducer(Client):
         self._failure: Any = None
         self._group: Any = None
         self.reach(self._producer, seconds)
-        if options.transaction is not None:
+        if options.transactional is not None:
             self._step(self._producer.init_transactions)
 
     def send(self, topic: str, keys: Sequence[str], lines: memoryview, bounds: NDArray[np.int64]) -> None:
@@ -61,17 +62,13 @@ class ConfluentProducer(Client):
 
     def group_offsets(self, group: str) -> dict[Part, int]:
         # An admin client could list them, but crashes in librdkafka while the group's coordinator is being elected.
-        consumer = create(Consumer, common(self._connection) | {"group.id": group}, self.note)
-        try:
-            with self.translated():
-                topics = consumer.list_topics(timeout=SECONDS).topics
-                parts = [TopicPartition(name, number) for name in topics for number in topics[name].partitions]
-                found = consumer.committed(parts, SECONDS) if parts else []
-                for one in found:
-                    if one.error is not None:
-                        raise KafkaException(one.error)
-        finally:
-            consumer.close()
+        with self._consumer_of(group) as consumer, self.translated():
+            topics = consumer.list_topics(timeout=SECONDS).topics
+            parts = [TopicPartition(name, number) for name in topics for number in topics[name].partitions]
+            found = consumer.committed(parts, SECONDS) if parts else []
+            for one in found:
+                if one.error is not None:
+                    raise KafkaException(one.error)
         return {(one.topic, one.partition): one.offset for one in found if one.offset >= 0}
 
     def begin(self) -> None:
@@ -82,7 +79,8 @@ class ConfluentProducer(Client):
         if positions:
             offsets = [TopicPartition(*part, offset) for part, offset in positions.items()]
             if self._group is None:
-                self._group = self._metadata_of(group)
+                with self._consumer_of(group) as consumer:
+                    self._group = consumer.consumer_group_metadata()
             self._step(self._producer.send_offsets_to_transaction, offsets, self._group)
         self._step(self._producer.commit_transaction)
         self.serve()
@@ -92,11 +90,12 @@ class ConfluentProducer(Client):
             self._producer.purge()
             self._producer.flush(0.1)
 
-    def _metadata_of(self, group: str) -> Any:
-        """A group's name as a transaction takes it, for a producer that is not a member of the group."""
+    @contextmanager
+    def _consumer_of(self, group: str) -> Iterator[Any]:
+        """A consumer that names the group without being a member of it."""
         consumer = create(Consumer, common(self._connection) | {"group.id": group}, self.note)
         try:
-            return consumer.consumer_group_metadata()
+            yield consumer
         finally:
             consumer.close()
 

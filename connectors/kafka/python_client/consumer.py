@@ -11,7 +11,8 @@ import kafka.errors as errors
 from kafka import KafkaConsumer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
-from connectors.kafka.client import Connection, Extent, Part, Rebalance
+from connectors.kafka.client import Extent, Part, Rebalance
+from connectors.kafka.connection import Connection
 from connectors.kafka.errors import RebalancingError
 from connectors.kafka.messages import Fields, Messages, from_records
 from connectors.kafka.python_client.connections import Client

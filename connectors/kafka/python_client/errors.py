@@ -12,9 +12,7 @@ from connectors.kafka.errors import OffsetGoneError, UnreachableError
 from streamlin.errors import ConfigError, ConnectorError
 
 _CLASSES = re.compile(r"^(?:\[Error \w+\] )?(?:\w+Error(?:: |$))*")
-_PACKAGES = {"snappy": "python-snappy", "lz4": "lz4", "zstd": "zstandard"}
-"""Compressions that kafka-python leaves to other packages."""
-
+_INSTALL = "pip install 'kafka-python[lz4,snappy,zstd]'"
 _NOT_UTF8 = "a header's name is not UTF-8, which kafka-python can't read; client=confluent can"
 
 
@@ -30,7 +28,7 @@ def translated(name: str) -> Iterator[None]:
             raise ConnectorError(_NOT_UTF8) from None
         raise ConnectorError(f"the brokers at {name} sent a damaged record: {describe(error)}") from None
     except errors.UnsupportedCodecError as error:
-        raise ConnectorError(_unreadable(describe(error))) from None
+        raise ConnectorError(f"messages are compressed: {describe(error)}: {_INSTALL}") from None
     except errors.RetriableError as error:
         raise UnreachableError(f"the brokers at {name} don't answer: {describe(error)}") from None
     except errors.KafkaError as error:
@@ -46,15 +44,5 @@ def describe(error: BaseException) -> str:
 
 def check_compression(name: str) -> None:
     """Raises ConfigError if the package for a sink's compression is missing."""
-    if name in _PACKAGES and not getattr(kafka.codec, f"has_{name}")():
-        raise ConfigError(f"kafka sink: compression={name}{_needs(name)}")
-
-
-def _unreadable(message: str) -> str:
-    """Names the package that is missing, given kafka-python's `Libraries for lz4 …`."""
-    name = next((name for name in _PACKAGES if name in message), None)
-    return message if name is None else f"messages are compressed with {name}, which{_needs(name)}"
-
-
-def _needs(name: str) -> str:
-    return f" needs the package {_PACKAGES[name]}: pip install {_PACKAGES[name]}"
+    if name != "none" and not getattr(kafka.codec, f"has_{name}")():
+        raise ConfigError(f"kafka sink: compression={name} needs another package: {_INSTALL}")

@@ -12,7 +12,8 @@ from kafka import ConsumerGroupMetadata, KafkaAdminClient, KafkaProducer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from numpy.typing import NDArray
 
-from connectors.kafka.client import Connection, Part
+from connectors.kafka.client import Part
+from connectors.kafka.connection import Connection
 from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.messages import Headers
 from connectors.kafka.python_client.errors import describe, translated
@@ -70,9 +71,7 @@ class PythonProducer:
 
     def flush(self) -> None:
         while self._sent:
-            before = len(self._sent)
-            self._producer.flush(SLICE)
-            self._hear(before)
+            self._wait(self._producer.flush)
 
     def serve(self) -> None:
         while self._sent and self._sent[0][1].is_done:
@@ -116,13 +115,13 @@ class PythonProducer:
     def _wait_for_room(self) -> None:
         self.serve()
         while self._bytes > _UNACKNOWLEDGED_BYTES:
-            before, (_, next_one) = len(self._sent), self._sent[0]
-            with suppress(errors.KafkaError):  # not yet; or never, which `serve` tells
-                next_one.get(SLICE)
-            self._hear(before)
+            self._wait(self._sent[0][1].get)
 
-    def _hear(self, before: int) -> None:
-        """Report whether messages were acknowledged. before : how many were not."""
+    def _wait(self, wait: Callable[[float], Any]) -> None:
+        """Wait for messages to be acknowledged, and report whether some were."""
+        before = len(self._sent)
+        with suppress(errors.KafkaError):  # not yet; or never, which `serve` tells
+            wait(SLICE)
         self.serve()
         if len(self._sent) < before:
             self._contact.answered()

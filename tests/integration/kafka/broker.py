@@ -1,4 +1,4 @@
-"""Topics, records and offsets of a broker, by the fastest client: what tests prepare and look at."""
+"""Topics, records and offsets of a broker, for tests, with the fastest client."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +15,13 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 PATIENCE = 30.0
-"""Seconds after which an answer that has not come never will."""
+"""Seconds after which no answer is expected any more."""
 
 Headers = Sequence[tuple[str, bytes | None]]
 
 
 class Sent(NamedTuple):
-    """A record to produce; a plain tuple will do."""
+    """A record to produce; a plain tuple works too."""
 
     key: bytes | None
     value: bytes | None
@@ -86,7 +86,7 @@ def _send(producer: Producer, topic: str, sent: Sent, failed: list[KafkaError]) 
 
 
 def delete_records(address: str, topic: str, before: Mapping[int, int]) -> None:
-    """Drop what is before an offset, by partition."""
+    """Delete the records before an offset, by partition."""
     ends = [TopicPartition(topic, partition, offset) for partition, offset in before.items()]
     admin = _admin(address)
     for future in admin.delete_records(ends, request_timeout=PATIENCE).values():
@@ -138,7 +138,7 @@ def committed(address: str, group: str, topic: str) -> dict[int, int]:
 
 
 def _admin(address: str) -> AdminClient:
-    """To be kept while an answer is awaited: without it there is none."""
+    """Keep a reference to it while an answer is awaited; otherwise no answer comes."""
     return AdminClient(_client(address))
 
 

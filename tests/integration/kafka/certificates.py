@@ -1,4 +1,4 @@
-"""An authority of our own and what it signs, made by openssl as PEM files."""
+"""A certificate authority and the certificates that it signs, made by openssl as PEM files."""
 
 import subprocess
 from pathlib import Path
@@ -30,7 +30,7 @@ class Certified(NamedTuple):
 
 
 def authority(folder: Path, name: str) -> Certified:
-    """Who signs."""
+    """A certificate authority."""
     return _made(folder, name, "authority")
 
 

@@ -20,7 +20,7 @@ _NUMBERS = itertools.count()
 
 
 class Topics(Protocol):
-    """Makes a topic that nobody has used; its name."""
+    """Makes a new topic and returns its name."""
 
     def __call__(self, partitions: int = 1, config: dict[str, str] | None = None) -> str: ...
 

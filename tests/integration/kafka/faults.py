@@ -57,7 +57,7 @@ class Countdown:
 
 
 def watch(point: str, when: str, reached: Callable[[], None]) -> None:
-    """Have `reached` called before, or after, every call of what stands at a point."""
+    """Have `reached` called before or after every call of the function at a point."""
     owner, name = POINTS[point]
     called = getattr(owner, name)
 
@@ -73,7 +73,7 @@ def watch(point: str, when: str, reached: Callable[[], None]) -> None:
 
 
 class Torn:
-    """A file, of which every write reaches the disk in two halves."""
+    """A file whose writes reach the disk in two halves."""
 
     def __init__(self, file: Any, between: Callable[[], None]) -> None:
         self._file, self._between = file, between
@@ -93,7 +93,7 @@ def tear(reached: Callable[[], None]) -> None:
 
 
 def run(point: str, when: str, n: int, action: str, file: str, *arguments: str) -> None:
-    """Be the process."""
+    """Run the command in this process."""
     os.write(1, b"%d\n" % os.getpid())
     told, output = os.dup(1), os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for number in 1, 2:

@@ -1,4 +1,4 @@
-"""A run over a topic that is killed again and again: at moments that chance picks, and at points of the program."""
+"""A run over a topic that is killed repeatedly: at random moments, and at given points of the program."""
 
 import json
 import os
@@ -26,7 +26,7 @@ _ANY_TIME = ("learn", "before")
 
 
 def points(chance: random.Random, without: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Where to kill, for ever: every second time any moment, else each point of the program in turn."""
+    """Where to kill, without end: random moments in turn with each point of the program."""
     named = [(point, when) for point in faults.POINTS for when in ("before", "after") if point not in without]
     named.append(("write", "between"))
     chance.shuffle(named)
@@ -66,7 +66,7 @@ class Processes:
         self._newest = int(self.line())
 
     def line(self) -> bytes:
-        """What it says next."""
+        """Its next line."""
         assert self._program.stdout is not None
         assert self.says_something(PATIENCE), "nothing happens"
         return self._program.stdout.readline()
@@ -101,14 +101,14 @@ class Killing:
         self._points = points(self._chance, without)
 
     def repeat(self, times: int) -> None:
-        """Kill it so many times, at places all over the topic, and often soon after the start."""
+        """Kill it `times` times, all over the topic, and often soon after the start."""
         with Processes() as processes:
             for left in range(times, 0, -1):
                 share = (self._records - self._dealt_with()) // left
                 self._once(processes, min(share, _SOON) if self._chance.random() < 0.5 else share)
 
     def _once(self, processes: Processes, share: int) -> None:
-        """Kill it once, when it has dealt with some share of the records, or a bit less or more."""
+        """Kill it once, after about `share` more records."""
         point = next(self._points)
         any_time = point == _ANY_TIME
         most = share // (2 * BATCH) if any_time else share // EVERY

@@ -1,4 +1,4 @@
-"""Kafka sources, polled without a run around them; and messages by hand."""
+"""Kafka sources that are polled without a run, and messages made by hand."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from streamlin.formats.framing import Lines
 from tests.integration.kafka.broker import PATIENCE
 
 _QUICK = {"kafka-python": {"client.fetch_max_wait_ms": "20"}, "confluent": {"client.fetch.wait.max.ms": "20"}}
-"""A fetch where there is nothing comes back soon: then librdkafka says that a partition ends."""
+"""An empty fetch returns soon: then librdkafka reports the end of a partition."""
 
 
 def opened(
@@ -45,7 +45,7 @@ def polled(source: KafkaSource, limit: int = 1000) -> list[Messages]:
 
 
 def awaited(source: KafkaSource, count: int) -> list[Messages]:
-    """The next so many messages, at least."""
+    """At least `count` further messages."""
     found: list[Any] = []
     deadline = time.monotonic() + PATIENCE
     while sum(map(len, found)) < count:
@@ -60,7 +60,7 @@ def values(found: Iterable[Messages]) -> list[bytes]:
 
 
 def positions(found: Iterable[Messages]) -> dict[str, Position]:
-    """Where each partition goes on."""
+    """Where each partition resumes."""
     return {records.key: records.position(len(records)) for records in found}
 
 
@@ -83,7 +83,7 @@ class Transactions:
         self._producer.abort_transaction(PATIENCE)
 
     def begin(self, *values: bytes) -> None:
-        """Send them in a transaction that goes on."""
+        """Send them in a transaction that stays open."""
         self._producer.begin_transaction()
         for value in values:
             self._producer.produce(self._topic, value, partition=0)
@@ -91,7 +91,7 @@ class Transactions:
 
 
 def produce_at(address: str, topic: str, messages: Sequence[tuple[int, bytes]]) -> None:
-    """Messages, each with the time (ms) it says it is of."""
+    """Messages, each with its time (ms)."""
     producer = Producer({"bootstrap.servers": address, "log_level": 0})
     for time_ms, value in messages:
         producer.produce(topic, value, partition=0, timestamp=time_ms)

@@ -1,4 +1,4 @@
-"""Both client libraries, with whatever a listener asks for: each reads one topic."""
+"""Both client libraries, with the credentials of a listener: each reads one topic."""
 
 import base64
 import gc
@@ -20,11 +20,11 @@ with warnings.catch_warnings():
     from kafka.net.sasl.oauth import AbstractTokenProvider
 
 Done = Callable[[list[bytes]], bool]
-"""Told what was read so far, says whether that is enough."""
+"""Whether the values read so far are enough."""
 
 
 class Shown(NamedTuple):
-    """What a client shows at the door; `mechanism` is empty where nobody is asked for a name."""
+    """The credentials of a client; `mechanism` is empty for a listener without SASL."""
 
     listener: str
     mechanism: str = ""
@@ -41,14 +41,14 @@ class Shown(NamedTuple):
 
 
 def token(user: str, expires: float) -> str:
-    """A token that nobody signed."""
+    """An unsigned token."""
     parts: list[dict[str, Any]] = [{"alg": "none"}, {"sub": user, "iat": int(time.time()), "exp": int(expires)}]
     encoded = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts]
     return ".".join([*encoded, ""])
 
 
 class Token(AbstractTokenProvider):  # type: ignore[misc]
-    """The way kafka-python wants it."""
+    """As kafka-python requires it."""
 
     def __init__(self, token: str) -> None:
         self._token = token

@@ -21,7 +21,7 @@ RECORDS = [(b"k", b"%d" % number, [("h", b"x")], number % 3) for number in range
 
 
 def command(*arguments: object, code: int = 0, **env: str) -> str:
-    """Run the script; what it prints. `env` replaces variables of the environment."""
+    """Run the script and return its output. `env` replaces variables of the environment."""
     done = subprocess.run(
         [sys.executable, "-m", "deploy.kafka.command", *map(str, arguments)],
         cwd=ROOT,
@@ -36,7 +36,7 @@ def command(*arguments: object, code: int = 0, **env: str) -> str:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process has not ended; one that nobody has waited for yet has."""
+    """Whether a process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
     except OSError:
@@ -45,7 +45,7 @@ def runs(pid: int) -> bool:
 
 @pytest.fixture
 def notes(tmp_path: Path, kafka_library: Path) -> Iterator[Path]:
-    """Where the script keeps what runs; it is stopped afterwards."""
+    """The folder with the script's notes of running brokers; they are stopped afterwards."""
     yield tmp_path / "notes"
     command("stop", "--notes", tmp_path / "notes")
 
@@ -78,8 +78,8 @@ def test_script(notes: Path, tmp_path: Path) -> None:
     assert command("stop", "--notes", notes) == "Kafka does not run\n"
 
 
-def test_stop_spares_a_process_that_got_the_number(notes: Path, tmp_path: Path) -> None:
-    """A broker that died without a word, its number now someone else's: nobody is killed, its data goes."""
+def test_stop_spares_a_process_that_reuses_the_pid(notes: Path, tmp_path: Path) -> None:
+    """After a broker died, another process has its pid: that is not killed, and the broker's data is removed."""
     folder = tmp_path / "left"
     (folder / "data").mkdir(parents=True)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
@@ -94,7 +94,7 @@ def test_stop_spares_a_process_that_got_the_number(notes: Path, tmp_path: Path) 
 
 
 def test_a_start_that_fails_shows_the_log(tmp_path: Path, kafka_library: Path) -> None:
-    """The reason is among the last lines of the log; nothing goes on running."""
+    """The reason is among the last lines of the log; no process is left."""
     broker = Broker(tmp_path / "kafka")
     (tmp_path / "kafka" / "data").mkdir(parents=True)  # it looks prepared, and is not
     with pytest.raises(BrokerError, match=r"(?s)did not start.*meta\.properties"):
@@ -104,7 +104,7 @@ def test_a_start_that_fails_shows_the_log(tmp_path: Path, kafka_library: Path) -
 
 
 def test_a_taken_port(broker: Broker, tmp_path: Path) -> None:
-    """Nobody takes another broker for the one that did not start."""
+    """Another broker is not taken for the one that did not start."""
     port = int(broker.address.rpartition(":")[2])
     second = Broker(tmp_path / "kafka", port=port)
     with pytest.raises(BrokerError, match=f"port {port} already"):
@@ -129,8 +129,8 @@ def test_records_survive_a_kill(tmp_path: Path, kafka_library: Path) -> None:
         broker.stop()
 
 
-def test_a_broker_ends_with_who_started_it(tmp_path: Path, kafka_library: Path) -> None:
-    """Even if that was killed."""
+def test_a_broker_ends_with_its_parent_process(tmp_path: Path, kafka_library: Path) -> None:
+    """Even if the parent was killed."""
     code = f"""
 from pathlib import Path
 from deploy.kafka.broker import Broker

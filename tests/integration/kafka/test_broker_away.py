@@ -1,4 +1,4 @@
-"""A broker that is killed, stopped, late, or gone for good: a run waits for it, says so, and loses nothing."""
+"""A broker that is killed, stopped, late, or gone for good: a run waits for it, reports it, and loses nothing."""
 
 import json
 import signal
@@ -37,7 +37,7 @@ LITTLE = {
 
 
 class Mortal(NamedTuple):
-    """A broker that may be killed, with EVENTS in TOPIC, and what a run leaves that has all of them in one go."""
+    """A broker that may be killed, with EVENTS in TOPIC, and the results of a run that read them without a break."""
 
     broker: Broker
     predictions: bytes
@@ -86,7 +86,7 @@ class Run:
             return start(*self.arguments(options, *more), stderr=said, stdout=subprocess.DEVNULL)
 
     def finish(self, process: "subprocess.Popen[bytes]") -> tuple[int, str]:
-        """Exit code, and what it said."""
+        """Exit code and standard error."""
         code = process.wait(PATIENCE)
         assert "Traceback" not in self.said.read_text()
         return code, self.said.read_text()
@@ -102,9 +102,9 @@ class Run:
         assert_same_state(self.state, self.mortal.state, places=self.read is None)
 
 
-def test_killed_and_started_again(mortal: Mortal, tmp_path: Path) -> None:
-    """In the middle of runs that read and write, with transactions and without: they say that the broker is away, and
-    go on when it is back. In transactions every prediction comes once."""
+def test_runs_continue_when_a_killed_broker_returns(mortal: Mortal, tmp_path: Path) -> None:
+    """Runs that read and write, with transactions and without, report that the broker is away, and continue when it
+    is back. With transactions every prediction comes once."""
     address, half = mortal.broker.address, EVENTS // 2
     create_topic(address, "growing")
     produce(address, "growing", VALUES[:half], batch_num_messages=100)
@@ -136,7 +136,7 @@ def test_killed_and_started_again(mortal: Mortal, tmp_path: Path) -> None:
 
 
 def test_a_transaction_that_begins_without_a_broker(mortal: Mortal, client: str) -> None:
-    """Its first request finds none, and is not forgotten: with the broker, all of the transaction is there."""
+    """Its first request is not lost: once the broker is back, the whole transaction is committed."""
     address, topic = mortal.broker.address, f"early-{client}"
     create_topic(address, topic)
     options = {"client": client, "transactional": topic, "group": topic}
@@ -158,9 +158,9 @@ def test_a_transaction_that_begins_without_a_broker(mortal: Mortal, client: str)
     assert [found.value for found in read_all(address, topic)] == [b"before", b"without"]
 
 
-def test_away_for_too_long(mortal: Mortal, tmp_path: Path) -> None:
-    """After kafka.give_up_after the run ends, with all that it learned in its checkpoint. Without a broker none can
-    start; one that comes in time is waited for, and the run goes on as if nothing had been."""
+def test_a_run_ends_after_give_up_after(mortal: Mortal, tmp_path: Path) -> None:
+    """The checkpoint has all that was learned. A run without a broker does not start; if the broker comes in time,
+    the run gives the same results as without the wait."""
     runs = [Run(mortal, client, tmp_path) for client in CLIENTS]
     late = [Run(mortal, client, tmp_path / "late") for client in CLIENTS]
     impatient = ("--set", "kafka.give_up_after=2", "--set", "kafka.connect_timeout=1")

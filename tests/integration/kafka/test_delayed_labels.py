@@ -11,7 +11,7 @@ from tests.integration.streams import real_events
 
 
 def test_labels_by_key(broker: Broker, topic: Topics, tmp_path: Path, data: Path, client: str) -> None:
-    """In two steps, so that labels find texts from before a restart; those of no text wait, and one is none."""
+    """In two runs, so that labels find texts from before a restart; labels without a text wait, one is null."""
     texts, labels, out = topic(2), topic(), topic()
     events = real_events(data / "sms-spam.jsonl.gz", 300)
     keys = [event["id"].encode() for event in events]

@@ -1,4 +1,4 @@
-"""What messages say beside their values, and values that are none: from the topic to report and predictions."""
+"""Keys, headers and times of messages, and messages without a value: from the topic to report and predictions."""
 
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from tests.integration.kafka.runs import ran, url
 from tests.integration.streams import json_lines
 
 
-def test_a_text_with_all_else_around_it(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
-    """Label, id and fields to slice by from headers, key and partition; a key need be no text, and may be missing."""
+def test_keys_and_headers_become_fields(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """Label, id and extra fields come from headers, key and partition; a key may be binary or missing."""
     name, out = topic(2), tmp_path / "out.jsonl"
     good, bad = ("label", b"good"), ("label", b"bad")
     messages = [
@@ -44,7 +44,7 @@ def test_a_text_with_all_else_around_it(broker: Broker, topic: Topics, tmp_path:
 
 
 def test_a_field_of_the_value_comes_first(broker: Broker, topic: Topics, client: str) -> None:
-    """And a message that has none of its own is called by where it is."""
+    """A message without an id is named by its position."""
     name = topic()
     values = [
         b'{"text": "a", "key": "own", "headers": {"label": "mine"}}',
@@ -63,7 +63,7 @@ def read(broker: Broker, topic: str, client: str) -> list[Messages]:
     return [records for records in polled(opened(broker.address, topic, client=client, stop="end")) if len(records)]
 
 
-def test_cells_of_which_the_columns_are_named(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+def test_csv_messages_with_named_columns(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
     """A message is a line; a field of quotes may have line feeds."""
     name, out = topic(), tmp_path / "out.jsonl"
     values = [b'good,"a fine, fine\nfilm",1', b"bad,a dull film,2", b"too,few"]
@@ -75,8 +75,10 @@ def test_cells_of_which_the_columns_are_named(broker: Broker, topic: Topics, tmp
     assert f"dead letter at {name}/0/2: " in done.err
 
 
-def test_messages_that_are_no_events(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
-    """A null is a tombstone, counted and passed over; an empty value is a mistake. After a resume counting goes on."""
+def test_tombstones_are_counted_and_empty_values_are_errors(
+    broker: Broker, topic: Topics, tmp_path: Path, client: str
+) -> None:
+    """A null is a tombstone, counted and skipped; an empty value is a dead letter; a resumed run counts on."""
     name, state = topic(), tmp_path / "state"
     good = b'{"text": "a", "label": "l"}'
     produce(broker.address, name, [(b"k", value) for value in (None, good, None, b"", good, None)])
@@ -88,8 +90,10 @@ def test_messages_that_are_no_events(broker: Broker, topic: Topics, tmp_path: Pa
     assert done.out.startswith("2 events · 1 label · 1 dead letter · 3 tombstones · lag 0 · ")
 
 
-def test_nothing_but_tombstones(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
-    """They are not read again after a resume."""
+def test_tombstones_are_not_read_again_after_a_resume(
+    broker: Broker, topic: Topics, tmp_path: Path, client: str
+) -> None:
+    """In a topic that has nothing else."""
     name, state = topic(), tmp_path / "state"
     produce(broker.address, name, [(b"k", None)] * 2000)
     for _ in range(2):

@@ -34,11 +34,11 @@ KILLS = int(os.environ.get("SOAK_KILLS", "0"))
 PARTITIONS = 4
 QUICK = ("--set", "features.words.ngrams=[1, 1]", "--learner", "naive_bayes")
 ORDERED = (*QUICK, "--learner", "logistic_regression")
-"""What the second one learns depends on the order of the events."""
+"""The second learner depends on the order of the events."""
 
 
 class Stream(NamedTuple):
-    """A topic, and what an uninterrupted run over it leaves: its predictions, its report, its checkpoint."""
+    """A topic, and the predictions, report and checkpoint of an uninterrupted run over it."""
 
     topic: str
     predictions: list[bytes]
@@ -47,7 +47,7 @@ class Stream(NamedTuple):
 
 
 def mixed(n: int) -> Iterable[bytes | None]:
-    """Events of four labels, and everything else there is in a topic."""
+    """Events of four labels, and every other kind of message."""
     for i in range(n):
         event: dict[str, Any] = {"id": f"e{i}", "text": f"word{i * i % 101} word{i % 7} word{i // 50}", "label": i % 4}
         if i % 13 == 5:
@@ -102,7 +102,7 @@ def test_killed_at_any_moment(stream: Stream, broker: Broker, topic: Topics, tmp
     together(*(partial(killed, client, topic()) for client in CLIENTS))
 
 
-def test_where_it_began_is_in_a_checkpoint(client: str, broker: Broker, topic: Topics, tmp_path: Path) -> None:
+def test_a_checkpoint_has_where_reading_began(client: str, broker: Broker, topic: Topics, tmp_path: Path) -> None:
     """Before the first event is learned; `start=latest` would begin somewhere else the next time."""
     read, output, old = topic(), topic(), 3
     source = f"kafka://{broker.address}/{read}?client={client}&start=latest"
@@ -182,7 +182,7 @@ def test_each_event_is_learned_once(
 
 
 def test_offsets_of_transactions_never_go_back(client: str, broker: Broker, topic: Topics) -> None:
-    """After a crash reading goes back to the checkpoint; but what was sent stays sent."""
+    """After a crash reading goes back to the checkpoint, but the lines that were sent stay sent."""
     read, output = topic(), topic()
     options = {"client": client, "group": output, "transactional": output}
     for before, offset, after in [({}, 10, 10), ({0: 10}, 5, 10), ({0: 10}, 12, 12)]:
@@ -194,7 +194,7 @@ def test_offsets_of_transactions_never_go_back(client: str, broker: Broker, topi
 
 
 def test_transactions_and_shared_partitions(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """Offsets are committed before the checkpoint is written; a group would go on behind what a crash has undone."""
+    """Offsets are committed before the checkpoint is written: after a crash a group would skip events."""
     source = f"kafka://{broker.address}/{topic()}?group=g&assignment=group"
     sink = f"kafka://{broker.address}/{topic()}?group=g&transactional=t"
     line = refused("run", source, "--predictions", sink, "--checkpoint", tmp_path)

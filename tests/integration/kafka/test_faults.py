@@ -1,4 +1,4 @@
-"""What a topic and a disk do to a run: none of it costs an event, a position, or a clear word."""
+"""Faults of topics and disks: a run loses no event and no position, and reports each of them clearly."""
 
 import json
 import re
@@ -39,7 +39,7 @@ QUICK = ("--set", "features.words.ngrams=[1, 1]", "--learner", "naive_bayes")
 
 
 def notices(done: Done) -> list[str]:
-    """What was said, but for how far the run was."""
+    """The lines on standard error, without those of progress."""
     return [line for line in done.err.splitlines() if not PROGRESS.match(line)]
 
 
@@ -77,7 +77,7 @@ class Run:
         return [(found.key or b"").decode() for found in read_all(self.broker.address, self.predictions)]
 
     def offset(self) -> int:
-        """Where the checkpoint goes on in partition 0."""
+        """Where reading resumes in partition 0, from the checkpoint."""
         _, state = load(self.state)
         (places,) = state["positions"].values()
         return int(places[f"{self.topic}/0"]["offset"])
@@ -87,8 +87,8 @@ def ids(*numbers: int) -> list[str]:
     return [f"e{i}" for i in numbers]
 
 
-def test_poison_first_and_in_the_middle(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """Dead letters go whole to their topic, and tell what they are; all else is predicted."""
+def test_unreadable_messages_become_dead_letters(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """At the start and in the middle of a topic; dead letters are whole, with headers; all else is predicted."""
     poison = {0: b"\xff\x00", 3: b"", 4: b'{"text": 1}'}
     read = topic()
     records = [(b"k%d" % i, poison.get(i, good(i)), [("from", b"test"), ("empty", None)]) for i in range(7)]
@@ -116,8 +116,8 @@ def test_poison_first_and_in_the_middle(broker: Broker, topic: Topics, tmp_path:
     with_both(check)
 
 
-def test_a_thousand_poison_messages_in_a_row(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """They end the run, and what came before is in the checkpoint; unless more of them are put up with."""
+def test_a_thousand_unreadable_messages_in_a_row_end_the_run(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """The checkpoint has what came before; with a higher limit the run continues."""
     read = topic()
     produce(broker.address, read, [(None, good(i) if i < 5 or i >= 1005 else b"poison") for i in range(1010)])
 
@@ -141,7 +141,7 @@ def test_a_thousand_poison_messages_in_a_row(broker: Broker, topic: Topics, tmp_
 
 
 def test_large_messages(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """900 KB: an event is an event, and a dead letter arrives whole."""
+    """Of 900 KB, as an event and as a dead letter: both arrive whole."""
     read = topic()
     words = " ".join(f"w{i}" for i in range(130_000))[:900_000]
     poison = b"{" + b"x" * 900_000
@@ -157,8 +157,8 @@ def test_large_messages(broker: Broker, topic: Topics, tmp_path: Path) -> None:
     with_both(check)
 
 
-def test_nothing_but_tombstones(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """They are counted and passed over."""
+def test_tombstones_are_counted_and_skipped(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """They are neither events nor dead letters."""
     read = topic(config={"cleanup.policy": "compact"})
     produce(broker.address, read, [(b"k", None)] * 5)
 
@@ -173,8 +173,8 @@ def test_nothing_but_tombstones(broker: Broker, topic: Topics, tmp_path: Path) -
 
 
 def test_an_empty_topic(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """With `stop=end` it ends at once. Else it is waited for events, as long as it takes; and told to stop, it stops:
-    the checkpoint is written, and the offsets are committed."""
+    """With `stop=end` a run ends at once. Otherwise it waits for events without a limit, until SIGTERM: it writes the
+    checkpoint and commits the offsets."""
 
     def check(client: str) -> None:
         run = Run(broker, client, topic(), topic, tmp_path)
@@ -194,8 +194,8 @@ def test_an_empty_topic(broker: Broker, topic: Topics, tmp_path: Path) -> None:
     with_both(check)
 
 
-def test_a_topic_that_is_not_there_yet(broker: Broker, tmp_path: Path, topic: Topics) -> None:
-    """It is waited for: for kafka.connect_timeout, or for ever; asking for it does not make it."""
+def test_a_run_waits_for_a_missing_topic(broker: Broker, tmp_path: Path, topic: Topics) -> None:
+    """A run waits for it: for kafka.connect_timeout, or for ever; asking for the topic does not create it."""
     soon, late, never = topic(), topic(), "never"
     for name in soon, late:
         delete_topic(broker.address, name)
@@ -229,8 +229,8 @@ def test_a_topic_that_is_not_there_yet(broker: Broker, tmp_path: Path, topic: To
     with_both(check)
 
 
-def test_retention_overtakes_the_checkpoint(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """While no run was on: the start says how many records are gone; if that is put up with they are counted."""
+def test_records_deleted_between_runs_are_reported(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """The error says how many records are gone; with on_gap=continue they are counted as lost."""
     reads = {client: topic() for client in CLIENTS}
 
     def check(client: str) -> None:
@@ -256,8 +256,8 @@ SLOW = "&rate=100&max_partition_fetch_bytes=1"
 OWN = {"kafka-python": "", "confluent": "&client.queued.min.messages=1&client.fetch.queue.backoff.ms=1"}
 
 
-def test_retention_overtakes_a_run(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """The same while it is reading: what it has read until then is in the checkpoint."""
+def test_records_deleted_during_a_run_are_reported(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """As between runs; the checkpoint has everything that was read before."""
     n, left = 1000, 5
     reads = {client: topic() for client in CLIENTS}
 
@@ -289,8 +289,8 @@ def test_retention_overtakes_a_run(broker: Broker, topic: Topics, tmp_path: Path
     with_both(check)
 
 
-def test_a_topic_made_anew(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """Between two runs: it is another one of the same name; its offsets mean something else."""
+def test_a_topic_recreated_between_runs_is_noticed(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """Its offsets mean something else than those in the checkpoint."""
     reads = {client: topic() for client in CLIENTS}
 
     def check(client: str) -> None:
@@ -307,8 +307,8 @@ def test_a_topic_made_anew(broker: Broker, topic: Topics, tmp_path: Path) -> Non
     with_both(check)
 
 
-def test_a_topic_made_anew_under_a_run(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """The same while it is being read."""
+def test_a_topic_recreated_during_a_run_is_noticed(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """As between runs, while the topic is being read."""
     reads = {client: topic() for client in CLIENTS}
 
     def check(client: str) -> None:
@@ -331,7 +331,7 @@ def test_a_topic_made_anew_under_a_run(broker: Broker, topic: Topics, tmp_path: 
 
 
 def made_anew(broker: Broker, name: str, values: list[bytes]) -> None:
-    """Delete a topic and make another one of its name."""
+    """Delete a topic and create another one of the same name."""
     delete_topic(broker.address, name)
     create_topic(broker.address, name)
     produce(broker.address, name, [(None, value) for value in values])

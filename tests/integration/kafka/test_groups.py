@@ -10,7 +10,6 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,13 @@ from confluent_kafka.admin import AdminClient
 from deploy.kafka.broker import Broker
 from tests.command_line import refused
 from tests.integration.kafka.broker import PATIENCE, committed, create_topic, delete_records, produce
-from tests.integration.kafka.clients import CLIENTS
+from tests.integration.kafka.clients import CLIENTS, with_both
 from tests.integration.kafka.conftest import Topics
-from tests.integration.processes import kill, start, together, until
+from tests.integration.processes import kill, start, until
 
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
 SESSION_MS = 3000
-"""After which the group gives up a member that is not heard of."""
+"""After which the group removes a member that sends no heartbeats."""
 HEARTBEAT = {"kafka-python": "client.heartbeat_interval_ms=250", "confluent": "client.heartbeat.interval.ms=250"}
 TAKEN = re.compile(r"^streamlin: partitions from the group: (.+)$", re.MULTILINE)
 GIVEN = re.compile(r"^streamlin: partitions given to another member of the group: (.+)$", re.MULTILINE)
@@ -45,7 +44,7 @@ class Group:
         self._committed: dict[int, int] = {}
 
     def produce(self, n: int, partition: int | None = None) -> None:
-        """Append n events, in turns to all partitions or all to one."""
+        """Append n events, to all partitions in turn or all to one."""
         numbers = range(self.produced, self.produced + n)
         produce(
             self.address,
@@ -55,7 +54,7 @@ class Group:
         self.produced += n
 
     def member(self, name: str, client: str, *arguments: object, **options: object) -> "Member":
-        """Start a process; one of the same name before it is what it resumes."""
+        """Start a process; it resumes an earlier one of the same name."""
         return Member(self, name, client, arguments, options)
 
     def source(self, client: str, **options: object) -> str:
@@ -91,13 +90,13 @@ class Group:
         self._committed = {0: offset}
 
     def members(self) -> int:
-        """How many the group has."""
+        """The number of members."""
         admin = AdminClient({"bootstrap.servers": self.address})
         described = admin.describe_consumer_groups([self.topic], request_timeout=PATIENCE)[self.topic].result(PATIENCE)
         return len(described.members)
 
     def assert_each_was_learned_once(self) -> None:
-        """By reports, predictions, and what is committed; all members have ended."""
+        """By reports, predictions and committed offsets; all members have ended."""
         assert self.predicted() == Counter(range(self.produced))
         reports = [json.loads(path.read_text()) for path in self.folder.glob("*.json")]
         assert sum(report["events"] for report in reports) == self.produced
@@ -126,7 +125,7 @@ class Member:
         return self._errors.read_bytes()[self._said_before :].decode()
 
     def parts(self, which: re.Pattern[str]) -> list[int]:
-        """Partitions that it told of, each time."""
+        """The partitions that it reported, each time."""
         return [int(name.rpartition("/")[2]) for names in which.findall(self.said()) for name in names.split(", ")]
 
     def predicted(self) -> list[int]:
@@ -134,19 +133,19 @@ class Member:
         return ids(self.predictions)
 
     def until(self, condition: Callable[[], Any]) -> None:
-        """Wait until something holds, which it must before the process ends."""
+        """Wait until a condition holds, before the process ends."""
         until(condition, self.process)
 
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
     def stop(self, code: int = 0) -> str:
-        """End it in order, if it has not ended; what it said."""
+        """Stop it, if it has not ended; its standard error."""
         self.process.send_signal(signal.SIGTERM)
         return self.ended(code)
 
     def ended(self, code: int) -> str:
-        """Wait until it has ended; what it said."""
+        """Wait until it has ended; its standard error."""
         assert self.process.wait(PATIENCE) == code, self.said()
         assert "Traceback" not in self.said()
         return self.said()
@@ -172,17 +171,13 @@ def new_group(broker: Broker, topic: Topics, tmp_path: Path) -> Callable[[int], 
 
 
 @pytest.fixture
-def with_both(new_group: Callable[[int], Group]) -> Callable[[Check, int], None]:
-    """Calls a function with a group, and either client, both at once."""
-
-    def call(check: Check, partitions: int) -> None:
-        together(*(partial(check, new_group(partitions), client) for client in CLIENTS))
-
-    return call
+def in_groups(new_group: Callable[[int], Group]) -> Callable[[Check, int], None]:
+    """Calls a function with each client and a group of its own, at once."""
+    return lambda check, partitions: with_both(lambda client: check(new_group(partitions), client))
 
 
-def test_a_second_process_comes_and_goes(with_both: Callable[[Check, int], None]) -> None:
-    """Half of the partitions move to it and back, the rest are read on meanwhile; nothing is learned by both."""
+def test_a_second_process_comes_and_goes(in_groups: Callable[[Check, int], None]) -> None:
+    """Half of the partitions move to it and back while the rest are read; no event is learned by both."""
 
     def check(group: Group, client: str) -> None:
         first = group.member("first", client)
@@ -200,11 +195,11 @@ def test_a_second_process_comes_and_goes(with_both: Callable[[Check, int], None]
         assert "lost" not in first.stop()
         group.assert_each_was_learned_once()
 
-    with_both(check, 4)
+    in_groups(check, 4)
 
 
 def test_both_clients_in_one_group(new_group: Callable[[int], Group]) -> None:
-    """Three processes come and go, in the midst of it all of them; each event is still learned once."""
+    """Three processes come and go, once all at the same time; each event is still learned once."""
     group, chance = new_group(4), random.Random(1)
     running: dict[str, Member] = {}
     clients = {"a": "kafka-python", "b": "confluent", "c": "kafka-python"}
@@ -225,8 +220,8 @@ def test_both_clients_in_one_group(new_group: Callable[[int], Group]) -> None:
     group.assert_each_was_learned_once()
 
 
-def test_a_killed_process_is_replaced(with_both: Callable[[Check, int], None]) -> None:
-    """When the group has given it up, another one reads on from its last commit: nothing is missing."""
+def test_a_killed_process_is_replaced(in_groups: Callable[[Check, int], None]) -> None:
+    """Once the group has removed it, another one continues from its last commit: nothing is missing."""
 
     def check(group: Group, client: str) -> None:
         first = group.member("first", client)
@@ -240,10 +235,10 @@ def test_a_killed_process_is_replaced(with_both: Callable[[Check, int], None]) -
         assert set(first.predicted()) | set(second.predicted()) == set(range(group.produced))
         assert sum(group.committed().values()) == group.produced
 
-    with_both(check, 2)
+    in_groups(check, 2)
 
 
-def test_a_frozen_process_is_replaced_and_comes_back(with_both: Callable[[Check, int], None]) -> None:
+def test_a_frozen_process_is_replaced_and_comes_back(in_groups: Callable[[Check, int], None]) -> None:
     """Once it runs again it commits nothing of what the group took from it meanwhile, and gets partitions anew.
 
     Of a partition in which it has read nothing since, it never commits how far it was before.
@@ -271,10 +266,10 @@ def test_a_frozen_process_is_replaced_and_comes_back(with_both: Callable[[Check,
         first.stop()
         assert sum(group.committed().values()) == group.produced
 
-    with_both(check, 4)
+    in_groups(check, 4)
 
 
-def test_a_static_member_restarts_unnoticed(with_both: Callable[[Check, int], None]) -> None:
+def test_a_static_member_restarts_unnoticed(in_groups: Callable[[Check, int], None]) -> None:
     """It has its partitions again, the others keep theirs. A second process of its name takes its place: exit 3."""
 
     def check(group: Group, client: str) -> None:
@@ -296,10 +291,10 @@ def test_a_static_member_restarts_unnoticed(with_both: Callable[[Check, int], No
         usurper.stop()
         first.stop()
 
-    with_both(check, 2)
+    in_groups(check, 2)
 
 
-def test_starts_at_the_later_of_commit_and_checkpoint(with_both: Callable[[Check, int], None]) -> None:
+def test_starts_at_the_later_of_commit_and_checkpoint(in_groups: Callable[[Check, int], None]) -> None:
     """Ten events are learned; then the group is further, then behind."""
 
     def check(group: Group, client: str) -> None:
@@ -316,10 +311,10 @@ def test_starts_at_the_later_of_commit_and_checkpoint(with_both: Callable[[Check
         group.commit(5)
         run(range(20, 25))
 
-    with_both(check, 1)
+    in_groups(check, 1)
 
 
-def test_slow_processing_is_no_reason_to_be_thrown_out(with_both: Callable[[Check, int], None]) -> None:
+def test_slow_processing_keeps_a_member_in_the_group(in_groups: Callable[[Check, int], None]) -> None:
     """With more events at hand than are learned in `max_poll_interval_ms`; half of them still move to a second one."""
 
     def check(group: Group, client: str) -> None:
@@ -334,11 +329,11 @@ def test_slow_processing_is_no_reason_to_be_thrown_out(with_both: Callable[[Chec
             assert "lost" not in member.stop()
         group.assert_each_was_learned_once()
 
-    with_both(check, 2)
+    in_groups(check, 2)
 
 
-def test_records_that_are_gone(with_both: Callable[[Check, int], None]) -> None:
-    """on_gap=continue reads on behind them, in a group too."""
+def test_a_group_continues_after_deleted_records(in_groups: Callable[[Check, int], None]) -> None:
+    """With on_gap=continue, as outside of a group."""
 
     def check(group: Group, client: str) -> None:
         small = {"max_partition_fetch_bytes": 1, "session_timeout_ms": 20_000}  # one batch is fetched at a time
@@ -357,10 +352,10 @@ def test_records_that_are_gone(with_both: Callable[[Check, int], None]) -> None:
         assert member.predicted() == [*range(8 - lost), 8, 9, 10]
         assert group.committed() == {0: 11}
 
-    with_both(check, 1)
+    in_groups(check, 1)
 
 
-def test_a_broker_that_is_gone(kafka_library: Path, tmp_path: Path) -> None:
+def test_members_end_when_the_broker_is_gone(kafka_library: Path, tmp_path: Path) -> None:
     """Exit 3, also of a process that has no partition and so asks the broker for nothing."""
     broker = Broker(tmp_path / "broker", settings={"group.min.session.timeout.ms": "1000"})
     try:

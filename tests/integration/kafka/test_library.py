@@ -1,4 +1,4 @@
-"""The jars of Apache Kafka: fetched whole, once; and what is said when they cannot be."""
+"""The jars of Apache Kafka: fetched completely and once, with a clear error if that fails."""
 
 import os
 import re
@@ -17,13 +17,13 @@ SCRIPT = "from deploy.kafka.library import library; print(library())"
 
 @pytest.fixture
 def checkout(tmp_path: Path, kafka_library: Path) -> Path:
-    """A checkout that nothing was fetched into."""
+    """A checkout without fetched files."""
     shutil.copytree(HERE, tmp_path / "deploy" / "kafka", ignore=shutil.ignore_patterns("lib", "__pycache__"))
     return tmp_path
 
 
 def start(checkout: Path, path: str, code: int) -> str:
-    """Start a broker with other programs at hand; it must say so with this exit code."""
+    """Start a broker with other programs on the path; it must end with this exit code."""
     command = [sys.executable, "-m", "deploy.kafka.command", "start"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=checkout, env=os.environ | {"PATH": path})
     assert (done.returncode, done.stdout) == (code, "")
@@ -46,7 +46,7 @@ def test_maven_is_missing(checkout: Path) -> None:
 
 
 def test_two_fetch_at_once(checkout: Path) -> None:
-    """Both get the same folder, which is whole; nothing else stays behind."""
+    """Both get the same complete folder; no other file is left."""
 
     def fetch() -> bytes:
         return subprocess.run([sys.executable, "-c", SCRIPT], cwd=checkout, check=True, capture_output=True).stdout

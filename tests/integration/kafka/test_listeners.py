@@ -1,4 +1,4 @@
-"""Each listener of a broker lets the right client in and refuses a wrong one, whichever library it uses."""
+"""Each listener of a broker accepts the right client and refuses a wrong one, with both libraries."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ REFUSED = "Failed authentication"
 
 
 Pair = tuple[Shown, Shown]
-"""What the right client shows, and a wrong one."""
+"""The credentials of the right client and of a wrong one."""
 
 
 def name(mechanism: str, listener: str = "SASL_PLAINTEXT") -> Callable[[Secure], Pair]:
@@ -67,8 +67,10 @@ def filled(secure_broker: Secure) -> Secure:
 
 @pytest.mark.parametrize("client", [by_kafka_python, by_confluent_kafka])
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
-def test_doors(door: Callable[[Secure], Pair], client: Callable[..., list[bytes]], filled: Secure) -> None:
-    """The right client reads what is inside; of the other the broker says that it has refused it."""
+def test_listeners_refuse_wrong_credentials(
+    door: Callable[[Secure], Pair], client: Callable[..., list[bytes]], filled: Secure
+) -> None:
+    """The right client reads the record; the broker logs that it has refused the other."""
     right, wrong = door(filled)
     broker, deadline = filled.broker, time.monotonic() + PATIENCE
     assert right.listener == wrong.listener

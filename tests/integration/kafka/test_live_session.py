@@ -1,4 +1,4 @@
-"""What pages show of Apache Kafka, word by word, at a real broker."""
+"""The examples with Apache Kafka in the documentation, run with a real broker."""
 
 import pytest
 

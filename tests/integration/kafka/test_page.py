@@ -1,4 +1,4 @@
-"""How far a run is behind, on its page."""
+"""The lag of a run on its dashboard."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs over topics behind each kind of door; and what is said, how soon, to whom it stays shut.
+"""Runs over topics of listeners with each kind of security, and how soon a wrong setting is reported.
 
 kafka-python is configured by a file, confluent-kafka by the environment.
 """
@@ -7,7 +7,6 @@ import json
 import subprocess
 import time
 from collections.abc import Mapping
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +14,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.integration.kafka.broker import create_topic, produce, read_all
-from tests.integration.kafka.clients import CLIENTS
+from tests.integration.kafka.clients import with_both
 from tests.integration.kafka.conftest import Secure
 from tests.integration.kafka.readers import token
-from tests.integration.processes import Done, refused_by_process, streamlin, together
+from tests.integration.processes import Done, refused_by_process, streamlin
 
 QUICK = ("--learner", "naive_bayes", "--set", "features.words.ngrams=[1, 1]")
 EVENTS = 5
@@ -34,7 +33,7 @@ _NUMBERS = count()
 
 
 class Door(NamedTuple):
-    """A listener, and the table [kafka] that opens it."""
+    """A listener, and the table [kafka] that it accepts."""
 
     listener: str
     settings: Settings
@@ -136,7 +135,7 @@ class Runs:
         return done
 
     def shut(self, door: Door, code: int = 3, sink: bool = False) -> str:
-        """The one line of a run that a door stays shut to, as a source or as a sink."""
+        """The one line of a run that a listener refuses, as a source or as a sink."""
         url = self.url(door, self.topic())
         ends = ("synthetic://?events=5", "--predictions", url) if sink else (url,)
         config, env = self.configured(door)
@@ -150,18 +149,14 @@ class Runs:
 
 
 @pytest.fixture
-def with_both(secure_broker: Secure, packages: Path, tmp_path: Path) -> Any:
-    """Calls a function with the runs of either client, both at once."""
-
-    def call(check: Any) -> list[Any]:
-        return together(*(partial(check, Runs(secure_broker, packages, tmp_path, client)) for client in CLIENTS))
-
-    return call
+def in_runs(secure_broker: Secure, packages: Path, tmp_path: Path) -> Any:
+    """Calls a function with the runs of each client, at once."""
+    return lambda check: with_both(lambda client: check(Runs(secure_broker, packages, tmp_path, client)))
 
 
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
-def test_the_right_settings_open_a_door(door: Any, with_both: Any) -> None:
-    """To the source and to the sink, without a word."""
+def test_the_right_settings_open_a_door(door: Any, in_runs: Any) -> None:
+    """For the source and for the sink, without a message."""
 
     def check(runs: Runs) -> None:
         right, output = door(runs.secure), runs.topic()
@@ -171,11 +166,11 @@ def test_the_right_settings_open_a_door(door: Any, with_both: Any) -> None:
         found = [json.loads(record.value or b"")["id"] for record in read_all(runs.secure.broker.address, output)]
         assert found == [str(i) for i in range(EVENTS)]
 
-    with_both(check)
+    in_runs(check)
 
 
-def test_secrets_are_kept(with_both: Any) -> None:
-    """They are in no file that a run leaves, nor in what `inspect` shows of it; `predict` needs them too."""
+def test_secrets_are_kept(in_runs: Any) -> None:
+    """No file that a run leaves contains them, nor the output of `inspect`; `predict` needs them too."""
 
     def check(runs: Runs) -> None:
         door = sasl(runs.secure, "SCRAM-SHA-256", "SASL_SSL").but(ssl_ca_file=str(runs.secure.authority))
@@ -192,10 +187,10 @@ def test_secrets_are_kept(with_both: Any) -> None:
         wrong = door.but(sasl_password="queen of hearts")
         assert " refuse: " in runs.run(wrong, "predict", state, source, code=3).err
 
-    with_both(check)
+    in_runs(check)
 
 
-def test_a_wrong_password_ends_a_run_at_once(with_both: Any) -> None:
+def test_a_wrong_password_ends_a_run_at_once(in_runs: Any) -> None:
     """However patient it is otherwise."""
 
     def check(runs: Runs) -> None:
@@ -206,10 +201,10 @@ def test_a_wrong_password_ends_a_run_at_once(with_both: Any) -> None:
             address = runs.secure.broker.address_of(listener)
             assert said.startswith(f"the brokers at {address} refuse: Authentication failed")
 
-    with_both(check)
+    in_runs(check)
 
 
-def test_certificates_that_nobody_trusts(with_both: Any) -> None:
+def test_an_untrusted_certificate_ends_a_run_at_once(in_runs: Any) -> None:
     """The broker's, or the client's: exit 3 at once."""
 
     def check(runs: Runs) -> None:
@@ -227,11 +222,11 @@ def test_certificates_that_nobody_trusts(with_both: Any) -> None:
             assert " refuse: " in said
             assert word in said
 
-    with_both(check)
+    in_runs(check)
 
 
-def test_a_locked_key(with_both: Any) -> None:
-    """Without its password, with a wrong one, or without the key: exit 2; nobody is asked for it."""
+def test_a_locked_key(in_runs: Any) -> None:
+    """Without its password, with a wrong one, or without the key: exit 2; OpenSSL does not ask for it."""
 
     def check(runs: Runs) -> None:
         door = locked_key(runs.secure)
@@ -243,11 +238,11 @@ def test_a_locked_key(with_both: Any) -> None:
         said = runs.shut(door.but(ssl_key_file="/nowhere"), code=2)
         assert said == "kafka.ssl_key_file: /nowhere can't be used: No such file or directory"
 
-    with_both(check)
+    in_runs(check)
 
 
-def test_certificates_need_not_be_looked_at(with_both: Any) -> None:
-    """With ssl_verify=false whoever answers is believed; it is said, for the source and for the sink."""
+def test_ssl_verify_false_accepts_any_certificate(in_runs: Any) -> None:
+    """With ssl_verify=false any broker is trusted; the source and the sink warn of it."""
 
     def check(runs: Runs) -> None:
         door = tls(runs.secure).but(ssl_ca_file=str(runs.secure.stranger.certificate), ssl_verify=False)
@@ -256,15 +251,15 @@ def test_certificates_need_not_be_looked_at(with_both: Any) -> None:
         assert runs.run(door, "run", source, *QUICK).err == warning
         assert runs.run(door, "run", "synthetic://?events=5", *QUICK, "--predictions", sink).err == warning
 
-    with_both(check)
+    in_runs(check)
 
 
 @pytest.mark.parametrize(
     ("listener", "protocol"),
     [("SASL_PLAINTEXT", "PLAINTEXT"), ("SASL_SSL", "SASL_PLAINTEXT"), ("PLAINTEXT", "SSL")],
 )
-def test_a_wrong_protocol(listener: str, protocol: str, with_both: Any) -> None:
-    """The broker only hangs up, as one does that is not ready: after `connect_timeout` it is said what to look at."""
+def test_a_wrong_protocol(listener: str, protocol: str, in_runs: Any) -> None:
+    """The broker only hangs up, as one that is not ready: after `connect_timeout` the error names the setting."""
 
     def check(runs: Runs) -> None:
         kind = sasl(runs.secure, "PLAIN") if protocol.startswith("SASL") else tls(runs.secure)
@@ -273,20 +268,20 @@ def test_a_wrong_protocol(listener: str, protocol: str, with_both: Any) -> None:
         said = f"the brokers at {address} don't answer; is kafka.security_protocol = {protocol} right?"
         assert runs.shut(door) == f"{said}; given up after 1 s (kafka.connect_timeout)"
 
-    with_both(check)
+    in_runs(check)
 
 
-def test_a_name_for_a_broker_that_asks_for_none(with_both: Any) -> None:
-    """It says so: exit 3 at once."""
+def test_a_user_name_for_a_broker_without_passwords(in_runs: Any) -> None:
+    """The broker refuses it: exit 3 at once."""
 
     def check(runs: Runs) -> None:
         door = sasl(runs.secure, "PLAIN")._replace(listener="PLAINTEXT").but(connect_timeout=600)
         assert "current SASL state" in runs.shut(door)
 
-    with_both(check)
+    in_runs(check)
 
 
-def test_token_providers(with_both: Any) -> None:
+def test_token_providers(in_runs: Any) -> None:
     """One that can't be loaded is exit 2; one that gives no token, or one that has expired, exit 3."""
 
     def check(runs: Runs) -> None:
@@ -299,4 +294,4 @@ def test_token_providers(with_both: Any) -> None:
         assert shut("wrong", 3) == f"{key}: wrong must return a string and the time at which it expires"
         assert " refuse: " in shut("expired", 3)
 
-    with_both(check)
+    in_runs(check)

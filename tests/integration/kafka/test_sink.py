@@ -42,7 +42,7 @@ def content(broker: Broker, topic: str) -> list[tuple[bytes | None, bytes | None
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_messages_arrive_in_order(broker: Broker, topic: Topics, client: str, compression: str) -> None:
-    """Thousands at once and one at a time, compressed; some of no bytes, some of odd keys."""
+    """Thousands at once and one at a time, compressed; some are empty, some have unusual keys."""
     name = topic()
     keys = [f"key {i}" for i in range(3000)] + ["é文😀", "a\0b", "long" * 5000]
     lines = [b"line %d " % i * (i % 40) for i in range(3000)] + [b"x" * 300_000, b"", b"{}"]
@@ -87,7 +87,7 @@ def test_keys_have_the_partitions_of_javas_default_partitioner(broker: Broker, t
 
 
 def test_a_topic_that_takes_small_batches(broker: Broker, topic: Topics, client: str) -> None:
-    """kafka-python splits what the broker finds too large, librdkafka has to be told: all arrives, once, in order."""
+    """kafka-python splits batches that are too large, librdkafka needs a setting: all arrive once, in order."""
     name = topic(2, SMALL)
     lines = [b"line %5d " % i * 5 for i in range(10_000)]
     smaller = {"client.batch.size": "15000"} if client == "confluent" else {}
@@ -99,7 +99,7 @@ def test_a_topic_that_takes_small_batches(broker: Broker, topic: Topics, client:
     assert sorted((number, line) for _, number, line in found) == list(enumerate(lines))
 
 
-def test_librdkafka_says_what_it_has_to_be_told(broker: Broker, topic: Topics) -> None:
+def test_the_error_of_large_batches_names_the_setting(broker: Broker, topic: Topics) -> None:
     sink = opened(broker, topic(1, SMALL), "confluent")
     with pytest.raises(ConnectorError, match=r"not taken a message: .*; with client\.batch\.size="):
         send_all(sink, [b"line"] * 10_000)
@@ -116,7 +116,7 @@ def send_all(sink: KafkaSink, lines: Sequence[bytes]) -> None:
 
 @pytest.mark.parametrize("place", [0, 500, 999])
 def test_one_message_that_the_topic_does_not_take(broker: Broker, topic: Topics, client: str, place: int) -> None:
-    """An error, wherever it stands among others; nothing is lost in silence."""
+    """It is an error wherever it is among others; no message is lost silently."""
     name = topic(1, SMALL)
     lines = [b"x" * (30_000 if i == place else 10) for i in range(1000)]
     sink = opened(broker, name, client)
@@ -133,7 +133,7 @@ def dead_letter(found: Found) -> tuple[dict[str, bytes | None], bytes | None, by
 
 
 def test_a_dead_letter_is_the_message_as_it_was(broker: Broker, topic: Topics, client: str) -> None:
-    """With its key, its bytes and headers; more headers tell what is wrong and where it was."""
+    """With its key, bytes and headers; more headers have the error and the position."""
     name = topic()
     records = from_lists("tickets", 3, [70, 75], [b"\xff\x00no JSON\n", b""], 100)
     records.keys, records.headers = [b"\xfe\x00", None], [[("trace", b"\x01"), ("trace", b"2")], []]
@@ -161,7 +161,7 @@ SIZES = [980_000, 989_999, 990_000, 990_001, 1_000_000, 1_000_001, 1_048_576, 3_
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_dead_letter_larger_than_a_message_may_be(broker: Broker, topic: Topics, client: str, size: int) -> None:
-    """What a topic takes by default is taken whole; of what is larger 64 KiB are kept. Keys and headers count."""
+    """A message of a topic's default limit is kept whole, 64 KiB of a larger one. Keys and headers count."""
     name = topic()
     sink = opened(broker, name, client)
     sink.write_dead_letter("no JSON", single_records([b"x" * size], "a.jsonl"), 0)
@@ -180,7 +180,7 @@ def test_a_dead_letter_larger_than_a_message_may_be(broker: Broker, topic: Topic
 
 
 def test_a_dead_letter_whose_key_or_headers_are_too_large(broker: Broker, topic: Topics, client: str) -> None:
-    """Of the key a part is kept, of such headers none: without the letter a run could not go on."""
+    """A part of the key is kept, and no headers: without the dead letter a run could not continue."""
     name = topic()
     sink = opened(broker, name, client)
     for key, headers in ((b"k" * 1_000_000, []), (b"k", [("h", b"v" * 1_000_000)]), (b"k" * 900_000, [("h", b"v")])):
@@ -199,7 +199,7 @@ def test_a_dead_letter_whose_key_or_headers_are_too_large(broker: Broker, topic:
 
 
 def test_a_dead_letter_that_the_source_has_cut(broker: Broker, topic: Topics, client: str) -> None:
-    """Over `max_record_bytes` it was handed over in part."""
+    """A message of more than `max_record_bytes` is marked as truncated."""
     name = topic()
     sink = opened(broker, name, client)
     whole = single_records([b"x" * CUT])
@@ -217,7 +217,7 @@ def test_a_dead_letter_that_the_source_has_cut(broker: Broker, topic: Topics, cl
 
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Events with and without ids, and records that are none."""
+    """Events with and without ids, and records that are not events."""
     events: list[Any] = [
         {"id": f"é {i}", "text": f"word{i % 7} word{i % 5}", "label": "ab"[i % 7 < 3]} for i in range(300)
     ]
@@ -229,7 +229,7 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(stream: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bytes, bytes]:
-    """What a file holds after the same run: lines by their ids, or positions."""
+    """The lines of a file after the same run, by their ids or positions."""
     folder = tmp_path_factory.mktemp("expected")
     ran(folder, stream, "--predictions", folder / "out.jsonl")
     lines = (folder / "out.jsonl").read_bytes().splitlines()
@@ -241,8 +241,7 @@ def expected(stream: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[byt
 def test_from_a_file_to_topics(
     broker: Broker, topic: Topics, tmp_path: Path, client: str, stream: Path, expected: dict[bytes, bytes]
 ) -> None:
-    """Predictions are the lines that a file would hold, byte for byte, each under its id; of a large dead letter a \
-part is kept."""
+    """Predictions equal the lines of a file, with the id as key; a part of a large dead letter is kept."""
     predictions, dead = topic(3), topic()
     report, _ = ran(
         *(tmp_path, stream, "--predictions", url(broker.address, predictions, client, compression="zstd")),
@@ -261,8 +260,8 @@ part is kept."""
 
 
 def test_from_topic_to_topic(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
-    """Dead letters keep key, bytes and headers; what has no id is called by where it was. Then what was learned \
-predicts another topic."""
+    """Dead letters keep key, bytes and headers; an event without an id is named by its position. Then the model
+    predicts another topic."""
     source, predictions, dead, more = topic(), topic(2), topic(), topic()
     to = (url(broker.address, predictions, client), "--dead-letters", url(broker.address, dead, client))
     messages: list[Any] = [
@@ -297,8 +296,8 @@ predicts another topic."""
     )
 
 
-def test_a_topic_is_not_fed_with_its_own_predictions() -> None:
-    """No broker is needed to tell."""
+def test_predictions_cannot_go_to_the_source_topic() -> None:
+    """It is refused without a broker."""
     to = url("127.0.0.1:1", "tickets", "confluent")
     said = refused("run", url("127.0.0.1:1", "other,tickets", "kafka-python"), *QUICK, "--predictions", to)
     assert said == f"sinks.predictions: {to} is the topic that is read; give another one"
@@ -317,7 +316,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("client", "name", "value", "said"), WRONG)
 def test_a_setting_that_is_wrong(client: str, name: str, value: str, said: str) -> None:
-    """No broker is needed to tell."""
+    """It is refused without a broker."""
     with pytest.raises(ConfigError) as raised:
         KafkaSink("127.0.0.1:1/topic", SinkContext({"client": client, f"client.{name}": value}))
     assert str(raised.value).startswith(said)
@@ -325,9 +324,9 @@ def test_a_setting_that_is_wrong(client: str, name: str, value: str, said: str) 
 
 
 def test_a_compression_without_the_package_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """kafka-python leaves lz4 and snappy to others: who has them not is told what to install."""
+    """kafka-python leaves lz4 and snappy to other packages: the error says what to install."""
     monkeypatch.setattr("kafka.codec.snappy", None)
     with pytest.raises(ConfigError) as raised:
         KafkaSink("127.0.0.1:1/topic", SinkContext({"compression": "snappy"}))
-    said = "kafka sink: compression=snappy needs the package python-snappy: pip install python-snappy"
-    assert str(raised.value) == said
+    install = "pip install 'kafka-python[lz4,snappy,zstd]'"
+    assert str(raised.value) == f"kafka sink: compression=snappy needs another package: {install}"

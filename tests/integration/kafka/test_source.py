@@ -1,4 +1,4 @@
-"""Topics as a source: where it begins and ends, what it reads and what it passes over."""
+"""Topics as a source: where reading begins and ends, and which messages are read."""
 
 import os
 import re
@@ -55,7 +55,7 @@ def commit(broker: Broker, group: str, topic: str, offset: int) -> None:
 
 
 def await_begin(source: KafkaSource) -> None:
-    """Poll a source, for which there may be nothing, until it knows where it begins."""
+    """Poll a source, whose topic may be empty, until it knows where it begins."""
     deadline = time.monotonic() + PATIENCE
     while not source.extent():
         assert time.monotonic() < deadline
@@ -63,7 +63,7 @@ def await_begin(source: KafkaSource) -> None:
 
 
 def test_the_contract_of_sources(broker: Broker, topic: Topics, client: str) -> None:
-    """Polled by 1, 7 and 1000 it gives the same; a position resumes right, in the midst of a batch as well."""
+    """Polls of 1, 7 and 1000 give the same; every position resumes correctly, also in the middle of a batch."""
     name, payloads = topic(), [b"%d" % i for i in range(120)]
     for begin in range(0, 120, 40):
         produce(broker.address, name, [(None, value) for value in payloads[begin : begin + 40]])
@@ -83,7 +83,7 @@ def test_where_it_begins(broker: Broker, ten: str, client: str, start: str, expe
     [("2024-05-01T12:00:00Z", 0), ("2024-05-01T12:00:00.001Z", 1), ("2024-05-02", 2), ("2024-05-04", 3)],
 )
 def test_it_begins_at_a_time(broker: Broker, topic: Topics, client: str, start: str, expected: int) -> None:
-    """At the first message from then on; where there is none, at the end."""
+    """At the first message from that time on, otherwise at the end."""
     name, noon = topic(), 1_714_564_800_000
     produce_at(broker.address, name, [(noon, b"0"), (noon + 1, b"1"), (noon + 86_400_000, b"2")])
     found = polled(opened(broker.address, name, client=client, stop="end", start=start))
@@ -98,7 +98,7 @@ def test_an_offset_after_the_end_is_an_error(broker: Broker, ten: str, client: s
 
 
 def test_an_offset_that_is_gone(broker: Broker, topic: Topics, client: str) -> None:
-    """How many messages are gone is told, and put up with where that is asked for."""
+    """The error says how many messages are gone; on_gap=continue reads the rest."""
     name = topic()
     produce(broker.address, name, [(None, value) for value in PAYLOADS])
     delete_records(broker.address, name, {0: 6})
@@ -113,7 +113,7 @@ def test_an_offset_that_is_gone(broker: Broker, topic: Topics, client: str) -> N
 
 
 def test_a_checkpoints_position_comes_before_the_groups_offset(broker: Broker, ten: str, client: str) -> None:
-    """Whichever is further; and what the group has committed comes before `start`."""
+    """Even if the group is further; the group's offset comes before `start`."""
     group = f"readers-{client}"
     commit(broker, group, ten, 6)
     options = {"client": client, "stop": "end", "start": "latest", "group": group}
@@ -127,7 +127,7 @@ def test_a_checkpoints_position_comes_before_the_groups_offset(broker: Broker, t
 
 
 def test_it_ends_where_the_topic_ended_at_the_start(broker: Broker, topic: Topics, client: str) -> None:
-    """What comes later is left for the next time, be it in the midst of a batch; so several runs see the same."""
+    """Later messages are left for the next run, even within a batch, so that several runs see the same."""
     name = topic(2)
     produce(broker.address, name, [(None, value, (), i % 2) for i, value in enumerate(PAYLOADS[:4])])
     source = opened(broker.address, name, client=client, stop="end")
@@ -140,7 +140,7 @@ def test_it_ends_where_the_topic_ended_at_the_start(broker: Broker, topic: Topic
 
 
 def test_an_empty_topic_ends_at_once(broker: Broker, topic: Topics, client: str) -> None:
-    """And says where it would have begun."""
+    """It still reports where it would have begun."""
     name = topic(2)
     found = polled(opened(broker.address, name, client=client, stop="end"))
     assert values(found) == []
@@ -151,7 +151,7 @@ def test_an_empty_topic_ends_at_once(broker: Broker, topic: Topics, client: str)
 
 
 def test_only_committed_transactions_are_read(broker: Broker, topic: Topics, client: str) -> None:
-    """Aborted transactions and markers are stepped over, at every place; one that goes on is not waited for."""
+    """Aborted transactions and markers are skipped everywhere; an open transaction is not waited for."""
     name = topic()
     transactions = Transactions(broker.address, name)
     transactions.abort(b"x", b"x")
@@ -165,8 +165,8 @@ def test_only_committed_transactions_are_read(broker: Broker, topic: Topics, cli
 
 
 @pytest.mark.parametrize("end", ["commit", "abort"])
-def test_a_topic_that_ends_with_what_is_no_message(broker: Broker, topic: Topics, client: str, end: str) -> None:
-    """A marker, or an aborted transaction and its marker: it comes to its end all the same."""
+def test_the_end_may_be_a_marker(broker: Broker, topic: Topics, client: str, end: str) -> None:
+    """Of a committed or an aborted transaction: the source still comes to its end."""
     name = topic()
     transactions = Transactions(broker.address, name)
     transactions.commit(b"1")
@@ -208,7 +208,7 @@ def compacted(broker: Broker) -> dict[int, bytes]:
 
 
 def test_a_compacted_topic(broker: Broker, compacted: dict[int, bytes], client: str) -> None:
-    """Gaps of all kinds: batches that are gone, their beginnings, their ends. A resume may begin in any of them."""
+    """Whole batches, their beginnings or their ends are missing. A resume may begin in any of these gaps."""
     offsets, payloads = list(compacted), list(compacted.values())
     check_source(lambda known: opened(broker.address, "compacted", known, client=client, stop="end"), payloads)
     for begin in (3, 6, 7, 9, 12, 16):
@@ -240,7 +240,7 @@ def test_several_topics_with_several_partitions(broker: Broker, topic: Topics, c
 
 
 def test_one_more_topic_leaves_the_others_where_they_are(broker: Broker, topic: Topics, ten: str, client: str) -> None:
-    """A checkpoint knows both by their brokers."""
+    """A checkpoint names a source by its brokers, not by its topics."""
     name = topic()
     produce(broker.address, name, [(None, b"new")])
     assert KafkaSource.key(f"{broker.address}/{ten}") == KafkaSource.key(f"{broker.address}/{name},{ten}")
@@ -252,7 +252,7 @@ def test_one_more_topic_leaves_the_others_where_they_are(broker: Broker, topic: 
 def test_partitions_that_are_new_are_read_from_their_beginning(
     broker: Broker, topic: Topics, client: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even with start=latest: all that is in them came while the topic was read. The others go on where they are."""
+    """Even with start=latest: all their messages came while the topic was read. The others continue."""
     monkeypatch.setattr(connectors.kafka.source, "_NEW_PARTITIONS_EVERY", 0.1)
     name = topic()
     produce(broker.address, name, [(None, b"old")])
@@ -278,7 +278,7 @@ def test_partitions_that_are_new_are_read_from_their_beginning(
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_compressed_batches(broker: Broker, topic: Topics, client: str, compression: str) -> None:
-    """Large ones too: many times the size of what was fetched."""
+    """Also batches that are many times larger decompressed."""
     name = topic(config={"max.message.bytes": "5000000"})
     payloads = [b"%d " % i + b"words " * 200 for i in range(3000)]
     sizes = {"batch_size": 4_000_000, "message_max_bytes": 4_000_000, "linger_ms": 50}
@@ -287,18 +287,19 @@ def test_compressed_batches(broker: Broker, topic: Topics, client: str, compress
 
 
 def test_compressed_batches_without_the_package_for_it(broker: Broker, topic: Topics, tmp_path: Path) -> None:
-    """kafka-python leaves lz4 and snappy to others: who has them not is told what to install."""
+    """kafka-python leaves lz4 and snappy to other packages: the error says what to install."""
     name = topic()
     produce(broker.address, name, events(0, 10), compression_type="lz4")
     (tmp_path / "lz4.py").write_text("raise ImportError")
     env = {"PYTHONPATH": str(tmp_path)}
     source = url(broker.address, name, "kafka-python", stop="end")
     said = refused_by_process("run", source, *QUICK, code=3, env=env)
-    assert said == "messages are compressed with lz4, which needs the package lz4: pip install lz4"
+    install = "pip install 'kafka-python[lz4,snappy,zstd]'"
+    assert said == f"messages are compressed: Libraries for lz4 compression codec not found: {install}"
 
 
 def test_the_brokers_time(broker: Broker, topic: Topics, client: str) -> None:
-    """A topic may be set to have the time of writing instead of what its messages say."""
+    """A topic may be configured to have the time of writing in place of the messages' own."""
     begin = time.time()
     name = topic(config={"message.timestamp.type": "LogAppendTime"})
     produce_at(broker.address, name, [(1000, b"1"), (2000, b"2")])
@@ -317,7 +318,7 @@ def test_a_message_of_900_kb(broker: Broker, topic: Topics, client: str) -> None
 
 
 class NoText(str):
-    """A header's name that kafka-python sends as bytes that are no UTF-8."""
+    """A header's name that kafka-python sends as bytes that are not UTF-8."""
 
     def encode(self, *_: str) -> bytes:
         return b"\xff\xfe"
@@ -356,7 +357,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("client", "name", "value", "said"), WRONG)
 def test_a_setting_that_is_wrong(client: str, name: str, value: str, said: str) -> None:
-    """No broker is needed to tell; above all nothing commits by itself."""
+    """It is refused without a broker; above all, automatic commits are."""
     source = opened("127.0.0.1:1", "topic", client=client, **{f"client_{name}": value})
     with pytest.raises(ConfigError) as raised:
         source.poll(1)
@@ -374,14 +375,14 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(client: str) -> None:
 
 
 def test_a_secret_in_a_url_is_not_shown() -> None:
-    """Of a source or a sink, wherever it stands."""
+    """In the URL of a source or of a sink, in any part of it."""
     secret, option = "kafka://alice:hunter2@127.0.0.1:1/t", "kafka://127.0.0.1:1/t?client.sasl_plain_password=hunter2"
     said = refused("run", secret), refused("run", os.devnull, "--predictions", option)
     assert "hunter2" not in "".join(said)
 
 
 def committed(broker: Broker, group: str, topic: str) -> tuple[int, str] | None:
-    """Of partition 0: the offset that a group has committed, and what stands beside it.
+    """Of partition 0: the offset that a group has committed, and its metadata.
 
     Asked by kafka-python: confluent-kafka reads on behind the text, having written a NUL there when it committed.
     """
@@ -416,14 +417,14 @@ def test_what_is_committed_is_a_checkpoint_and_names_it(
 
 
 def last_checkpoint(state: Path, topic: str) -> tuple[int, str]:
-    """Where partition 0 goes on, and the checkpoint's number."""
+    """Where partition 0 resumes, and the checkpoint's number."""
     _, found = load(state)
     [positions] = found["positions"].values()
     return positions[f"{topic}/0"]["offset"], str(found["number"])
 
 
-def test_how_much_waits_is_told(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
-    """In the report, by partition. Markers are nothing that waits."""
+def test_the_report_has_the_lag(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """By partition; markers of transactions do not count."""
     name = topic(2)
     transactions = Transactions(broker.address, name)
     transactions.commit(*(value for _, value in events(0, 10)))
@@ -436,8 +437,8 @@ def test_how_much_waits_is_told(broker: Broker, topic: Topics, tmp_path: Path, c
     assert " · lag 0 · " in done.out
 
 
-def test_how_much_waits_is_told_while_it_runs(broker: Broker, topic: Topics) -> None:
-    """By the line of every five seconds."""
+def test_progress_lines_have_the_lag(broker: Broker, topic: Topics) -> None:
+    """Every five seconds."""
     name = topic()
     produce(broker.address, name, events(0, 1000))
 
