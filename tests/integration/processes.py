@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.command_line import Done, environment, only_line, without_news
 from tests.locations import ROOT
-from tests.warm import Warm
+from tests.warm.process import Warm
 
 PYTHON = [sys.executable, "-W", "error", "-m"]
 MODULE = [*PYTHON, "streamlin.cli"]
@@ -70,7 +70,7 @@ def start(
     """Start the command with pipes for standard output and error.
 
     before : Python to execute in the process first.
-    fresh : start an interpreter, as users do, where that matters; otherwise see `tests.warm`.
+    fresh : start an interpreter, as users do, where that matters; otherwise see `tests.warm.process`.
     """
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
     if fresh or before or not only_settings(env):

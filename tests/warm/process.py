@@ -1,7 +1,7 @@
-"""Processes of the command `streamlin` that begin as forks of one that has everything imported.
+"""Processes of the command `streamlin`, forked by the server.
 
-Each is a process with its own id, signals, files and exit code, and costs a tenth of an interpreter that starts anew. They
-are children of the tests: the server forks twice, and orphans go to the nearest ancestor that asks for them.
+Each is a process with its own id, signals, files and exit code, and costs a tenth of an interpreter that starts anew.
+They are children of the tests: the server leaves orphans, which go to the nearest ancestor that asks for them.
 """
 
 import atexit
@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from threading import Lock
@@ -31,14 +32,32 @@ class Warm(subprocess.Popen[bytes]):
         given = [theirs if theirs != -1 else own for own, theirs in enumerate((p2cread, c2pwrite, errwrite))]
         self.pid = _forked(given, args, os.path.abspath(cwd or "."), env)
         self._child_created = True
-        self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
+        self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)  # type: ignore[attr-defined]
+
+
+@cache
+def server_address() -> str:
+    """The path of the server's socket; the server is started first, and ends when this process does."""
+    folder = tempfile.TemporaryDirectory()
+    path = f"{folder.name}/socket"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen()
+        command = [sys.executable, "-W", "error", "-m", "tests.warm.server", str(listener.fileno())]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=clean, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        )
+    atexit.register(folder.cleanup)
+    atexit.register(server.communicate)
+    return path
 
 
 def _forked(descriptors: Sequence[int], arguments: Sequence[str], cwd: str, env: Mapping[str, str]) -> int:
     """The id of a new process, which is a child of this one."""
-    message = json.dumps([cwd, dict(env), arguments]).encode()
-    with _ONE_AT_A_TIME:
-        server = _server()
+    message = json.dumps([cwd, dict(env), arguments, False]).encode()
+    with _ONE_AT_A_TIME, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+        server.connect(server_address())
         _adopt_orphans(True)
         try:
             socket.send_fds(server, [message], descriptors)
@@ -51,18 +70,3 @@ def _forked(descriptors: Sequence[int], arguments: Sequence[str], cwd: str, env:
 
 def _adopt_orphans(wanted: bool) -> None:
     assert ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0
-
-
-@cache
-def _server() -> socket.socket:
-    """A connection to the server, which ends when this process does."""
-    own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with other:
-        command = [sys.executable, "-W", "error", "-m", "tests.warm_server", str(other.fileno())]
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
-        server = subprocess.Popen(
-            command, cwd=ROOT, env=clean, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
-    atexit.register(server.wait, 10)
-    atexit.register(own.close)
-    return own
