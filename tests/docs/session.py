@@ -6,8 +6,11 @@ python, toml : written to a file where the first line is a comment with the file
 sh : commands that a reader may type, but a test does not run.
 """
 
+import atexit
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +19,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from threading import Timer
@@ -25,6 +29,8 @@ from uuid import uuid4
 import pytest
 
 from tests.docs.pages import ROOT, Block
+from tests.warm import shell
+from tests.warm.process import server_address
 
 FOLDER = "/srv/try"
 """The folder that pages show as their own."""
@@ -64,17 +70,29 @@ def follow(
     return followed
 
 
+@cache
+def _warm_programs() -> Path:
+    """A folder with a program `streamlin` that `tests.warm` runs."""
+    folder = Path(tempfile.mkdtemp(prefix="programs"))
+    atexit.register(shutil.rmtree, folder)
+    program = shlex.join([sys.executable, "-I", "-S", shell.__file__, server_address()])
+    (folder / "streamlin").write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+    (folder / "streamlin").chmod(0o755)
+    return folder
+
+
 class Shell:
     """One bash for a whole page, as in a terminal: variables stay, and `&` and `wait` work."""
 
     def __init__(self, folder: Path) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
-        path = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+        self._fresh = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+        self._warm = f"{_warm_programs()}{os.pathsep}{self._fresh}"
         modules = os.pathsep.join([str(folder), *filter(None, [environment.get("PYTHONPATH")])])
         self._bash = subprocess.Popen(
             ["bash"],
             cwd=folder,
-            env=environment | {"PATH": path, "PYTHONPATH": modules, "LC_ALL": "C.UTF-8"},
+            env=environment | {"PYTHONPATH": modules, "LC_ALL": "C.UTF-8"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -86,7 +104,8 @@ class Shell:
         assert self._bash.stdin is not None
         assert self._bash.stdout is not None
         end = f"end of {uuid4()}"
-        self._bash.stdin.write(f"{{ {command.rstrip()}\n}} < /dev/null\necho; echo '{end}'\n".encode())
+        path = shlex.quote(self._fresh if "KILL" in command else self._warm)  # a kill must hit the command itself
+        self._bash.stdin.write(f"PATH={path}\n{{ {command.rstrip()}\n}} < /dev/null\necho; echo '{end}'\n".encode())
         self._bash.stdin.flush()
         late = Timer(_TIMEOUT, self.close)
         late.start()

@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from tests.command_line import Done, environment, only_line, without_news
 from tests.locations import ROOT
+from tests.warm.process import Warm
 
 PYTHON = [sys.executable, "-W", "error", "-m"]
 MODULE = [*PYTHON, "streamlin.cli"]
@@ -36,16 +37,17 @@ def streamlin(
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
     before: str = "",
+    fresh: bool = False,
 ) -> Done:
     """Run the command to its end; it must exit with `code`, and never with a traceback.
 
-    before : Python to execute in the process first.
+    before, fresh : see `start`.
     """
-    done = subprocess.run(
-        _command(arguments, before), input=stdin, capture_output=True, cwd=cwd, env=environment(env), timeout=PATIENCE
-    )
-    result = Done(done.returncode, done.stdout.decode(), without_news(done.stderr.decode()))
-    assert "Traceback" not in result.err, result.err
+    with start(*arguments, stdin=subprocess.PIPE, cwd=cwd, env=env, before=before, fresh=fresh) as process:
+        try:
+            result = finish(process, stdin=stdin)
+        finally:
+            process.kill()
     assert "\x1b" not in result.out + result.err, "escapes are for terminals"
     assert result.code == code, result
     return result
@@ -62,18 +64,31 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
         return [future.result() for future in [threads.submit(call) for call in calls]]
 
 
-def start(*arguments: object, **how: Any) -> "subprocess.Popen[bytes]":
-    """Start the command with pipes for standard output and error. before : see `streamlin`."""
-    env, before = environment(how.pop("env", None)), how.pop("before", "")
+def start(
+    *arguments: object, env: Mapping[str, str] | None = None, before: str = "", fresh: bool = False, **how: Any
+) -> "subprocess.Popen[bytes]":
+    """Start the command with pipes for standard output and error.
+
+    before : Python to execute in the process first.
+    fresh : start an interpreter, as users do, where that matters; otherwise see `tests.warm.process`.
+    """
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
-    process = subprocess.Popen(_command(arguments, before), env=env, **how)
+    if fresh or before or not only_settings(env):
+        process = subprocess.Popen(_command(arguments, before), env=environment(env), **how)
+    else:
+        process = Warm([str(argument) for argument in arguments], env=environment(env), **how)
     _STARTED.append(process)
     return process
 
 
-def finish(process: "subprocess.Popen[bytes]", news: bool = True) -> Done:
+def only_settings(env: Mapping[str, str] | None) -> bool:
+    """Whether no variable is one that an interpreter reads as it starts."""
+    return all(name.startswith("STREAMLIN_") for name in env or ())
+
+
+def finish(process: "subprocess.Popen[bytes]", news: bool = True, stdin: bytes | None = None) -> Done:
     """Wait for a process to end; there must be no traceback. `news` leaves out what `without_news` does."""
-    out, err = process.communicate(timeout=PATIENCE)
+    out, err = process.communicate(stdin, timeout=PATIENCE)
     assert b"Traceback" not in err, err.decode()
     return Done(process.returncode, out.decode(), without_news(err.decode()) if news else err.decode())
 

@@ -99,7 +99,7 @@ def test_help_names_every_command() -> None:
 
 
 def test_version_by_script_option_and_module() -> None:
-    assert streamlin("--version").out == f"streamlin {streamlin_version}\n"
+    assert streamlin("--version", fresh=True).out == f"streamlin {streamlin_version}\n"
     assert command_line("-h").out == command_line("--help").out
     module = [sys.executable, "-W", "error", "-m", "streamlin", "--version"]
     assert subprocess.check_output(module, text=True) == f"streamlin {streamlin_version}\n"
@@ -161,7 +161,7 @@ def test_what_cannot_be_read_or_written_is_named(here: Path, case: str) -> None:
 def test_a_process_ends_with_the_same_line_and_exit_code(here: Path, case: str, code: int) -> None:
     """All other errors of the command line are tried in the process of the tests."""
     line = refused(*case.split(), code=code, cwd=here)
-    assert refused_by_process(*case.split(), code=code, cwd=here) == line
+    assert refused_by_process(*case.split(), code=code, cwd=here, fresh=True) == line
 
 
 @pytest.mark.parametrize("setting", ENVIRONMENT)

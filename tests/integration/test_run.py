@@ -202,7 +202,9 @@ max_consecutive_dead_letters = 10
 
 def test_demo_reports_its_stream_and_writes_nothing_else(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    done = streamlin("demo", "--limit", 500, "--report", report, env={"STREAMLIN_CHECKPOINT__PATH": str(tmp_path)})
+    done = streamlin(
+        "demo", "--limit", 500, "--report", report, fresh=True, env={"STREAMLIN_CHECKPOINT__PATH": str(tmp_path)}
+    )
     assert measured(report)["labels"] == ["clickbait", "news"]
     assert done.out.startswith("500 events · 2 labels · 0 dead letters")
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]

@@ -1,0 +1,1 @@
+"""The command `streamlin` in processes that begin as forks of one that has everything imported."""
