@@ -5,13 +5,64 @@ reason and tries again until a timeout. Its argument `kafka_client` takes our cl
 public.
 """
 
+import socket
+import ssl
 from contextlib import suppress
 from typing import Any
 
 import kafka.errors as errors
 from kafka.net.compat import KafkaNetClient
+from kafka.net.inet import KafkaNetSocket
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+
+_WAITING = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+class _Closing:
+    """A socket that closes itself when it is dropped, as kafka-python does with the sockets of attempts that fail.
+
+    What a broker sends just before it hangs up is given alone, and the end at the next call: kafka-python drops what
+    it gets together with the end, such as the reason.
+    """
+
+    _has_given = False
+
+    def recv(self, *arguments: Any) -> bytes:
+        has_given, self._has_given = self._has_given, False
+        try:
+            data: bytes = super().recv(*arguments)  # type: ignore[misc]
+        except _WAITING:
+            raise
+        except OSError as error:
+            if has_given:
+                raise BlockingIOError from error
+            raise
+        if has_given and not data:
+            raise BlockingIOError
+        self._has_given = bool(data)
+        return data
+
+    def __del__(self) -> None:
+        self.close()  # type: ignore[attr-defined]
+
+
+class _PlainSocket(_Closing, socket.socket):
+    pass
+
+
+class _TlsSocket(_Closing, ssl.SSLSocket):
+    pass
+
+
+class _Sockets(KafkaNetSocket):  # type: ignore[misc]  # kafka-python has no types
+    """Makes such sockets; kafka-python finds this class by the scheme of `proxy_url`."""
+
+    SCHEMES = ("streamlin",)
+
+    def socket(self, *arguments: Any) -> socket.socket:
+        return _PlainSocket(*arguments)
+
 
 _REFUSALS = (
     errors.AuthorizationError,
@@ -25,6 +76,9 @@ class Client(KafkaNetClient):  # type: ignore[misc]  # kafka-python has no types
     """For the argument `kafka_client` of consumers, producers and admin clients."""
 
     def __init__(self, **config: Any) -> None:
+        config["proxy_url"] = config.get("proxy_url") or "streamlin://"
+        if config.get("ssl_context") is not None:
+            config["ssl_context"].sslsocket_class = _TlsSocket
         net = NetworkSelector(**config)
         super().__init__(net=net, manager=_Connections(net, **config), **config)
         # kafka-python does not pass this option of its consumer on: reading would create a deleted topic again.
