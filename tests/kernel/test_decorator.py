@@ -98,10 +98,12 @@ def test_kernels_that_cannot_be_kept_are_compiled_and_run():
 
 
 def learned_by(checkout, tmp_path):
-    """The biases that a copy of the package learns, in a process that imports no other one."""
+    """The biases that a copy of the perceptron's kernel learns, in a process that imports no other one."""
     program = (
-        "import numpy as np; from streamlin import Perceptron; learner = Perceptron(); "
-        "learner.learn_one('a b', 'x').learn_one('a b', 'y'); print(*learner.bias[:2])"
+        "import numpy as np; from streamlin.learners.perceptron import learn_batch; "
+        "integers, codes = np.arange(3), np.arange(2, dtype=np.int32); bias = np.zeros(2, np.float32); "
+        "learn_batch(integers, 0 * codes, np.ones(2, np.float32), integers[1:], codes, integers[:2], np.ones(2), "
+        "np.zeros((1, 2), np.float32), bias, np.zeros((2, 2))); print(*bias)"
     )
     return subprocess.run(
         [sys.executable, "-c", program], cwd=checkout, env=os.environ | {"HOME": str(tmp_path)}, check=True,
