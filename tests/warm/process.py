@@ -45,6 +45,7 @@ def server_address() -> str:
         listener.listen()
         command = [sys.executable, "-W", "error", "-m", "tests.warm.server", str(listener.fileno())]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
+        clean["OPENBLAS_NUM_THREADS"] = "1"  # threads do not survive a fork
         server = subprocess.Popen(
             command, cwd=ROOT, env=clean, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
         )
