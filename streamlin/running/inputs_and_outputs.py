@@ -6,7 +6,6 @@ from pathlib import Path
 from streamlin.checkpoint.file import FILES
 from streamlin.config import KafkaConfig, RunConfig
 from streamlin.config.serve import ServeConfig
-from streamlin.delayed_labels.on_disk import FILES as DATABASE_FILES
 from streamlin.streams.overlap import Place, file_place, sink_place, source_place
 
 
@@ -41,6 +40,8 @@ def predict_places(
 
 def checkpoint_files(folder: str, key: str) -> list[Place]:
     """The files of a checkpoint's folder, whether they exist or not."""
+    from streamlin.delayed_labels.on_disk import FILES as DATABASE_FILES  # slow to import; `produce` does without
+
     return [file_place(key, os.path.join(folder, name)) for name in (*FILES, *DATABASE_FILES)]
 
 
