@@ -3,7 +3,8 @@
 import os
 import select
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from connectors.failures import connector_errors
 from connectors.files.record_cutter import RecordCutter
@@ -34,6 +35,14 @@ class StdinSource(PolledSource):
             context.notice("standard input can't be rewound; reading goes on from its current position")
         self._cutter = RecordCutter(Origin("-", "-"), context.framing, context.max_record_bytes)
         self._at_end = False
+
+    @staticmethod
+    def reads(address: str, paths: Sequence[str]) -> list[str]:
+        """Those of `paths` that are the file behind standard input, if there is one."""
+        with suppress(OSError):
+            given = os.fstat(_STDIN)
+            return [path for path in paths if os.path.exists(path) and os.path.samestat(given, os.stat(path))]
+        return []
 
     def read(self) -> list[PartRecords] | None:
         """The records of the input that is available now, up to about `BLOCK` bytes."""

@@ -288,7 +288,8 @@ class Source(Protocol):
     Optional attributes: `shared`, whether other processes may be assigned its parts and resume from what was committed;
     `progress()`, the bytes read and their total; `extent()`, key of a part -> offsets, where reading began and one past
     the last record, which gives the lag; `reference_field`, see `connectors.synthetic.source`; `key(address)`, a static
-    method, what a checkpoint calls the source if that is not the address.
+    method, what a checkpoint calls the source if that is not the address; `reads(address, paths)`, a static method,
+    those of the paths that the source reads, or would read once they exist: no output may go there.
     """
 
     def poll(self, limit: int) -> list[Records] | None:

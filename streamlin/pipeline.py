@@ -12,9 +12,11 @@ from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError, RecordError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
+from streamlin.running.inputs_and_outputs import outputs_of
 from streamlin.running.loop import Run
 from streamlin.running.results import Results
 from streamlin.running.watching import Progress
+from streamlin.streams.overlap import file_place, refuse_overlaps
 from streamlin.streams.python_objects import IterableSource, rows_of
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class Pipeline:
 
     def __init__(self, config: RunConfig | str | PathLike[str] | None = None, **tables: Any) -> None:
         self.config = _configured(config, tables)
+        self._config_file = config if isinstance(config, str | PathLike) else None
         self._state = RunState(self.config)
         self._rows = IterableSource((), self.config)
         self._run: Run | None = None
@@ -185,6 +188,8 @@ class Pipeline:
             config = config.model_copy(update=tables)
         else:
             opened = IterableSource(rows_of(source), config)
+        if self._config_file is not None:
+            refuse_overlaps([file_place("config", self._config_file)], outputs_of(config))
         if not self._state.has_checkpoint:
             self._state.positions.clear()  # each run reads its source from the start
         shown = default_progress() if progress is None else progress

@@ -35,10 +35,15 @@ def files_of(address: str) -> list[str]:
 
 def _in_folder(folder: str) -> list[str]:
     with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries if entry.is_file() and not entry.name.startswith("."))
+        names = sorted(entry.name for entry in entries if entry.is_file() and not is_left_out(entry.name))
     if not names:
         raise ConnectorError(f"no file in the folder {folder} (hidden files are ignored)")
     return [os.path.join(folder, name) for name in names]
+
+
+def is_left_out(name: str) -> bool:
+    """Whether a file of a folder is not read: hidden files are not."""
+    return name.startswith(".")
 
 
 def has_wildcards(path: str) -> bool:

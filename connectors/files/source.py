@@ -1,7 +1,8 @@
 """`file://`: plain or compressed files, read once or followed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from connectors.files.matching import read_among
 from connectors.files.paths import check_followable, files_of
 from connectors.files.replay import FileReplay
 from connectors.files.tail import FileTail
@@ -39,6 +40,11 @@ class FileSource(PolledSource):
             raise ConfigError("file source: start=end needs --follow; without it nothing would be read")
         else:
             self._reader = FileReplay(files_of(address), context)
+
+    @staticmethod
+    def reads(address: str, paths: Sequence[str]) -> list[str]:
+        """Those of `paths` that the address refers to, or would refer to once they exist."""
+        return read_among(address, paths)
 
     def read(self) -> list[PartRecords] | None:
         return self._reader.read()

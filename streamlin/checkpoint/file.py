@@ -24,6 +24,9 @@ from streamlin.errors import CheckpointError, ConnectorError
 
 VERSION = 1
 CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
+_NEW, _LINK, _LOCK = "checkpoint.new", "link.new", "lock"
+FILES = (CURRENT, PREVIOUS, _NEW, _LINK, _LOCK)
+"""All files that a checkpoint's folder may have."""
 _TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1", "U8": "|u1"}
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _BLOCK = 1 << 22
@@ -44,7 +47,7 @@ class Checkpoint:
         self.folder = Path(folder)
         with _writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = open(self.folder / "lock", "a+b")  # noqa: SIM115  # held until close
+            self._lock = open(self.folder / _LOCK, "a+b")  # noqa: SIM115  # held until close
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -64,7 +67,7 @@ class Checkpoint:
 
         Atomic: whenever the process or the machine stops, there is a whole current checkpoint, the old or the new one.
         """
-        new, current, previous = (self.folder / name for name in ("checkpoint.new", CURRENT, PREVIOUS))
+        new, current, previous = (self.folder / name for name in (_NEW, CURRENT, PREVIOUS))
         with _writing(self.folder):
             try:
                 with new.open("wb") as file:
@@ -88,7 +91,7 @@ class Checkpoint:
 
     def _link(self, path: Path, other: Path) -> None:
         """Make `other` the same checkpoint as `path`, atomically."""
-        new = self.folder / "link.new"
+        new = self.folder / _LINK
         new.unlink(missing_ok=True)
         try:
             os.link(path, new)

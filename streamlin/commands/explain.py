@@ -60,9 +60,14 @@ def _explain_all(
     from streamlin.checkpoint.loading import config_of, model_of
     from streamlin.explanation import explain as explain_text
     from streamlin.explanation.page import page
+    from streamlin.running.inputs_and_outputs import checkpoint_files
+    from streamlin.streams.overlap import refuse_overlaps, source_place, standard_outputs
     from streamlin.terminal.report_file import ReportFile
 
     given = dict(_category(text) for text in categories)
+    written = [] if html is None else ReportFile.places(html, "--html")
+    read = [*checkpoint_files(folder, "DIR"), *(source_place("TEXT", text) for text in texts if text == "-")]
+    refuse_overlaps(read, [*written, *standard_outputs()])
     file = None if html is None else ReportFile(html, "--html")
     arrays, state = load(folder, previous)
     model = model_of(config_of(state), arrays, state, allow_pickle)

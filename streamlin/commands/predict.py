@@ -23,7 +23,9 @@ def predict(
 ) -> None:
     """Predict with a checkpoint, without learning."""
     from streamlin.config.loading import load_kafka
+    from streamlin.running.inputs_and_outputs import predict_places
     from streamlin.running.predict import predict as predict_all
+    from streamlin.streams.overlap import refuse_overlaps, standard_outputs
     from streamlin.terminal.cells import counted
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import PlainProgress
@@ -31,6 +33,8 @@ def predict(
 
     url = options.resolve_source(source, stdin_options) or "-"
     kafka = load_kafka(config)
+    read, written = predict_places(folder, url, predictions, dead_letters, kafka, config)
+    refuse_overlaps(read, [*written, *standard_outputs()])
     stop, shown = threading.Event(), PlainProgress()
     with stop_on_signals(stop.set):
         notify_when_compiling(shown.notice)

@@ -45,4 +45,5 @@ def run(
     }
     run_config = load_config(config, flags, set_ or (), learner or ())
     run_config.source.needed_url()  # fails before anything heavy is imported
-    run_and_show(run_config, MonitoringOptions(dashboard, dashboard_hide_text, metrics), report or (), limit, previous)
+    monitoring = MonitoringOptions(dashboard, dashboard_hide_text, metrics)
+    run_and_show(run_config, monitoring, report or (), limit, previous, config)

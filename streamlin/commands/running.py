@@ -19,17 +19,26 @@ if TYPE_CHECKING:
 
 
 def run_and_show(
-    config: "RunConfig", monitoring: MonitoringOptions, reports: Sequence[Path], limit: int | None, previous: bool
+    config: "RunConfig",
+    monitoring: MonitoringOptions,
+    reports: Sequence[Path],
+    limit: int | None,
+    previous: bool,
+    config_file: Path | None = None,
 ) -> None:
-    """Run as configured, show the summary, write the report."""
+    """Run as configured, show the summary, write the report. config_file : where the configuration comes from."""
     from streamlin.monitoring.watchers import watchers
+    from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
     from streamlin.running.loop import Run
+    from streamlin.streams.overlap import refuse_overlaps, standard_outputs
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import terminal_progress
     from streamlin.terminal.report_file import ReportFile
     from streamlin.terminal.signals import stop_on_signals
 
     monitoring.check()
+    written = [place for report in reports for place in ReportFile.places(report)]
+    refuse_overlaps(inputs_of(config, config_file=config_file), [*outputs_of(config), *written, *standard_outputs()])
     report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
     with stop_on_signals(stop.set):

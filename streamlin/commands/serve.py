@@ -29,6 +29,8 @@ def serve(
 ) -> None:
     """Serve predictions and learning over HTTP."""
     from streamlin.config.loading import load_config
+    from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
+    from streamlin.streams.overlap import refuse_overlaps, standard_outputs
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import PlainProgress, log_fields
     from streamlin.terminal.signals import stop_on_signals
@@ -45,6 +47,7 @@ def serve(
     with stop_on_signals(stop.set):
         notify_when_compiling(shown.notice)
         run_config = configuration(folder, given, previous, allow_pickle)
+        refuse_overlaps(inputs_of(run_config, False, config), [*outputs_of(run_config), *standard_outputs()])
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
             tune_garbage_collector()
             report = service.run()

@@ -19,6 +19,8 @@ from streamlin.delayed_labels.waiting import WaitingText
 from streamlin.errors import CheckpointError
 
 NAME = "waiting.sqlite3"
+FILES = (NAME, f"{NAME}-wal", f"{NAME}-shm")
+"""The database, and the files that SQLite keeps beside it."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS waiting (
     came INTEGER PRIMARY KEY, id TEXT NOT NULL, time REAL, size INTEGER NOT NULL, kept BLOB NOT NULL, gone INTEGER

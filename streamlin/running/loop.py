@@ -18,6 +18,7 @@ from streamlin.model import Features
 from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
+from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
@@ -25,7 +26,7 @@ from streamlin.running.saving import RunSaver
 from streamlin.running.watching import Progress, Watcher
 from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
-from streamlin.streams.overlap import refuse_overlap
+from streamlin.streams.overlap import refuse_overlaps
 from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.reader import Portion
 from streamlin.streams.sinks import Sinks
@@ -79,8 +80,7 @@ class Run:
         if state is None and address is not None:
             config = with_references(config, connector("sources", address.scheme))
         self.config = config
-        if address is not None:
-            refuse_overlap(address, config)
+        refuse_overlaps(inputs_of(config, address is not None), outputs_of(config))
         self._requests = CheckpointRequests(lambda: self._saver.save(wait=True))
         self._lag_monitor = LagMonitor()
         self._open = ExitStack()  # closes the last one first, and the others even if one fails

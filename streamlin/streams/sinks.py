@@ -1,7 +1,6 @@
 """The sinks of a run: predictions and dead letters."""
 
 import base64
-import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from streamlin.errors import ConfigError
 from streamlin.events import Batch, DeadLetter, Position, Records, SinkContext
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address, parse_address
@@ -45,7 +43,7 @@ class Sinks:
 
     Raises
     ------
-    ConfigError : both sinks are the same file, or an option of one is wrong.
+    ConfigError : an option of a sink is wrong.
     ConnectorError : a sink can't be written to.
     """
 
@@ -61,8 +59,6 @@ class Sinks:
         self._lengths, self._settings = lengths, settings
         self.predictions = self.dead_letters = None
         main, dead = (None if url is None else parse_address(url, "stdout") for url in (predictions, dead_letters))
-        if main is not None and dead is not None and is_same_file(main, dead):  # each would truncate the other's lines
-            raise ConfigError(f"sinks.dead_letters: {dead_letters} is where the predictions go; give it another file")
         if main is not None:
             self.predictions = self._opened(main, {})
         try:
@@ -150,12 +146,6 @@ class Sinks:
 
     def _open(self) -> list[_OpenSink]:
         return [output for output in (self.predictions, self.dead_letters) if output is not None]
-
-
-def is_same_file(one: Address, other: Address) -> bool:
-    """Whether two addresses name the same file, and not a device."""
-    path = one.address
-    return one.scheme == "file" and one.key == other.key and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def dead_letter_line(letter: DeadLetter, records: Records) -> bytes:

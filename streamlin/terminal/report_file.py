@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from streamlin.errors import ConfigError, ConnectorError
+from streamlin.streams.overlap import Place, file_place
 
 
 class ReportFile:
@@ -36,6 +37,11 @@ class ReportFile:
         """Whether the report is a page for a browser."""
         return self._path.suffix.lower() in (".html", ".htm")
 
+    @staticmethod
+    def places(path: Path, option: str = "--report") -> list[Place]:
+        """The files that are written: the report's, and the new one that replaces it."""
+        return [file_place(option, path), file_place(option, _new(Path(os.path.realpath(path))))]
+
     def write(self, text: str) -> None:
         """Replace the contents. Raises ConnectorError."""
         try:
@@ -49,7 +55,7 @@ class ReportFile:
 
     @property
     def _new(self) -> Path:
-        return self._target.with_name(f".{self._target.name}.new")
+        return _new(self._target)
 
     def _check(self) -> None:
         if self._target.is_dir():
@@ -59,3 +65,8 @@ class ReportFile:
         if self._is_file:
             self._new.touch()
             self._new.unlink()
+
+
+def _new(target: Path) -> Path:
+    """Where a report is written before it replaces the file at `target`."""
+    return target.with_name(f".{target.name}.new")

@@ -164,13 +164,6 @@ def test_a_sink_not_in_the_checkpoint_is_new(tmp_path: Path) -> None:
     outputs.close()
 
 
-def test_one_file_for_both_sinks_is_refused_untouched(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    with pytest.raises(ConfigError, match=r"sinks\.dead_letters: .*out\.jsonl.* another file"):
-        Sinks(f"{path}?mode=overwrite", f"file://{path}", {}, print)
-    assert not path.exists()
-
-
 def test_one_device_for_both_sinks_is_allowed(tmp_path: Path) -> None:
     for both in (os.devnull, "null://"):
         outputs = Sinks(both, both, {}, print)
