@@ -12,8 +12,9 @@ from streamlin.errors import ConfigError, ConnectorError
 def files_of(address: str) -> list[str]:
     """The files that an address refers to, sorted by name.
 
-    A path that exists is used literally, whatever characters it contains. A folder refers to its files
-    whose names do not begin with `.` or `_`, the marks of hidden files and of other programs' notes (`_SUCCESS`). Any other path with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth.
+    A path that exists is used literally, whatever characters it contains. A folder refers to its files, without those
+    whose names begin with `.` or `_`, which mark hidden files and notes of other programs (`_SUCCESS`). Any other path
+    with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth.
 
     Raises
     ------

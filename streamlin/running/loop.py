@@ -13,7 +13,7 @@ from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
-from streamlin.events import Batch, Position
+from streamlin.events import Batch, Position, spelled
 from streamlin.model import Features
 from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks
@@ -199,7 +199,7 @@ class Run:
     def notice(self, line: str) -> None:
         """Show a line on the progress display and to all watchers; called from any thread."""
         for watcher in (self.progress, *self.watchers):
-            watcher.notice(line)
+            watcher.notice(spelled(line))
 
     def report(self, details: bool = True) -> dict[str, Any]:
         """The metrics so far, JSON-able. All counts include those before a resume; the seconds and the rate do not.
