@@ -17,7 +17,7 @@ _SIDE_BY_SIDE = 5
 
 def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """All of it."""
-    head = [counts_line(report), *map(Text, about_reading(report))]
+    head: list[RenderableType] = [counts_line(report), *map(Text, about_reading(report))]
     if report["events"] and not report["labelled"]:
         return Group(*head, "no event has a label, so nothing is scored; set fields.label to its field")
     return Group(*head, "", *standing(report, window), *slice_tables(report))

@@ -16,7 +16,7 @@ from tests.integration.streams import write_lines
 
 GOOD = {"text": "fine day", "label": "x"}
 DELETED = {"deleted": True, "label": "x"}
-FRESH = "pipeline.max_consecutive_dead_letters"
+LIMIT = "pipeline.max_consecutive_dead_letters"
 
 
 def report_of(*arguments: object, folder: Path, code: int = 0) -> tuple[dict[str, Any], str]:
@@ -55,7 +55,7 @@ def test_predict_and_produce_refuse_sources_without_events(tmp_path: Path) -> No
     report_of(write_lines(tmp_path / "good.jsonl", [GOOD]), "--checkpoint", state, folder=tmp_path)
     bad = write_lines(tmp_path / "bad.vw", [b"no bar", b"none"])
     for command in (("predict", state, bad), ("produce", bad, tmp_path / "out.jsonl")):
-        assert "all 2 records are dead letters, all of them: not VW" in refused(*command, code=3)
+        assert "all 2 records are dead letters, all of them: not VW" in command_line(*command, code=3).err
 
 
 def test_a_pipeline_raises_where_nothing_could_be_read(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_texts_that_are_missing_end_no_run_that_has_events(tmp_path: Path) -> No
     stream = write_lines(tmp_path / "stream.jsonl", [GOOD, *[DELETED] * 1200, {"text": None}, GOOD])
     report, _ = report_of(stream, folder=tmp_path)
     assert (report["events"], report["dead_letters"]) == (2, 1201)
-    assert FRESH in refused("run", write_lines(stream, [DELETED] * 1200), code=3)
-    assert FRESH in refused("run", write_lines(stream, [GOOD, *[b"bad"] * 1200]), code=3)
+    for records in ([DELETED] * 1200, [GOOD, *[b"bad"] * 1200]):
+        assert LIMIT in command_line("run", write_lines(stream, records), code=3).err
 
 
 @pytest.mark.parametrize("event", [{"log.level": "E", "text": "a"}, {"log": {"level": "E"}, "text": "a"}])
@@ -136,7 +136,7 @@ def test_names_that_are_not_utf8_are_spelled_one_way(tmp_path: Path) -> None:
     for text in lines:
         assert r"caf\\xe9.jsonl" in text
         assert r"\udc" not in text
-    assert r"caf\xe9.jsonl" in streamlin("inspect", state).out
+    assert r"\udc" not in streamlin("inspect", state).out
 
 
 def test_inspect_masks_control_characters_of_labels(tmp_path: Path) -> None:
