@@ -9,7 +9,7 @@ MOST_KINDS = 20
 OTHERS = "other reasons"
 """Where errors are counted once there are `MOST_KINDS` kinds."""
 
-_PARTICULARS = re.compile(r"(?<!\w)(?<!field )(['\"]).*\1|(?<!\S)[-+(]?\d\S*")
+_PARTICULARS = re.compile(r"(?<!\w)(?<!field )['\"].*['\"]|(?<!\S)[-+(]?\d\S*?(?=[,;:)]*(?:\s|$))", re.DOTALL)
 """What an error quotes from a record, and numbers. `UTF-8` is not a number, and a field's name is not from a record."""
 
 
@@ -20,7 +20,7 @@ def kind_of(error: str) -> str:
 
 
 def _masked(found: re.Match[str]) -> str:
-    return "'…'" if found[1] else "…"
+    return "'…'" if found[0][0] in "'\"" else "…"
 
 
 class DeadLetterKinds:
