@@ -34,6 +34,16 @@ class Event:
     extra: Mapping[str, str | None] = field(default_factory=dict)
 
 
+def spelled(name: str) -> str:
+    """A file's name for people and JSON: bytes that are not UTF-8 become `\\xff`, and no lone surrogate is left."""
+    if name.isascii():
+        return name
+    try:
+        return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        return name.encode(errors="backslashreplace").decode()
+
+
 @dataclass
 class Records:
     """Consecutive records of one part of a source (a file, a partition), as columns over one buffer.
@@ -73,8 +83,7 @@ class Records:
 
     def name(self, i: int) -> str:
         """Record i's position for people, `part:offset`; bytes of a file name that are not UTF-8 become `\\xff`."""
-        part = self.part.encode(errors="surrogateescape").decode(errors="backslashreplace")
-        return f"{part}:{self.offsets[i]}"
+        return f"{spelled(self.part)}:{self.offsets[i]}"
 
     def position(self, count: int) -> Position:
         """Where reading of `part` resumes after its first `count` >= 1 records."""

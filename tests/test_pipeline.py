@@ -228,7 +228,8 @@ def test_bad_rows_are_dead_letters() -> None:
     assert pipeline.metrics["dead_letters"] == 4
     nested: dict[str, Any] = {}
     nested["text"] = nested
-    assert list(pipeline.run([nested])) == []
+    with pytest.raises(streamlin.ConnectorError, match="all 1 records are dead letters"):
+        list(pipeline.run([nested]))
 
 
 def test_missing_values_of_frames_are_missing_fields() -> None:

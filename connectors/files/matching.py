@@ -50,5 +50,7 @@ def _matches(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     first, name = pattern[0], parts[0]
     if first == "**":
         return _matches(pattern[1:], parts) or (not name.startswith(".") and _matches(pattern, parts[1:]))
-    hidden = name.startswith(".") and not first.startswith(".")
+    hidden = (len(parts) == 1 and is_left_out(name) and name[0] != first[0]) or (
+        name.startswith(".") and first[0] != "."
+    )
     return not hidden and fnmatchcase(name, first) and _matches(pattern[1:], parts[1:])

@@ -12,8 +12,9 @@ from streamlin.errors import ConfigError, ConnectorError
 def files_of(address: str) -> list[str]:
     """The files that an address refers to, sorted by name.
 
-    A path that exists is used literally, whatever characters it contains. A folder refers to its files that are not
-    hidden. Any other path with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth.
+    A path that exists is used literally, whatever characters it contains. A folder refers to its files, without those
+    whose names begin with `.` or `_`, which mark hidden files and notes of other programs (`_SUCCESS`). Any other path
+    with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth.
 
     Raises
     ------
@@ -27,7 +28,9 @@ def files_of(address: str) -> list[str]:
                 raise
         else:
             return _in_folder(address) if is_folder else [address]
-    paths = sorted(path for path in glob(address, recursive=True) if not os.path.isdir(path))
+    wanted = os.path.basename(address).startswith("_")
+    found = (path for path in glob(address, recursive=True) if not os.path.isdir(path))
+    paths = sorted(path for path in found if wanted or not os.path.basename(path).startswith("_"))
     if not paths:
         raise ConnectorError(f"no file matches {address}")
     return paths
@@ -37,13 +40,13 @@ def _in_folder(folder: str) -> list[str]:
     with os.scandir(folder) as entries:
         names = sorted(entry.name for entry in entries if entry.is_file() and not is_left_out(entry.name))
     if not names:
-        raise ConnectorError(f"no file in the folder {folder} (hidden files are ignored)")
+        raise ConnectorError(f"no file in the folder {folder} (names that begin with . or _ are left out)")
     return [os.path.join(folder, name) for name in names]
 
 
 def is_left_out(name: str) -> bool:
-    """Whether a file of a folder is not read: hidden files are not."""
-    return name.startswith(".")
+    """Whether a folder passes over a file: its name begins with a dot or an underscore, as `_SUCCESS`."""
+    return name.startswith((".", "_"))
 
 
 def has_wildcards(path: str) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from streamlin.checkpoint.file import load
 from streamlin.checkpoint.loading import config_of, model_of
 from streamlin.evaluation.report import report_of
+from streamlin.events import spelled
 from streamlin.model import Model
 
 
@@ -44,12 +45,16 @@ def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: boo
             | {"accuracy": report["learners"][learner.name]["accuracy"]}
             for learner in config.learners
         },
-        "positions": state["positions"],
-        "sinks": state["sinks"],
+        "positions": {spelled(source): _by_spelled_name(parts) for source, parts in state["positions"].items()},
+        "sinks": _by_spelled_name(state["sinks"]),
         "heaviest": heaviest,
         "names": {view: _names(model, view, heaviest) for view in model.views},
         "names_kept": {view: len(names) for view, names in model.feature_names.items()},
     }
+
+
+def _by_spelled_name(values: dict[str, Any]) -> dict[str, Any]:
+    return {spelled(name): value for name, value in values.items()}
 
 
 def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int, float]]]]) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.calibration import Calibration
 from streamlin.evaluation.confusion import Confusion
 from streamlin.evaluation.curve import POINTS
+from streamlin.evaluation.dead_letter_kinds import DeadLetterKinds
 from streamlin.evaluation.drift import Alarm, Drift
 from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.evaluation.label_sums import LabelSums
@@ -23,7 +24,7 @@ from streamlin.evaluation.predictions import Earlier, Predictions, predict
 from streamlin.evaluation.slices import Slices
 from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tally import Tally
-from streamlin.events import LabelIndex
+from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
 
 
@@ -39,6 +40,7 @@ class Prequential:
 
     complete : whether all metrics are computed, and not accuracy and the goodness of probabilities alone.
     new_alarms : the drift alarms of the last batch.
+    dead_letter_kinds : how many dead letters there are of each kind.
     retired : learners that have failed and predict nothing any more, by name: where and why.
     """
 
@@ -67,6 +69,7 @@ class Prequential:
         self.new_alarms: list[Alarm] = []
         self.retired: dict[str, dict[str, str]] = {}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
+        self.dead_letter_kinds = DeadLetterKinds()
 
     @property
     def baseline_names(self) -> list[str]:
@@ -93,9 +96,10 @@ class Prequential:
         """What was counted over a span, for metrics to be computed from."""
         return Sums(span, self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
 
-    def count_records(self, dead_letters: int, tombstones: int, lost: int) -> None:
+    def count_records(self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int) -> None:
         """Count records that became no event."""
-        self.dead_letters += dead_letters
+        self.dead_letters += len(dead_letters)
+        self.dead_letter_kinds.add(dead_letters)
         self.tombstones += tombstones
         self.lost += lost
 
@@ -202,7 +206,12 @@ class Prequential:
         """Arrays by name, and the rest as JSON-able values."""
         arrays = {f"{part}/{name}": array for part, counts in self._parts() for name, array in counts.state().items()}
         slices = {field: slices.values.names for field, slices in self.slices.items()}
-        return arrays, self.counts | {"slices": slices, "drift": self.drift.to_json()}
+        kinds = self.dead_letter_kinds.counts
+        return arrays, self.counts | {
+            "dead_letters_by_kind": dict(kinds),
+            "slices": slices,
+            "drift": self.drift.to_json(),
+        }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Take over what `state` returned.
@@ -220,6 +229,7 @@ class Prequential:
         self.drift.restore(rest["drift"])
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
         self.tombstones, self.lost = rest["tombstones"], rest["lost"]
+        self.dead_letter_kinds = DeadLetterKinds(rest.get("dead_letters_by_kind"))  # older checkpoints have none
 
     def _parts(self) -> Iterator[tuple[str, ArrayState]]:
         """All that keep arrays, with the name that begins theirs in a checkpoint."""

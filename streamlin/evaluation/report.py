@@ -22,7 +22,12 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     rows = metric_rows(prequential, sums)
     if details:
         add_details(rows, prequential, sums, labels.names)
-    report: dict[str, Any] = {**prequential.counts, "labels": labels.names, **_by_name(rows, prequential)}
+    report: dict[str, Any] = {
+        **prequential.counts,
+        "dead_letters_by_kind": prequential.dead_letter_kinds.by_frequency(),
+        "labels": labels.names,
+        **_by_name(rows, prequential),
+    }
     for name, why in prequential.retired.items():
         report["learners"][name]["retired"] = why
     report["slices"] = {field: slices.to_json(prequential.learners) for field, slices in prequential.slices.items()}

@@ -15,6 +15,8 @@ from streamlin.formats.framing import Lines
 from streamlin.formats.utf8 import Indices, spans, texts_of, utf8
 from streamlin.formats.values import checked_weights, names
 
+_NEITHER = "expected a text, or a label with an id; found neither"
+
 
 class Format(ABC):
     """Turns bytes into events and back.
@@ -27,6 +29,7 @@ class Format(ABC):
     framing : splits a stream of bytes into records.
     envelope : fills in what an event lacks from outside the record's value.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
+    errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
     """
 
     name: ClassVar[str]
@@ -34,6 +37,7 @@ class Format(ABC):
     framing: Framing = Lines()
     envelope: Envelope | None = None
     delayed_labels = False
+    errors_without_text: frozenset[str] = frozenset({"the text is missing", _NEITHER})
 
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""
@@ -139,7 +143,7 @@ def comparable(event: Event) -> Event:
 def _check_label_only(batch: Batch, label_only: NDArray[np.bool_]) -> None:
     for event in np.flatnonzero(label_only).tolist():
         if batch.ids[event] is None or batch.labels[event] is None:
-            raise RecordError("expected a text, or a label with an id; found neither")
+            raise RecordError(_NEITHER)
 
 
 def without_text(columns: Sequence[Sequence[str | None]]) -> NDArray[np.bool_] | None:

@@ -32,6 +32,12 @@ class JsonFormat(Format):
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
         self._fields, self._extra = fields, tuple(extra)
         self._json = JsonFields(fields, extra)
+        first, several = fields.text[0], len(fields.text) > 1
+        self._missing = f"all of {', '.join(fields.text)} are missing" if several else f"field '{first}' is missing"
+        self.errors_without_text = super().errors_without_text | {
+            self._missing,
+            f"{first} is of type null, expected str",
+        }
         self._decoder = msgspec.json.Decoder(self._json.type)
 
     def take_delayed_labels(self) -> None:
@@ -50,7 +56,7 @@ class JsonFormat(Format):
 
         columns = [column(path) for path in fields.text]
         label_only = without_text(columns) if self.delayed_labels else None
-        texts, pieces = texts_and_pieces(columns, f"all of {', '.join(fields.text)} are missing", label_only)
+        texts, pieces = texts_and_pieces(columns, self._missing, label_only)
         return Batch(
             ids=names(column(fields.id)),
             texts=texts,

@@ -1,6 +1,7 @@
 """The fields to read from JSON objects, as a type that msgspec checks while decoding.
 
-A dotted path leads into nested objects: `meta.class` is a struct `meta` with a field `class`.
+A dotted name is first looked up whole, as a key. Without such a value it is a path into nested objects: `meta.class` is
+a struct `meta` with a field `class`.
 """
 
 from collections.abc import Sequence
@@ -26,15 +27,24 @@ class JsonFields:
     """
 
     def __init__(self, fields: FieldsConfig, extra: Sequence[str], needs_text: bool = True) -> None:
-        self._attributes: dict[str, list[str]] = {}
+        self._attributes: dict[tuple[str, ...], list[str]] = {}
         tree: _Tree = {}
-        for path, kind in _kinds(fields, extra, needs_text).items():
+        kinds = _kinds(fields, extra, needs_text)
+        for path, kind in kinds.items():
             _insert(tree, path, kind)
+        tree |= {path: kind for path, kind in kinds.items() if "." in path}
         self.type: Any = self._struct(tree, [], [])
 
     def column(self, rows: Sequence[Any], path: str) -> list[Any]:
         """The values at a path in objects of `type`; None where a value is missing."""
-        first, *rest = self._attributes[path]
+        values = self._values(rows, (path,))
+        if "." not in path or None not in values:
+            return values
+        nested = self._values(rows, tuple(path.split(".")))
+        return [at_path if whole is None else whole for whole, at_path in zip(values, nested, strict=True)]
+
+    def _values(self, rows: Sequence[Any], keys: tuple[str, ...]) -> list[Any]:
+        first, *rest = self._attributes[keys]
         values = list(map(attrgetter(first), rows))
         for attribute in rest:
             values = [None if value is None else getattr(value, attribute) for value in values]
@@ -53,15 +63,15 @@ class JsonFields:
                 needed = any(field.required for field in msgspec.structs.fields(kind))
                 kind = kind if needed else kind | None
             else:
-                self._attributes[".".join(subkeys)] = subattributes
+                self._attributes[tuple(subkeys)] = subattributes
                 needed = kind is str
             definitions.append((attribute, kind) if needed else (attribute, kind, None))
         return msgspec.defstruct("Fields", definitions, rename=rename, gc=False, kw_only=True)
 
 
 def _kinds(fields: FieldsConfig, extra: Sequence[str], needs_text: bool) -> dict[str, Any]:
-    """Path -> type. A single text field is required if `needs_text`; of several any may be missing."""
-    text = str if needs_text and len(fields.text) == 1 else str | None
+    """Path -> type. A single text field is required if `needs_text`; where it may be in several places, none is."""
+    text = str if needs_text and len(fields.text) == 1 and "." not in fields.text[0] else str | None
     own: list[tuple[str, Any]] = [(path, text) for path in fields.text]
     own += [(fields.label, SCALAR), (fields.id, SCALAR), (fields.weight, float | None), (fields.time, SCALAR)]
     paths = [path for path, _ in own]
@@ -73,6 +83,12 @@ def _kinds(fields: FieldsConfig, extra: Sequence[str], needs_text: bool) -> dict
 
 def _insert(tree: _Tree, path: str, kind: Any) -> None:
     """Insert a type into the tree at a path."""
+    if any(character in '"\\' or character < " " for character in path):
+        shown = path if path.isprintable() else ascii(path)
+        raise ConfigError(
+            f"fields: '{shown}' holds a quotation mark, backslash or control character, which no name may; "
+            "a key with a dot is named as it is, log.level"
+        )
     *branches, leaf = path.split(".")
     if "" in branches or not leaf:
         raise ConfigError(f"fields: '{path}' is not a path; expected names separated by single dots")

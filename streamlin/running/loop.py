@@ -13,21 +13,23 @@ from streamlin.errors import ConfigError, StreamlinError
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
-from streamlin.events import Batch, Position
+from streamlin.events import Batch, Position, spelled
 from streamlin.model import Features
 from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
 from streamlin.running.lag import LagMonitor, lags
+from streamlin.running.named_fields import NamedFields
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
 from streamlin.running.watching import Progress, Watcher
-from streamlin.streams.addresses import parse_address
+from streamlin.streams.addresses import parse_address, redacted
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
 from streamlin.streams.prediction_lines import PredictionLines
+from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Portion
 from streamlin.streams.sinks import Sinks
 from streamlin.streams.stage_times import StageTimes
@@ -88,6 +90,7 @@ class Run:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
+            self._read, self._named_fields = ReadRecords(self.notice), NamedFields(config, self.notice)
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
                 *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
@@ -96,6 +99,7 @@ class Run:
                 self._open.enter_context(closing(reader)) for reader in readers.open_all(address, source, limit)
             ]
             self.source = self._readers[0].source
+            self._resumed = bool(self.state.positions.get(self._readers[0].key))
             if previous:
                 self.state.restore_previous()
             self._open_outputs()
@@ -133,8 +137,8 @@ class Run:
 
         Raises
         ------
-        StreamlinError : the source or a sink failed for good, or there are too many labels. What came before is in the
-            checkpoint, unless a sink failed.
+        StreamlinError : the source or a sink failed for good, there are too many labels, or no record of a source that
+            is not empty became an event. What came before is in the checkpoint, unless a sink failed.
         """
         begin, failure = time.perf_counter(), None
         with self._reading() as portions:
@@ -159,12 +163,17 @@ class Run:
                     try:
                         yield learned
                     except GeneratorExit:
+                        self.stop.set()
                         break
+            stopped = self.stop.is_set()
         self._saver.finish()
         self.seconds = time.perf_counter() - begin
         self._update_watchers()
         if failure is not None:
             raise failure
+        if not stopped:
+            nothing_before = not (self._resumed and self._resumed_events)
+            self._read.end(redacted(self.config.source.url or "the source"), nothing_before)
 
     @contextmanager
     def _reading(self) -> Iterator[Iterator[Portion | None]]:
@@ -190,7 +199,7 @@ class Run:
     def notice(self, line: str) -> None:
         """Show a line on the progress display and to all watchers; called from any thread."""
         for watcher in (self.progress, *self.watchers):
-            watcher.notice(line)
+            watcher.notice(spelled(line))
 
     def report(self, details: bool = True) -> dict[str, Any]:
         """The metrics so far, JSON-able. All counts include those before a resume; the seconds and the rate do not.
@@ -203,6 +212,8 @@ class Run:
         lag = self.lag()
         delayed = self.model.delayed_labels
         more = ({} if lag is None else {"lag": lag}) | ({} if delayed is None else {"delayed_labels": delayed.report()})
+        if self._named_fields.missing:
+            more["missing_fields"] = self._named_fields.missing
         return counts | pace | more | report
 
     def lag(self) -> dict[str, int] | None:
@@ -237,7 +248,9 @@ class Run:
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
             self._writer.run(self._sinks.write_dead, portion.dead, portion.records)
-        self.model.prequential.count_records(len(portion.dead), portion.tombstones, portion.lost)
+        self.model.prequential.count_records(portion.dead, portion.tombstones, portion.lost)
+        self._read.add(portion)
+        self._named_fields.add(portion.batch)
         self._saver.add(portion)
         self._save_if_due()
         return learned

@@ -8,9 +8,10 @@ from streamlin.checkpoint.file import load
 from streamlin.checkpoint.loading import config_of, model_of
 from streamlin.config import KafkaConfig
 from streamlin.model import Model
-from streamlin.streams.addresses import parse_address
+from streamlin.streams.addresses import parse_address, redacted
 from streamlin.streams.opening import open_source
 from streamlin.streams.prediction_lines import PredictionLines
+from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Reader
 from streamlin.streams.sinks import Sinks
 
@@ -32,7 +33,7 @@ def predict(
     kafka : how brokers are reached; a checkpoint does not hold that.
     allow_pickle : see `model_of`.
 
-    Returns the number of dead letters. Raises StreamlinError as a run does.
+    Returns the number of dead letters. Raises StreamlinError as a run does, also where no record became an event.
     """
     arrays, state = load(folder, previous)
     config = config_of(state).model_copy(update={"kafka": kafka or KafkaConfig()})
@@ -44,11 +45,14 @@ def predict(
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
         closing(Sinks(predictions, dead_letters, {}, notice, config.settings_of)) as sinks,
     ):
-        return _predict_all(reader, model, sinks, notice)
+        read = _predict_all(reader, model, sinks, notice)
+    if not stop.is_set():
+        read.end(redacted(url))
+    return read.dead_letters
 
 
-def _predict_all(reader: Reader, model: Model, sinks: Sinks, notice: Callable[[str], None]) -> int:
-    lines, dead = PredictionLines(model.names, model.labels), 0
+def _predict_all(reader: Reader, model: Model, sinks: Sinks, notice: Callable[[str], None]) -> ReadRecords:
+    lines, read = PredictionLines(model.names, model.labels), ReadRecords(notice)
     for portion in reader:
         if portion is None:
             sinks.flush()
@@ -59,6 +63,6 @@ def _predict_all(reader: Reader, model: Model, sinks: Sinks, notice: Callable[[s
                 notice(line)
             sinks.write(lines.encode(given, predictions), given)
         sinks.write_dead(portion.dead, portion.records)
-        dead += len(portion.dead)
+        read.add(portion)
     sinks.sync({})
-    return dead
+    return read

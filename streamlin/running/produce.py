@@ -12,8 +12,9 @@ from streamlin.events import SinkContext
 from streamlin.formats import open_format
 from streamlin.formats.base import Format
 from streamlin.registry import connector
-from streamlin.streams.addresses import parse_address
+from streamlin.streams.addresses import parse_address, redacted
 from streamlin.streams.opening import open_source
+from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Portion, Reader
 
 
@@ -29,7 +30,7 @@ def produce(
 ) -> Produced:
     """Send every event of `config.source.url` as JSON, with its id as the key, at the pace of the source's options.
 
-    Records of a JSON source are sent unchanged. Raises StreamlinError as a run does.
+    Records of a JSON source are sent unchanged. Raises StreamlinError as a run does, also where nothing could be sent.
     """
     address, delayed_labels = parse_address(config.source.needed_url(), "stdin"), config.delayed_labels.enabled
     source, decoder, pace = open_source(address, config, {}, notice, stop, delayed_labels=delayed_labels)
@@ -41,15 +42,17 @@ def produce(
             SinkContext(target.options, settings=config.settings_of(target.scheme), notice=notice),
         )
         with closing(opened):
-            messages = dead = 0
+            messages, read = 0, ReadRecords(notice)
             for portion in reader:
                 if portion is None:
                     opened.flush()
                     continue
                 messages += _send(portion, encode, opened)
-                dead += len(portion.dead)
+                read.add(portion)
             opened.sync()
-    return Produced(messages, dead)
+    if not stop.is_set():
+        read.end(redacted(config.source.needed_url()), nothing_before=not messages)
+    return Produced(messages, read.dead_letters)
 
 
 def _send(portion: Portion, encode: Format | None, sink: object) -> int:

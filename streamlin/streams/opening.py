@@ -1,6 +1,5 @@
 """Opening a source: from an address to the source, the format of its records, and the replay pace."""
 
-import os
 import threading
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from streamlin.formats import FORMATS, format_of, open_format, option_names
 from streamlin.formats.base import Format
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address
+from streamlin.streams.format_of_files import format_at
 from streamlin.streams.replay_pace import Pace, parse_pace
 
 _PACE_OPTIONS = ("rate", "speed")
@@ -37,7 +37,7 @@ def open_source(
     ConfigError : an option is wrong. ConnectorError : the source can't be read.
     """
     options = dict(address.options)
-    name = options.pop("format", None) or _format_at(address.address)
+    name = options.pop("format", None) or (format_at if address.scheme == "file" else format_of)(address.address)
     pace = parse_pace({key: options.pop(key) for key in _PACE_OPTIONS if key in options}, stop)
     format_options = {key: options.pop(key) for key in option_names(name) if key in options}
     decoder = open_format(name, format_options, config.fields, further_fields(config))
@@ -58,14 +58,6 @@ def open_source(
         return make(address.address, context), decoder, pace
     except ConfigError as error:
         raise ConfigError(f"{error}{_hint(options)}") from None
-
-
-def _format_at(path: str) -> str:
-    """The format by the suffix; for a folder, the format of its files if they all have the same."""
-    if not os.path.isdir(path):
-        return format_of(path)
-    names = {format_of(entry.name) for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")}
-    return names.pop() if len(names) == 1 else format_of(path)
 
 
 def _hint(options: Mapping[str, str]) -> str:

@@ -80,7 +80,7 @@ class Reader:
         self._decoder, self._featurize = decoder, featurize
         self._batch_size, self._max_dead = config.batch_size, config.max_consecutive_dead_letters
         self._left, self._pace, self._stop = limit, pace, stop
-        self._dead_in_a_row = 0
+        self._dead_in_a_row, self._has_events = 0, False
         self._commits: deque[tuple[Mapping[str, Position], int]] = deque()
 
     def __iter__(self) -> Iterator[Portion | None]:
@@ -115,6 +115,7 @@ class Reader:
         begin = perf_counter()
         batch, dead = self._decoder.decode(records)
         self._stages.add("decode", begin)
+        self._has_events = self._has_events or len(batch) > 0
         count = self._count_before_too_many_dead(len(records), dead)
         if count < len(records):
             batch, dead = batch[: int((batch.kept < count).sum())], [d for d in dead if d.record < count]
@@ -124,7 +125,8 @@ class Reader:
         if self._dead_in_a_row >= self._max_dead and not self._stop.is_set():
             raise ConnectorError(
                 f"{self._max_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
-                f"{dead[-1].error}; are the format and the fields right?"
+                f"{dead[-1].error}; are the format and the fields right? "
+                "pipeline.max_consecutive_dead_letters is the limit"
             )
 
     def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
@@ -142,9 +144,14 @@ class Reader:
             yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key)
 
     def _count_before_too_many_dead(self, n: int, dead: list[DeadLetter]) -> int:
-        """Number of the n records up to one dead letter in a row too many; continues the count of earlier records."""
+        """Number of the n records up to one dead letter in a row too many; continues the count of earlier records.
+
+        Once there was an event, a well-formed record without a text is no sign of a wrong format and ends the row.
+        """
         expected = 0
         for letter in dead:
+            if self._has_events and letter.error in self._decoder.errors_without_text:
+                continue
             if letter.record != expected:
                 self._dead_in_a_row = 0
             expected = letter.record + 1

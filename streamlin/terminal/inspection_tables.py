@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlin.config import learner_models
-from streamlin.terminal.cells import counted, empty_table, percent
+from streamlin.terminal.cells import counted, empty_table, percent, printable
 
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
 
@@ -37,7 +37,9 @@ def _learners(learners: Mapping[str, Any]) -> Table:
         parameters = ", ".join(
             f"{key}={value}" for key, value in learner.items() if _is_shown(learner["kind"], key, value)
         )
-        table.add_row(Text(name), parameters, Text(learner["features"]), percent(learner["accuracy"]))
+        table.add_row(
+            Text(printable(name)), parameters, Text(printable(learner["features"])), percent(learner["accuracy"])
+        )
     return table
 
 
@@ -53,7 +55,7 @@ def _is_shown(kind: str, key: str, value: Any) -> bool:
 def _labels(labels: Mapping[str, float], most: int = 20) -> Table:
     table = empty_table("label", "weight", right=1)
     for name, weight in list(labels.items())[:most]:
-        table.add_row(Text(name[:60]), f"{weight:,.0f}")
+        table.add_row(Text(printable(name)[:60]), f"{weight:,.0f}")
     if len(labels) > most:
         table.caption = f"{len(labels) - most:,} more with --json"
     return table
@@ -63,7 +65,7 @@ def _positions(positions: Mapping[str, Any]) -> list[RenderableType]:
     table = empty_table("source", "part", "offset", right=1)
     for source, parts in positions.items():
         for part, position in parts.items():
-            table.add_row(Text(source), Text(part), f"{position['offset']:,}")
+            table.add_row(Text(printable(source)), Text(printable(part)), f"{position['offset']:,}")
     return ["", table] if table.row_count else []
 
 
@@ -75,7 +77,7 @@ def _heaviest(found: Mapping[str, Any]) -> list[RenderableType]:
         names = found["names"][found["learners"][learner]["features"]]
         for label, features in labels.items():
             shown = [f"{_name(names.get(str(bucket), []), bucket)}:{weight:+.2f}" for bucket, weight in features]
-            table.add_row(Text(learner), Text(label[:40]), Text("  ".join(shown)))
+            table.add_row(Text(printable(learner)), Text(printable(label)[:40]), Text("  ".join(shown)))
     hint = [] if named else ["", _NO_NAMES]
     return ["", table, *hint] if table.row_count else []
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from streamlin.errors import ConnectorError
+from streamlin.events import spelled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -52,6 +53,7 @@ def print_notice(line: str, level: Literal["info", "error"] = "info", **fields: 
 
     fields : further JSON-able values, shown in JSON only.
     """
+    line = spelled(line)
     text = f"streamlin: {line}"
     if _as_json:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

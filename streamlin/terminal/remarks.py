@@ -7,12 +7,25 @@ from streamlin.config import BASELINES
 from streamlin.evaluation.mcnemar import SIGNIFICANT
 from streamlin.terminal.cells import percent, printable
 
+_KINDS = 3
+"""Kinds of dead letters that are shown."""
+
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Whether the leader's lead is more than luck, what failed, and which predictors abstained."""
     return [
         line for line in (*_retired(report), _lead(report), _fall(report), _silent(report), _delays(report)) if line
     ]
+
+
+def about_reading(report: Mapping[str, Any]) -> list[str]:
+    """Why records are dead letters, the commonest kinds; and the named fields that no event has."""
+    kinds = report.get("dead_letters_by_kind", {})
+    said = [f"{count:,} {printable(kind)}" for kind, count in list(kinds.items())[:_KINDS]]
+    more = f", {len(kinds) - _KINDS:,} more kinds in the report" if len(kinds) > _KINDS else ""
+    lines = [f"dead letters: {', '.join(said)}{more}"] if said else []
+    missing = report.get("missing_fields", [])
+    return [*lines, f"no event has {printable(', '.join(missing))}; is the name right?"] if missing else lines
 
 
 def _retired(report: Mapping[str, Any]) -> list[str]:

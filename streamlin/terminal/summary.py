@@ -9,7 +9,7 @@ from rich.text import Text
 
 from streamlin.terminal.cells import counted, empty_table, percent, printable
 from streamlin.terminal.metrics_table import metrics_table
-from streamlin.terminal.remarks import remarks
+from streamlin.terminal.remarks import about_reading, remarks
 
 _SIDE_BY_SIDE = 5
 """Learners whose accuracies in a slice fit next to each other in 80 columns."""
@@ -17,9 +17,10 @@ _SIDE_BY_SIDE = 5
 
 def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """All of it."""
+    head: list[RenderableType] = [counts_line(report), *map(Text, about_reading(report))]
     if report["events"] and not report["labelled"]:
-        return Group(counts_line(report), "no event has a label, so nothing is scored; set fields.label to its field")
-    return Group(counts_line(report), "", *standing(report, window), *slice_tables(report))
+        return Group(*head, "no event has a label, so nothing is scored; set fields.label to its field")
+    return Group(*head, "", *standing(report, window), *slice_tables(report))
 
 
 def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:

@@ -212,9 +212,10 @@ def test_a_field_of_a_missing_object_is_missing(meta):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (b"{}", "field 'doc' is missing"),
+        (b"{}", "field 'doc.text' is missing"),
         (b'{"doc":{}}', "field 'doc.text' is missing"),
-        (b'{"doc":null}', "doc is of type null, expected object"),
+        (b'{"doc":null}', "field 'doc.text' is missing"),
+        (b'{"doc":5}', "doc is of type int, expected object or null"),
         (b'{"doc":{"text":"x"},"meta":5}', "meta is of type int, expected object or null"),
         (
             b'{"doc":{"text":"x"},"meta":{"class":[]}}',

@@ -56,6 +56,8 @@ def test_exported_values_are_those_of_the_report(reference: Reference, tmp_path:
     whole = json.loads(report.read_text())
     for key in ("events", "labelled", "dead_letters", "tombstones", "lost"):
         assert told[(f"streamlin_{key}_total",)] == whole[key]
+    for kind, count in whole["dead_letters_by_kind"].items():
+        assert told[("streamlin_dead_letters_by_kind_total", kind)] == count > 0
     for group in ("learner", "baseline"):
         for name, row in whole[f"{group}s"].items():
             for span, before in SPANS.items():

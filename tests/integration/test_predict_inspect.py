@@ -69,7 +69,8 @@ def test_predict_from_standard_input(reference: Reference) -> None:
     assert (first["position"], first["label"]) == ("-:0", "never seen")
     assert (second["id"], "label" in second) == ("7", False)
     assert {first["predicted"], second["predicted"]} <= {"ham", "spam"}
-    shown, counted = done.err.splitlines()
+    shown, many, counted = done.err.splitlines()
+    assert many.startswith("streamlin: 1 of 3 records are dead letters, all of them: not JSON")
     assert shown.startswith("streamlin: dead letter at -:46: not JSON")
     assert counted == "streamlin: 1 dead letter"
 

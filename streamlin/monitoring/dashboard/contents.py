@@ -22,6 +22,8 @@ _VALUES = 20
 _ALARMS = 50
 _BY_LABEL = ("precision", "recall", "f1")
 _COUNTS = ("events", "labelled", "unlabelled", "dead_letters", "tombstones", "lost")
+_KINDS = 3
+"""Kinds of dead letters shown, the commonest ones."""
 _PARTS = 20
 """Partitions whose lag is shown, those with the largest lag."""
 
@@ -34,6 +36,7 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "window": window,
         "counts": {key: report[key] for key in _COUNTS},
+        "dead_letters_by_kind": _kinds(report.get("dead_letters_by_kind", {})),
         "seconds": report["seconds"],
         "events_per_second": report["events_per_second"],
         "n_labels": len(report["labels"]),
@@ -59,6 +62,11 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     if isinstance(report.get("delayed_labels"), Mapping):
         shown["delayed_labels"] = _numbers(report["delayed_labels"])
     return shown
+
+
+def _kinds(kinds: Mapping[str, int]) -> list[list[Any]]:
+    """The commonest kinds of dead letters with their counts."""
+    return [[shortened(kind, LONG), count] for kind, count in list(kinds.items())[:_KINDS]]
 
 
 def _columns(report: Mapping[str, Any], window: int) -> list[dict[str, Any]]:

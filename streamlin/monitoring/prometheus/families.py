@@ -39,6 +39,12 @@ def families(run: "RunView") -> list[Family]:
     return [
         gauge("build_info", "The version of streamlin; the value is always 1.", [((__version__,), 1)], ("version",)),
         *(counter(name, text, [((), report[name])]) for name, text in _COUNTS.items()),
+        counter(
+            "dead_letters_by_kind",
+            "Records that could not become an event, by the error without its particulars.",
+            [((kind,), count) for kind, count in report["dead_letters_by_kind"].items()],
+            ("kind",),
+        ),
         gauge("labels", "Labels seen so far.", [((), len(report["labels"]))]),
         *_metrics(report),
         *_drift(report.get("drift")),

@@ -40,6 +40,13 @@ def test_rows_hold_the_values_of_the_report(report: dict[str, Any]) -> None:
     json.dumps(shown, allow_nan=False)
 
 
+def test_the_commonest_kinds_of_dead_letters_are_shown(report: dict[str, Any]) -> None:
+    kinds = {"\x1bnot JSON": 5, "c": 3, "b": 2, "a": 1}
+    shown = contents(report | {"dead_letters_by_kind": kinds}, 1000)
+    assert shown["dead_letters_by_kind"] == [[" not JSON", 5], ["c", 3], ["b", 2]]
+    assert contents(report, 1000)["dead_letters_by_kind"] == []
+
+
 def test_a_series_of_the_curve_for_each_row(report: dict[str, Any]) -> None:
     shown = contents(report, 1000)
     curve = report["curve"]

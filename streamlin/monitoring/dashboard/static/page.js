@@ -213,6 +213,7 @@ function showCounts() {
   items.push(["labels", count(shown.n_labels)]);
   if (counts.unlabelled) items.push(["without label", count(counts.unlabelled)]);
   items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
+  for (const [kind, number] of shown.dead_letters_by_kind) items.push([`dead: ${kind}`, count(number), true]);
   if (counts.tombstones) items.push(["tombstones", count(counts.tombstones)]);
   if (counts.lost) items.push(["lost", count(counts.lost), true]);
   if (shown.delayed_labels) items.push(["waiting for a label", count(shown.delayed_labels.waiting)]);
