@@ -108,7 +108,9 @@ class FileReader:
 
     def _open_cutter(self, offset: int = 0, before: bytes = b"", header: bytes | None = None) -> RecordCutter:
         context = self._context
-        return RecordCutter(self._origin, context.framing, context.max_record_bytes, offset, before, header)
+        return RecordCutter(
+            self._origin, context.framing, context.max_record_bytes, offset, before, header, context.notice
+        )
 
     def _seek(self, offset: int, before: bytes) -> bool:
         header = self._header() if offset else None
@@ -118,7 +120,8 @@ class FileReader:
 
     def _header(self) -> bytes | None:
         """The header at the file's beginning, if its format has one."""
-        source, cutter = self._open_bytes(), self._open_cutter()
+        context = self._context
+        source, cutter = self._open_bytes(), RecordCutter(self._origin, context.framing, context.max_record_bytes)
         while cutter.header_due:
             try:
                 block = source.read(BLOCK)

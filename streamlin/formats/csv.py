@@ -123,7 +123,7 @@ class CsvFormat(Format):
         return utf8(self.delimiter.join(map(self._quoted, cells)) or '""')
 
     def _quoted(self, cell: str) -> str:
-        special = cell.startswith("\ufeff") or any(mark in cell for mark in (self.delimiter, '"', "\r", "\n"))
+        special = cell.startswith(("\ufeff", "\0")) or any(mark in cell for mark in (self.delimiter, '"', "\r", "\n"))
         return '"' + cell.replace('"', '""') + '"' if special else cell
 
 

@@ -28,6 +28,7 @@ def cut_records(
     """
     records, begin, at = 0, 0, 0
     fresh, quoted, closed = True, False, False  # at a cell's start; inside quotes; right after the closing quote
+    bare = True  # nothing but NULs and byte order marks since the record's start
     while at < buffer.size:
         byte = buffer[at]
         if quoted:
@@ -37,13 +38,15 @@ def cut_records(
             starts[records], ends[records] = begin, at
             records += 1
             begin = at + 1
-            fresh, closed = True, False
+            fresh, closed, bare = True, False, True
         elif byte == _QUOTE and (fresh or closed):
-            quoted, fresh, closed = True, False, False
-        elif at == begin and _is_bom(buffer, at):
+            quoted, fresh, closed, bare = True, False, False, False
+        elif bare and byte == 0:
+            pass
+        elif bare and _is_bom(buffer, at):
             at += 2
         else:
-            fresh, closed = byte == delimiter, False
+            fresh, closed, bare = byte == delimiter, False, False
         at += 1
     return records, begin
 
