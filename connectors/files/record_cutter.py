@@ -65,6 +65,8 @@ class RecordCutter:
             block = self._behind_nuls(block)
         self._unfinished.append(block)
         self.pending_bytes += len(block)
+        if not self._checked and self.pending_bytes >= LEAST:  # a followed file may wait long for its first line end
+            check_is_text(b"".join(self._unfinished), self._origin.part)
         if not self.pending_bytes or not (final or b"\n" in block or self._too_long(self.pending_bytes)):
             return []
         return self._cut(b"".join(self._unfinished), final)
