@@ -23,6 +23,8 @@ SAMPLE = 4096
 LEAST = 16
 """With fewer bytes than this the encoding of a text without a mark can't be told."""
 
+_LONG_LINE = 64 * 1024
+
 _SHARE = 0.2
 """Text has this share of characters below 256 at least: line ends, blanks, punctuation, the keys of JSON."""
 
@@ -39,7 +41,7 @@ def packing(head: bytes) -> str | None:
 def check_is_text(head: bytes, part: str) -> None:
     """Raise ConnectorError if an input that begins with `head` is UTF-16, UTF-32, compressed, or an archive."""
     head = head[:SAMPLE]
-    name = "standard input" if part == "-" else part
+    name = _name(part)
     if kind := packing(head):
         raise ConnectorError(
             f"{name} is {kind} data where text was expected (it begins with {head[:8]!r}); "
@@ -49,6 +51,24 @@ def check_is_text(head: bytes, part: str) -> None:
         raise ConnectorError(
             f"{name} is {encoding}, expected UTF-8; convert it, for instance by iconv -f {encoding} -t UTF-8"
         )
+
+
+def check_line_ends(head: bytes, part: str, final: bool) -> None:
+    """Raise ConnectorError if the lines of an input that begins with `head` end in carriage returns only.
+
+    final : `head` is all of it; else it is believed only if it is long.
+    """
+    if b"\n" in head or not (final or len(head) >= _LONG_LINE):
+        return
+    if ends := head.strip(b"\r").count(b"\r"):
+        raise ConnectorError(
+            f"{_name(part)} has {ends:,} carriage returns and no line feed in its first {len(head):,} bytes; "
+            "lines must end in a line feed: convert it, for instance by tr '\\r' '\\n'"
+        )
+
+
+def _name(part: str) -> str:
+    return "standard input" if part == "-" else part
 
 
 def _encoding(head: bytes) -> str | None:

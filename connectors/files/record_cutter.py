@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from connectors.files.first_bytes import LEAST, check_is_text
+from connectors.files.first_bytes import LEAST, check_is_text, check_line_ends
 from connectors.files.oversized_record import KEPT_BYTES, OversizedRecord
 from connectors.files.read_over import Counted
 from connectors.records import FINGERPRINT, Origin, PartRecords
@@ -66,7 +66,7 @@ class RecordCutter:
         self._unfinished.append(block)
         self.pending_bytes += len(block)
         if not self._checked and self.pending_bytes >= LEAST:  # a followed file may wait long for its first line end
-            check_is_text(b"".join(self._unfinished), self._origin.part)
+            self._check(b"".join(self._unfinished), final)
         if not self.pending_bytes or not (final or b"\n" in block or self._too_long(self.pending_bytes)):
             return []
         return self._cut(b"".join(self._unfinished), final)
@@ -86,12 +86,17 @@ class RecordCutter:
         self._unfinished, self.pending_bytes, self._oversized = [], 0, None
         return [self._single(data[:KEPT_BYTES], error, self._offset, self._offset, self._before, damaged)]
 
+    def _check(self, data: bytes, final: bool) -> None:
+        check_is_text(data, self._origin.part)
+        if not self._offset:
+            check_line_ends(data, self._origin.part, final)
+
     def _too_long(self, unfinished: int) -> bool:
         return unfinished > self._longest + 1  # the last byte may be the carriage return of a line end
 
     def _cut(self, data: bytes, final: bool) -> list[PartRecords]:
         if not self._checked:
-            check_is_text(data, self._origin.part)
+            self._check(data, final)
             self._checked = len(data) >= LEAST
         starts, ends, consumed = self._framing(data, final)
         records = self._records(data, starts, ends, consumed)

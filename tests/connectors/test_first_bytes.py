@@ -132,3 +132,28 @@ def test_a_large_zstandard_window_needs_an_option(tmp_path):
     with pytest.raises(ConnectorError, match=r"a\.zst: the Zstandard data needs a larger window; add the option long=N"):
         read_file(path)
     assert payloads(read_file(path, options={"long": "29"})) == LINES.splitlines()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.log"])
+@pytest.mark.parametrize("end", [b"", b"\r"])
+def test_lines_that_end_in_carriage_returns_only_are_an_error(name, end, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(b'{"text": "win"}\r{"text": "lose"}' + end)
+    with pytest.raises(ConnectorError, match=r"has 1 carriage returns and no line feed .* tr '\\r' '\\n'"):
+        read_file(path)
+
+
+def test_carriage_returns_are_found_in_a_followed_file_and_on_standard_input(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_bytes(b"a line\r" * 10_000)
+    source = FileSource(str(path), context(follow=True))
+    with pytest.raises(ConnectorError, match="has 9,999 carriage returns and no line feed"):
+        source.poll(10)
+    source.close()
+    assert refused("run", "-", code=3, stdin=b"a\rb\r").startswith("standard input has 1 carriage returns")
+
+
+def test_carriage_returns_within_lines_are_text(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_bytes(b"10 %\r20 %\r30 %\nlast\rline")
+    assert payloads(read_file(path)) == [b"10 %\r20 %\r30 %", b"last\rline"]
