@@ -126,6 +126,6 @@ def _check_window(error: Exception) -> None:
     """Raise ConnectorError if a Zstandard frame asks for more memory than is allowed."""
     if "too much memory" in str(error):
         raise ConnectorError(
-            "the Zstandard data needs a larger window; add the option long=N, N being that of zstd --long=N (up to 31), "
-            "which takes 2^N bytes of memory"
+            "the Zstandard data needs a larger window; add the option long=N, N being that of zstd --long=N "
+            "(up to 31); it takes 2^N bytes of memory"
         ) from error

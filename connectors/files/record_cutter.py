@@ -1,5 +1,6 @@
 """Cuts a stream of bytes into records, independently of the blocks it arrives in."""
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,9 @@ from streamlin.events import Framing
 from streamlin.formats.utf8 import behind_marks
 
 Indices = NDArray[np.int64]
+
+_SEPARATOR = re.compile(rb"sep=.|\"sep=.\"", re.IGNORECASE)
+"""Excel's first line, which names the delimiter; it is not the header."""
 
 
 class RecordCutter:
@@ -52,6 +56,7 @@ class RecordCutter:
         self.pending_bytes = 0
         self._oversized: OversizedRecord | None = None
         self._checked = False
+        self._headers = Counted(origin.part, "rows that are the header again were", notice)
         self._nuls = Counted(origin.part, "NUL bytes before a record were", notice)
 
     def feed(self, block: bytes, final: bool = False) -> list[PartRecords]:
@@ -75,6 +80,7 @@ class RecordCutter:
         """The stream ends here: an incomplete record is one too."""
         records = self.feed(b"", final=True)
         self._nuls.finish()
+        self._headers.finish()
         return records
 
     def break_off(self, error: str, damaged: int) -> list[PartRecords]:
@@ -162,13 +168,28 @@ class RecordCutter:
         return f"record of {length} bytes is over max_record_bytes = {self._longest}"
 
     def _without_header(self, records: PartRecords) -> PartRecords:
+        if self.header_due and len(records) and _SEPARATOR.fullmatch(records[0]):
+            records = records.between(1, len(records))
         if not self.header_due or not len(records):
-            return records
+            return self._without_repeated(records)
         self.header_due = False
         if 0 in records.errors:
             return records
         records.header = self.header = records[0]
-        return records.between(1, len(records))
+        return self._without_repeated(records.between(1, len(records)))
+
+    def _without_repeated(self, records: PartRecords) -> PartRecords:
+        """Without the rows that are the header again, as in files that were joined."""
+        header = self.header
+        if not header or not self._framing.header or header not in records.data:
+            return records
+        same = np.flatnonzero(records.ends - records.starts == len(header)).tolist()
+        again = [i for i in same if records[i] == header]
+        if not again:
+            return records
+        self._headers.add(len(again))
+        self._headers.tell()
+        return records.without(again)
 
     def _skip(self, record: OversizedRecord, block: bytes, final: bool) -> list[PartRecords]:
         rest = record.feed(block, final)

@@ -14,7 +14,8 @@ SECONDS = 20
 class HeaderLines(Lines):
     """Lines, the first of which is a header."""
 
-    header = True
+    def __init__(self) -> None:
+        super().__init__(header=True)
 
 
 def context(

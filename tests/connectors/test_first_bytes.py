@@ -16,7 +16,9 @@ from streamlin.errors import ConnectorError
 from tests.command_line import command_line, refused
 from tests.connectors.reading import context, errors, payloads, read_file
 
-LINES = b'{"id": "1", "text": "win", "label": "spam"}\n{"id": "2", "text": "\xe4\xb8\xad\xe6\x96\x87", "label": "ham"}\n'
+LINES = (
+    b'{"id": "1", "text": "win", "label": "spam"}\n{"id": "2", "text": "\xe4\xb8\xad\xe6\x96\x87", "label": "ham"}\n'
+)
 ENCODINGS = ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
 
 
@@ -129,7 +131,9 @@ def test_a_large_zstandard_window_needs_an_option(tmp_path):
     parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=29, enable_ldm=True)
     compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     path.write_bytes(compressor.compress(LINES) + compressor.flush())
-    with pytest.raises(ConnectorError, match=r"a\.zst: the Zstandard data needs a larger window; add the option long=N"):
+    with pytest.raises(
+        ConnectorError, match=r"a\.zst: the Zstandard data needs a larger window; add the option long=N"
+    ):
         read_file(path)
     assert payloads(read_file(path, options={"long": "29"})) == LINES.splitlines()
 
