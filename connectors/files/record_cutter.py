@@ -10,8 +10,7 @@ from connectors.files.first_bytes import LEAST, check_is_text, check_line_ends
 from connectors.files.oversized_record import KEPT_BYTES, OversizedRecord
 from connectors.files.read_over import Counted
 from connectors.records import FINGERPRINT, Origin, PartRecords
-from streamlin.events import Framing
-from streamlin.formats.utf8 import behind_marks
+from streamlin.events import Framing, behind_marks
 
 Indices = NDArray[np.int64]
 

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import DecodeError, RecordError
-from streamlin.events import Records
+from streamlin.events import BOM, Records, behind_marks
 
-BOM = b"\xef\xbb\xbf"
-_NUL = b"\0"
+__all__ = ["BOM", "Indices", "check_utf8", "encoding_error", "spans", "texts_of", "utf8"]
+
 Indices = NDArray[np.int64]
 
 
@@ -22,30 +22,6 @@ def utf8(text: str) -> bytes:
 def spans(records: Records, kept: Indices) -> tuple[Indices, Indices]:
     """Where the kept records begin, behind NULs and byte order marks, and where they end in `records.data`."""
     return behind_marks(records.data, records.starts[kept], records.ends[kept])[0], records.ends[kept]
-
-
-def behind_marks(data: bytes, starts: Indices, ends: Indices) -> tuple[Indices, int]:
-    """`starts` moved behind the NULs and byte order marks that records begin with, and the number of these NULs."""
-    buffer = np.frombuffer(data, np.uint8)
-    if not buffer.size:
-        return starts, 0
-    first = buffer[np.minimum(starts, len(data) - 1)]
-    marked = (first == 0) | (first == BOM[0])
-    if not marked.any():
-        return starts, 0
-    starts, nuls = starts.copy(), 0
-    for i in np.flatnonzero(marked).tolist():
-        record = data[starts[i] : ends[i]]
-        length = len(record) - len(_without_marks(record))
-        starts[i] += length
-        nuls += record.count(_NUL, 0, length)
-    return starts, nuls
-
-
-def _without_marks(record: bytes) -> bytes:
-    while record.startswith((_NUL, BOM)):
-        record = record.lstrip(_NUL).removeprefix(BOM)
-    return record
 
 
 def texts_of(data: bytes, starts: Indices, ends: Indices) -> list[str]:
