@@ -1,7 +1,9 @@
 """Records whose positions identify the file they come from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from streamlin.events import Position, Records
 
@@ -53,6 +55,18 @@ class PartRecords(Records):
             offsets=self.offsets[begin:end],
             nexts=self.nexts[begin:end],
             errors={i - begin: error for i, error in self.errors.items() if begin <= i < end},
+        )
+
+    def without(self, left_out: Sequence[int]) -> "PartRecords":
+        """Without the records of these numbers; the buffer is shared."""
+        kept = np.delete(np.arange(len(self)), left_out)
+        return replace(
+            self,
+            starts=self.starts[kept],
+            ends=self.ends[kept],
+            offsets=self.offsets[kept],
+            nexts=self.nexts[kept],
+            errors={i: self.errors[old] for i, old in enumerate(kept.tolist()) if old in self.errors},
         )
 
 

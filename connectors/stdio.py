@@ -33,7 +33,7 @@ class StdinSource(PolledSource):
         check_options("stdin source", context.options, {})
         if context.positions:
             context.notice("standard input can't be rewound; reading goes on from its current position")
-        self._cutter = RecordCutter(Origin("-", "-"), context.framing, context.max_record_bytes)
+        self._cutter = RecordCutter(Origin("-", "-"), context.framing, context.max_record_bytes, notice=context.notice)
         self._at_end = False
 
     @staticmethod

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+BOM = b"\xef\xbb\xbf"
+_NUL = b"\0"
+
 Position = dict[str, Any]
 """Where to read next in one part of a source; JSON-able. `offset` is always there."""
 
@@ -96,6 +99,30 @@ class Records:
     def default_ids(self, kept: NDArray[np.int64]) -> list[str] | None:
         """Ids for events without an id, if the source has permanent names for its records; None if it has not."""
         return None
+
+
+def behind_marks(data: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """`starts` moved behind the NULs and byte order marks that records begin with, and the number of these NULs."""
+    buffer = np.frombuffer(data, np.uint8)
+    if not buffer.size:
+        return starts, 0
+    first = buffer[np.minimum(starts, len(data) - 1)]
+    marked = (first == 0) | (first == BOM[0])
+    if not marked.any():
+        return starts, 0
+    starts, nuls = starts.copy(), 0
+    for i in np.flatnonzero(marked).tolist():
+        record = data[starts[i] : ends[i]]
+        length = len(record) - len(_without_marks(record))
+        starts[i] += length
+        nuls += record.count(_NUL, 0, length)
+    return starts, nuls
+
+
+def _without_marks(record: bytes) -> bytes:
+    while record.startswith((_NUL, BOM)):
+        record = record.lstrip(_NUL).removeprefix(BOM)
+    return record
 
 
 def single_records(payloads: Sequence[bytes], part: str = "-") -> Records:

@@ -5,12 +5,17 @@ from collections.abc import Iterator
 
 from connectors.files.compression import Compression, Decoder
 from connectors.records import FINGERPRINT
+from streamlin.errors import ConnectorError
 
 BLOCK = 256 * 1024
 
 
 class DamagedError(Exception):
     """The file is truncated or damaged at a place given in the message. Raised once, after all good bytes were read."""
+
+
+class TrailingError(DamagedError):
+    """Behind the last member or frame is something else, described in the message. All members were read."""
 
 
 class CompressedFile:
@@ -23,7 +28,7 @@ class CompressedFile:
         self._descriptor, self._compression = descriptor, compression
         self._outputs = self._decompressed()
         self._buffered = b""
-        self._damage: str | None = None
+        self._damage: DamagedError | None = None
         self._block, self._block_at = b"", 0
         self.offset = 0
         self.disk_offset = 0
@@ -39,11 +44,11 @@ class CompressedFile:
         return last[len(last) - len(before) :] == before
 
     def read(self, size: int) -> bytes:
-        """The next `size` bytes, fewer at the end, then none. Raises DamagedError, OSError."""
+        """The next `size` bytes, fewer at the end, then none. Raises DamagedError, ConnectorError, OSError."""
         data = self._read(size)
         if not data and self._damage is not None:
             damage, self._damage = self._damage, None
-            raise DamagedError(damage)
+            raise damage
         return data
 
     def _read(self, size: int) -> bytes:
@@ -66,10 +71,14 @@ class CompressedFile:
                 if padding:
                     at += padding
                     continue
+                if at and not self._compression.begins(piece):
+                    self._damage = self._trailing(at, piece)
+                    return
                 decoder, begin = self._compression.decoder(), at
             try:
                 data = decoder.decompress(piece)
-            except self._compression.error:
+            except self._compression.error as error:
+                _check_window(error)
                 yield self._salvaged(begin, at)
                 return
             at += len(piece) - len(decoder.unused_data)
@@ -79,7 +88,7 @@ class CompressedFile:
             if data:
                 yield data
         if decoder is not None:
-            self._damage = f"the {self._compression.name} file is cut off at byte {at}"
+            self._damage = DamagedError(f"the {self._compression.name} file is cut off at byte {at}")
 
     def _piece(self, at: int) -> bytes:
         """The compressed bytes from offset `at`, up to the size of a piece."""
@@ -102,5 +111,21 @@ class CompressedFile:
                 salvaged.append(decoder.decompress(bytes((byte,))))
                 at += 1
         except self._compression.error as error:
-            self._damage = f"the {self._compression.name} file is damaged at byte {at} ({error})"
+            self._damage = DamagedError(f"the {self._compression.name} file is damaged at byte {at} ({error})")
         return b"".join(salvaged)
+
+    def _trailing(self, at: int, piece: bytes) -> TrailingError:
+        size = os.fstat(self._descriptor).st_size - at
+        return TrailingError(
+            f"{size:,} bytes behind the {self._compression.name} data, from byte {at} on, are not read; "
+            f"they begin with {piece[:16]!r}"
+        )
+
+
+def _check_window(error: Exception) -> None:
+    """Raise ConnectorError if a Zstandard frame asks for more memory than is allowed."""
+    if "too much memory" in str(error):
+        raise ConnectorError(
+            "the Zstandard data needs a larger window; add the option long=N, N being that of zstd --long=N "
+            "(up to 31); it takes 2^N bytes of memory"
+        ) from error

@@ -4,8 +4,9 @@ import os
 import stat
 from pathlib import Path
 
-from connectors.files.compression import compression
-from connectors.files.decompression import CompressedFile, DamagedError
+from connectors.files.compression import DEFAULT_WINDOW_LOG, Compression, compression, compression_of
+from connectors.files.decompression import CompressedFile, DamagedError, TrailingError
+from connectors.files.first_bytes import SAMPLE
 from connectors.files.plain_file import ChangedError, PlainFile
 from connectors.files.record_cutter import RecordCutter
 from connectors.records import FINGERPRINT, Origin, PartRecords
@@ -41,7 +42,7 @@ class FileReader:
         self._context = context
         self._descriptor = _opened(path)
         status = os.fstat(self._descriptor)
-        self._compression = compression(path)
+        self._compression = self._compression_of(path)
         self._origin = Origin(
             name or path, checkpoint_key(name or path), {"device": status.st_dev, "inode": status.st_ino}
         )
@@ -57,8 +58,13 @@ class FileReader:
             block = self._bytes.read(max(BLOCK, self._cutter.pending_bytes))
         except ChangedError:
             return self._begin_again()
+        except TrailingError as trailing:
+            self._context.notice(f"{self._origin.part}: {trailing}")
+            return None
         except DamagedError as damage:
             return self._break_off(str(damage))
+        except ConnectorError as error:
+            raise ConnectorError(f"{self._origin.part}: {error}") from error
         return self._cutter.feed(block) if block else None
 
     def finish(self) -> list[PartRecords]:
@@ -97,6 +103,17 @@ class FileReader:
     def close(self) -> None:
         os.close(self._descriptor)
 
+    def _compression_of(self, path: str) -> Compression | None:
+        """By the first bytes; a followed file, which may be empty yet, is plain."""
+        if self._context.follow:
+            return compression(path)
+        head = os.pread(self._descriptor, SAMPLE, 0)
+        try:
+            return compression_of(path, head, int(self._context.options.get("long", DEFAULT_WINDOW_LOG)))
+        except ConnectorError:
+            self.close()
+            raise
+
     def _begin(self) -> None:
         self._bytes = self._open_bytes()
         self._cutter = self._open_cutter()
@@ -108,7 +125,9 @@ class FileReader:
 
     def _open_cutter(self, offset: int = 0, before: bytes = b"", header: bytes | None = None) -> RecordCutter:
         context = self._context
-        return RecordCutter(self._origin, context.framing, context.max_record_bytes, offset, before, header)
+        return RecordCutter(
+            self._origin, context.framing, context.max_record_bytes, offset, before, header, context.notice
+        )
 
     def _seek(self, offset: int, before: bytes) -> bool:
         header = self._header() if offset else None
@@ -118,7 +137,8 @@ class FileReader:
 
     def _header(self) -> bytes | None:
         """The header at the file's beginning, if its format has one."""
-        source, cutter = self._open_bytes(), self._open_cutter()
+        context = self._context
+        source, cutter = self._open_bytes(), RecordCutter(self._origin, context.framing, context.max_record_bytes)
         while cutter.header_due:
             try:
                 block = source.read(BLOCK)

@@ -50,7 +50,6 @@ def _matches(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     first, name = pattern[0], parts[0]
     if first == "**":
         return _matches(pattern[1:], parts) or (not name.startswith(".") and _matches(pattern, parts[1:]))
-    hidden = (len(parts) == 1 and is_left_out(name) and name[0] != first[0]) or (
-        name.startswith(".") and first[0] != "."
-    )
+    is_last = len(parts) == 1
+    hidden = name[:1] != first[:1] and (is_left_out(name) if is_last else name.startswith("."))
     return not hidden and fnmatchcase(name, first) and _matches(pattern[1:], parts[1:])

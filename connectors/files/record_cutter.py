@@ -1,13 +1,21 @@
 """Cuts a stream of bytes into records, independently of the blocks it arrives in."""
 
+import re
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
+from connectors.files.first_bytes import LEAST, check_is_text, check_line_ends
 from connectors.files.oversized_record import KEPT_BYTES, OversizedRecord
+from connectors.files.read_over import Counted
 from connectors.records import FINGERPRINT, Origin, PartRecords
-from streamlin.events import Framing
+from streamlin.events import Framing, behind_marks
 
 Indices = NDArray[np.int64]
+
+_SEPARATOR = re.compile(rb"sep=.|\"sep=.\"", re.IGNORECASE)
+"""Excel's first line, which names the delimiter; it is not the header."""
 
 
 class RecordCutter:
@@ -17,11 +25,16 @@ class RecordCutter:
     ----------
     offset, before : where the bytes begin in their part, and up to `FINGERPRINT` bytes before that.
     header : the part's header, if it was read before; at offset 0, with `framing.header`, it is the first record.
+    notice : is told of what is read over.
 
     Attributes
     ----------
     header_due : whether the next record is the header. A record that is too long is not used as header.
     pending_bytes : the number of bytes of an incomplete record.
+
+    Raises
+    ------
+    ConnectorError : by the methods that return records: the first bytes are no text in UTF-8.
     """
 
     def __init__(
@@ -32,6 +45,7 @@ class RecordCutter:
         offset: int = 0,
         before: bytes = b"",
         header: bytes | None = None,
+        notice: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._origin, self._framing, self._longest = origin, framing, max_record_bytes
         self._offset, self._before = offset, before
@@ -40,6 +54,9 @@ class RecordCutter:
         self._unfinished: list[bytes] = []
         self.pending_bytes = 0
         self._oversized: OversizedRecord | None = None
+        self._checked = False
+        self._headers = Counted(origin.part, "rows that are the header again were", notice)
+        self._nuls = Counted(origin.part, "NUL bytes before a record were", notice)
 
     def feed(self, block: bytes, final: bool = False) -> list[PartRecords]:
         """The records that `block` completes; with `final`, nothing follows and the rest is a record too.
@@ -48,15 +65,22 @@ class RecordCutter:
         """
         if self._oversized is not None:
             return self._skip(self._oversized, block, final)
+        if not self._unfinished and self._checked:
+            block = self._behind_nuls(block)
         self._unfinished.append(block)
         self.pending_bytes += len(block)
+        if not self._checked and self.pending_bytes >= LEAST:  # a followed file may wait long for its first line end
+            self._check(b"".join(self._unfinished), final)
         if not self.pending_bytes or not (final or b"\n" in block or self._too_long(self.pending_bytes)):
             return []
         return self._cut(b"".join(self._unfinished), final)
 
     def finish(self) -> list[PartRecords]:
         """The stream ends here: an incomplete record is one too."""
-        return self.feed(b"", final=True)
+        records = self.feed(b"", final=True)
+        self._nuls.finish()
+        self._headers.finish()
+        return records
 
     def break_off(self, error: str, damaged: int) -> list[PartRecords]:
         """The rest can't be read: an incomplete record, even an empty one, becomes a record with this error.
@@ -67,28 +91,44 @@ class RecordCutter:
         self._unfinished, self.pending_bytes, self._oversized = [], 0, None
         return [self._single(data[:KEPT_BYTES], error, self._offset, self._offset, self._before, damaged)]
 
+    def _check(self, data: bytes, final: bool) -> None:
+        check_is_text(data, self._origin.part)
+        if not self._offset:
+            check_line_ends(data, self._origin.part, final)
+
     def _too_long(self, unfinished: int) -> bool:
         return unfinished > self._longest + 1  # the last byte may be the carriage return of a line end
 
     def _cut(self, data: bytes, final: bool) -> list[PartRecords]:
+        if not self._checked:
+            self._check(data, final)
+            self._checked = len(data) >= LEAST
         starts, ends, consumed = self._framing(data, final)
         records = self._records(data, starts, ends, consumed)
         self._offset += consumed
         self._before = (self._before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
-        rest = data[consumed:]
+        rest = self._behind_nuls(data[consumed:])
         if self._too_long(len(rest)):
             self._oversized, rest = OversizedRecord(self._framing, rest, self._before), b""
         self._unfinished, self.pending_bytes = [rest] if rest else [], len(rest)
         return [records] if len(records) else []
 
     def _records(self, data: bytes, starts: Indices, ends: Indices, consumed: int) -> PartRecords:
+        nexts = np.append(starts, consumed)[1:] + self._offset
+        starts, nuls = behind_marks(data, starts, ends)
+        filled = starts < ends
+        if not filled.all():
+            starts, ends, nexts = starts[filled], ends[filled], nexts[filled]
+        if nuls:
+            self._nuls.add(nuls)
+            self._nuls.tell()
         ends, errors = self._shortened(starts, ends)
         records = PartRecords(
             data,
             starts,
             ends,
             offsets=starts + self._offset,
-            nexts=np.append(starts, consumed)[1:] + self._offset,
+            nexts=nexts,
             part=self._origin.part,
             header=self.header,
             errors=errors,
@@ -98,6 +138,21 @@ class RecordCutter:
             previous=self._before,
         )
         return self._without_header(records)
+
+    def _behind_nuls(self, data: bytes) -> bytes:
+        """What is left of bytes that begin with a record; NULs before it are not kept, however many they are."""
+        if not data.startswith(b"\0"):
+            if data:
+                self._nuls.tell()
+            return data
+        bare = data.lstrip(b"\0")
+        nuls = len(data) - len(bare)
+        self._offset += nuls
+        self._before = (self._before + data[max(0, nuls - FINGERPRINT) : nuls])[-FINGERPRINT:]
+        self._nuls.add(nuls)
+        if bare:
+            self._nuls.tell()
+        return bare
 
     def _shortened(self, starts: Indices, ends: Indices) -> tuple[Indices, dict[int, str]]:
         lengths = ends - starts
@@ -112,13 +167,28 @@ class RecordCutter:
         return f"record of {length} bytes is over max_record_bytes = {self._longest}"
 
     def _without_header(self, records: PartRecords) -> PartRecords:
+        if self.header_due and len(records) and _SEPARATOR.fullmatch(records[0]):
+            records = records.between(1, len(records))
         if not self.header_due or not len(records):
-            return records
+            return self._without_repeated(records)
         self.header_due = False
         if 0 in records.errors:
             return records
         records.header = self.header = records[0]
-        return records.between(1, len(records))
+        return self._without_repeated(records.between(1, len(records)))
+
+    def _without_repeated(self, records: PartRecords) -> PartRecords:
+        """Without the rows that are the header again, as in files that were joined."""
+        header = self.header
+        if not header or not self._framing.header or header not in records.data:
+            return records
+        same = np.flatnonzero(records.ends - records.starts == len(header)).tolist()
+        again = [i for i in same if records[i] == header]
+        if not again:
+            return records
+        self._headers.add(len(again))
+        self._headers.tell()
+        return records.without(again)
 
     def _skip(self, record: OversizedRecord, block: bytes, final: bool) -> list[PartRecords]:
         rest = record.feed(block, final)

@@ -12,6 +12,8 @@ from connectors.records import PartRecords
 from streamlin.errors import ConfigError
 from streamlin.events import Position, SourceContext
 
+_WINDOW_LOGS = tuple(map(str, range(10, 32)))
+
 
 class FileSource(PolledSource):
     """Records of one file, or of the files in a folder or matching a pattern, one file after another.
@@ -20,7 +22,8 @@ class FileSource(PolledSource):
     ----------
     address : path, folder, or pattern; files are sorted by name.
     context : with `follow`, the address must be one plain file, which need not exist yet. Its option `start` says where
-        to begin a followed file without a checkpoint: `beginning` (default) or `end`.
+        to begin a followed file without a checkpoint: `beginning` (default) or `end`. `long`, the largest window of
+        Zstandard data as a power of two, is that of `zstd --long=31`.
 
     Raises
     ------
@@ -30,7 +33,7 @@ class FileSource(PolledSource):
 
     def __init__(self, address: str, context: SourceContext) -> None:
         super().__init__()
-        check_options("file source", context.options, {"start": ("beginning", "end")})
+        check_options("file source", context.options, {"start": ("beginning", "end"), "long": _WINDOW_LOGS})
         from_end = context.options.get("start") == "end"
         self._reader: FileReplay | FileTail
         if context.follow:

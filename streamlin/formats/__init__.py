@@ -27,7 +27,7 @@ class _Entry(NamedTuple):
     options: frozenset[str] = frozenset()
 
 
-_CSV_OPTIONS = frozenset({"columns", "delimiter", "header"})
+_CSV_OPTIONS = frozenset({"columns", "delimiter", "header", "quotes"})
 
 _ENTRIES = {
     "json": _Entry("json", "JsonFormat"),

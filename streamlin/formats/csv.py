@@ -9,8 +9,10 @@ from streamlin.formats.base import Format
 from streamlin.formats.cells import Cells, batch_of_cells, wanted_names
 from streamlin.formats.csv_framing import CsvFraming
 from streamlin.formats.csv_table import Table
+from streamlin.formats.framing import Lines
 from streamlin.formats.utf8 import BOM, Indices, check_utf8, spans, utf8
 
+_DELIMITERS = ",;\t|"
 _SPELLED = {r"\t": "\t", "tab": "\t"}
 
 
@@ -19,10 +21,12 @@ class CsvFormat(Format):
 
     Options: `delimiter`, one ASCII character or `tab`; `header=false` for input without a header line; `columns=a,b,c`,
     the names of the columns. With `columns` the input has no header, unless `header=true`: then it is skipped.
+    `quotes=false` reads quotes as text.
     """
 
     name = "csv"
     delimiter = ","
+    quotes = True
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
         self.columns = _columns(options.get("columns"))
@@ -30,7 +34,8 @@ class CsvFormat(Format):
         if not header and self.columns is None:
             raise ConfigError("header=false needs columns=a,b,c, the names of the columns")
         self.delimiter = _delimiter(options.get("delimiter", self.delimiter))
-        self.framing = CsvFraming(ord(self.delimiter), header)
+        self.quotes = _switch("quotes", options.get("quotes"), default=self.quotes)
+        self.framing = CsvFraming(ord(self.delimiter), header) if self.quotes else Lines(header)
         self._fields, self._extra = fields, extra
         self._known: tuple[bytes | None, tuple[str, ...]] | None = None
         if self.columns is not None:
@@ -41,7 +46,7 @@ class CsvFormat(Format):
         columns = self._columns_of(records) if kept.size else self._own_columns()
         starts, ends = spans(records, kept)
         check_utf8(records.data, starts, ends)
-        table = Table(records.data, starts, ends, ord(self.delimiter), len(columns))
+        table = Table(records.data, starts, ends, ord(self.delimiter), len(columns), quotes=self.quotes)
         cells: dict[str, Cells] = {
             name: table.column(columns.index(name))
             for name in wanted_names(self._fields, self._extra)
@@ -61,6 +66,8 @@ class CsvFormat(Format):
             if name not in columns:
                 raise RecordError(f"no column '{name}' for {values[name]!r}; the columns are {', '.join(columns)}")
         row = self._row([values.get(name, "") for name in columns])
+        if not self.quotes and (b"\n" in row or row.endswith(b"\r") or not row):
+            raise RecordError(f"{self.name} without quotes can't hold this event: it would not be one line")
         records = single_records([row])
         records.header = self.encode_header()
         self.check_reads_back(records, event)
@@ -85,12 +92,27 @@ class CsvFormat(Format):
         try:
             check_utf8(line.data, line.starts, line.ends)
             width = header.count(self.delimiter.encode()) + 1
-            table = Table(line.data, line.starts, line.ends, ord(self.delimiter), width, exact=False)
+            table = Table(
+                line.data, line.starts, line.ends, ord(self.delimiter), width, exact=False, quotes=self.quotes
+            )
             columns = tuple(name for i in range(table.n_cells) for name in table.column(i))
         except DecodeError as error:
             raise ConfigError(f"the header of {part} can't be read: {error}") from None
+        self._check_delimiter(columns, part)
         self._check(columns, f"the header of {part}")
         return columns
+
+    def _check_delimiter(self, columns: tuple[str, ...], part: str) -> None:
+        """Raise ConfigError if the header is one cell that another delimiter divides."""
+        if len(columns) != 1:
+            return
+        other = max(_DELIMITERS, key=columns[0].count)
+        if columns[0].count(other) and columns[0] not in self._fields.text:
+            name = "tab" if other == "\t" else other
+            raise ConfigError(
+                f"the header of {part} is one cell, {columns[0]!r}; its delimiter seems to be {other!r}: "
+                f"add the option delimiter={name}"
+            )
 
     def _check(self, columns: tuple[str, ...], where: str) -> None:
         """Check that no name is repeated and that all text fields are columns."""
@@ -120,18 +142,21 @@ class CsvFormat(Format):
         return values
 
     def _row(self, cells: Sequence[str]) -> bytes:
+        if not self.quotes:
+            return utf8(self.delimiter.join(cells))
         return utf8(self.delimiter.join(map(self._quoted, cells)) or '""')
 
     def _quoted(self, cell: str) -> str:
-        special = cell.startswith("\ufeff") or any(mark in cell for mark in (self.delimiter, '"', "\r", "\n"))
+        special = cell.startswith(("\ufeff", "\0")) or any(mark in cell for mark in (self.delimiter, '"', "\r", "\n"))
         return '"' + cell.replace('"', '""') + '"' if special else cell
 
 
 class TsvFormat(CsvFormat):
-    """CSV with tabs as delimiters."""
+    """CSV with tabs as delimiters, in which quotes are text unless `quotes=true`."""
 
     name = "tsv"
     delimiter = "\t"
+    quotes = False
 
 
 def _columns(value: str | None) -> tuple[str, ...] | None:

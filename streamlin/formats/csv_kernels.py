@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 
-_LF, _QUOTE = 0x0A, 0x22
+_LF, QUOTE = 0x0A, 0x22
+NO_QUOTE = 256
+"""In place of the quote's byte: quotes are text."""
 _BOM_1, _BOM_2, _BOM_3 = 0xEF, 0xBB, 0xBF
 
 UNCLOSED, AFTER_QUOTE = -1, -2
@@ -28,22 +30,25 @@ def cut_records(
     """
     records, begin, at = 0, 0, 0
     fresh, quoted, closed = True, False, False  # at a cell's start; inside quotes; right after the closing quote
+    bare = True  # nothing but NULs and byte order marks since the record's start
     while at < buffer.size:
         byte = buffer[at]
         if quoted:
-            quoted = byte != _QUOTE
+            quoted = byte != QUOTE
             closed = not quoted
         elif byte == _LF:
             starts[records], ends[records] = begin, at
             records += 1
             begin = at + 1
-            fresh, closed = True, False
-        elif byte == _QUOTE and (fresh or closed):
-            quoted, fresh, closed = True, False, False
-        elif at == begin and _is_bom(buffer, at):
+            fresh, closed, bare = True, False, True
+        elif byte == QUOTE and (fresh or closed):
+            quoted, fresh, closed, bare = True, False, False, False
+        elif bare and byte == 0:
+            pass
+        elif bare and _is_bom(buffer, at):
             at += 2
         else:
-            fresh, closed = byte == delimiter, False
+            fresh, closed, bare = byte == delimiter, False, False
         at += 1
     return records, begin
 
@@ -60,6 +65,7 @@ def cut_cells(
     starts: NDArray[np.int64],
     ends: NDArray[np.int64],
     delimiter: int,
+    quote: int,
     counts: NDArray[np.int64],
     begins: NDArray[np.int64],
     stops: NDArray[np.int64],
@@ -67,7 +73,7 @@ def cut_cells(
 ) -> None:
     """Find the cells of records.
 
-    buffer uint8[n]; starts, ends int64[records]: bounds in the buffer; delimiter: a byte.
+    buffer uint8[n]; starts, ends int64[records]: bounds in the buffer; delimiter: a byte; quote: a byte or NO_QUOTE.
     counts int64[records]: set to the number of cells, or to UNCLOSED or AFTER_QUOTE.
     begins, stops int64[records, width]: set to the bounds of the first `width` cells, without quotes.
     doubled bool[records, width]: set where a quoted cell contains doubled quotes.
@@ -77,12 +83,12 @@ def cut_cells(
         at, end, cell = starts[i], ends[i], 0
         while True:
             twice = False
-            if at < end and buffer[at] == _QUOTE:
+            if at < end and buffer[at] == quote:
                 at += 1
                 begin = at
-                while at < end and (buffer[at] != _QUOTE or (at + 1 < end and buffer[at + 1] == _QUOTE)):
-                    twice = twice or buffer[at] == _QUOTE
-                    at += 2 if buffer[at] == _QUOTE else 1
+                while at < end and (buffer[at] != quote or (at + 1 < end and buffer[at + 1] == quote)):
+                    twice = twice or buffer[at] == quote
+                    at += 2 if buffer[at] == quote else 1
                 stop = at
                 at += 1
                 if at > end:

@@ -10,9 +10,12 @@ class Lines:
     """Framing of line formats. A carriage return before the line feed is dropped; empty lines are skipped.
 
     U+0085 and U+2028 do not end a line. See `streamlin.events.Framing`.
+
+    header : whether the first line is a header.
     """
 
-    header = False
+    def __init__(self, header: bool = False) -> None:
+        self.header = header
 
     def __call__(self, data: bytes, final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
         """starts int64[n], ends int64[n], and the number of bytes consumed."""

@@ -16,7 +16,7 @@ from streamlin.formats.base import Format, texts_and_pieces, without_text
 from streamlin.formats.json_errors import explained, malformed
 from streamlin.formats.json_fields import JsonFields, put
 from streamlin.formats.utf8 import Indices, check_utf8, encoding_error, spans
-from streamlin.formats.values import checked_weights, names, unix_times
+from streamlin.formats.values import checked_weights, names, number_text, unix_times
 
 _OPEN, _CLOSE = b"{}"
 
@@ -156,7 +156,7 @@ def _texts(values: list[Any]) -> list[str | None]:
 
 def _text(value: Any) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value)
+        return number_text(value)
     return msgspec.json.encode(value).decode()
 
 

@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import DecodeError, RecordError
-from streamlin.events import Records
+from streamlin.events import BOM, Records, behind_marks
 
-BOM = b"\xef\xbb\xbf"
+__all__ = ["BOM", "Indices", "check_utf8", "encoding_error", "spans", "texts_of", "utf8"]
+
 Indices = NDArray[np.int64]
 
 
@@ -19,12 +20,8 @@ def utf8(text: str) -> bytes:
 
 
 def spans(records: Records, kept: Indices) -> tuple[Indices, Indices]:
-    """Where the kept records begin and end in `records.data`, without a byte order mark at the start of a part."""
-    starts, ends = records.starts[kept], records.ends[kept]
-    for i in np.flatnonzero(records.offsets[kept] == 0):
-        if records.data.startswith(BOM, starts[i], ends[i]):
-            starts[i] += len(BOM)
-    return starts, ends
+    """Where the kept records begin, behind NULs and byte order marks, and where they end in `records.data`."""
+    return behind_marks(records.data, records.starts[kept], records.ends[kept])[0], records.ends[kept]
 
 
 def texts_of(data: bytes, starts: Indices, ends: Indices) -> list[str]:

@@ -24,10 +24,15 @@ _RFC_3339 = re.compile(
 
 
 def names(values: Sequence[Scalar]) -> list[str | None]:
-    """Ids or labels: whole numbers as their digits, others as Python writes the float; `""` is None."""
+    """Ids or labels: whole numbers (1, 1.0, 1e0) as their digits, others as Python writes the float; `""` is None."""
     if not set(map(type, values)) <= {str, NoneType}:
-        values = [None if value is None else str(value) for value in values]
+        values = [None if value is None else number_text(value) for value in values]
     return [value or None for value in values]  # type: ignore[misc]  # all are str
+
+
+def number_text(value: str | int | float) -> str:
+    """A number as text, the same for equal numbers; a text as it is."""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def checked_weights(values: Sequence[float | None]) -> NDArray[np.float64]:

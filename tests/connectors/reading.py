@@ -14,7 +14,8 @@ SECONDS = 20
 class HeaderLines(Lines):
     """Lines, the first of which is a header."""
 
-    header = True
+    def __init__(self) -> None:
+        super().__init__(header=True)
 
 
 def context(
@@ -85,5 +86,5 @@ def await_notice(source: Source, notices: list[str], text: str) -> None:
 
 
 def expected_lines(data: bytes) -> list[bytes]:
-    """The lines by plain Python: split at line feeds, drop one carriage return each, skip empty lines."""
-    return [line for line in (piece.removesuffix(b"\r") for piece in data.split(b"\n")) if line]
+    """The lines by plain Python: split at line feeds, drop a carriage return and NULs before, skip empty lines."""
+    return [line for line in (piece.removesuffix(b"\r").lstrip(b"\0") for piece in data.split(b"\n")) if line]

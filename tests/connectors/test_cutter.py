@@ -19,9 +19,11 @@ ORIGIN = Origin("shown", "key", {"device": 1, "inode": 2})
 LONG = 10_000_000
 CSV = CsvFraming(ord(","), header=False)
 
-content = st.lists(st.sampled_from([b"a", b"b,", b",", b'"', b"\n", b"\r", b"\r\n", b"\xff", b"0" * 9, b"\x00"])).map(
-    b"".join
-)
+content = (
+    st.lists(st.sampled_from([b"a", b"b,", b",", b'"', b"\n", b"\r", b"\r\n", b"\xff", b"0" * 9, bytes(5)]))
+    .map(b"".join)
+    .filter(lambda data: b"\n" in data or b"\r" not in data)
+)  # an error, see test_first_bytes
 cuts = st.lists(st.integers(1, 40), min_size=1, max_size=8)
 
 

@@ -115,7 +115,7 @@ def test_an_empty_file_has_no_records(tmp_path):
     assert read_file(tmp_path / "empty") == []
 
 
-lines = st.lists(st.sampled_from([b"", b"a", b"bc\r", b"\xc3\xa9", b"\x00", b"long" * 9])).map(b"\n".join)
+lines = st.lists(st.sampled_from([b"", b"a", b"bc\r", b"\xc3\xa9", bytes(5), b"long" * 9])).map(b"\n".join)
 
 
 @settings(max_examples=60)
@@ -132,7 +132,7 @@ def test_resuming_anywhere_reads_exactly_the_rest(content, block, limit, other_l
         notices: list[str] = []
         rest = read_file(folder, other_limit, positions=positions_after(found, done), notice=notices.append)
         assert payloads(rest) == whole[done:]
-        assert notices == []
+        assert [notice for notice in notices if "NUL bytes" not in notice] == []
 
 
 def test_lines_added_after_a_stop_are_read(tmp_path):

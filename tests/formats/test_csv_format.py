@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Event, single_records
 from streamlin.formats.csv_framing import CsvFraming
-from streamlin.formats.csv_kernels import AFTER_QUOTE, UNCLOSED, cut_cells, cut_records
+from streamlin.formats.csv_kernels import AFTER_QUOTE, QUOTE, UNCLOSED, cut_cells, cut_records
 from streamlin.testing import check_batch
 from tests.formats.reading import error, events, framed, one_by_one, opened, read
 
@@ -82,7 +82,7 @@ def test_uncompiled_kernels_give_the_same_result(data):
     cells = []
     for kernel in (cut_cells, cut_cells.py_func):
         counts, begins, stops, doubled = (np.zeros(shape, np.int64) for shape in (1, (1, 3), (1, 3), (1, 3)))
-        kernel(buffer, np.array([0]), np.array([len(data)]), COMMA, counts, begins, stops, doubled)
+        kernel(buffer, np.array([0]), np.array([len(data)]), COMMA, QUOTE, counts, begins, stops, doubled)
         cells.append([column.tolist() for column in (counts, begins, stops, doubled)])
     assert cells[0] == cells[1]
 
@@ -94,7 +94,7 @@ def rows_of(records: list[bytes], width: int) -> list[list[str] | int]:
     counts = np.zeros(len(records), np.int64)
     begins, stops, doubled = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
     buffer = np.frombuffer(lines.data, np.uint8)
-    cut_cells(buffer, lines.starts, lines.ends, COMMA, counts, begins, stops, doubled)
+    cut_cells(buffer, lines.starts, lines.ends, COMMA, QUOTE, counts, begins, stops, doubled)
     rows: list[list[str] | int] = []
     for i, count in enumerate(counts):
         cells = [lines.data[begins[i, j] : stops[i, j]].decode() for j in range(max(count, 0))]
@@ -202,7 +202,7 @@ def test_columns_with_header_true_skips_the_header():
 def test_tab_delimiter(delimiter):
     data = b'text\tlabel\n"a\tb"\tx,y\n'
     assert events(opened("csv", options={"delimiter": delimiter}), data) == [Event("a\tb", "x,y")]
-    assert events(opened("tsv"), data) == [Event("a\tb", "x,y")]
+    assert events(opened("tsv", options={"quotes": "true"}), data) == [Event("a\tb", "x,y")]
 
 
 def test_csv_and_tsv_accept_other_delimiters():
@@ -229,7 +229,7 @@ def test_a_header_for_each_part():
     ("header", "message"),
     [
         (b"txt,label", "no column 'text' in the header of part (txt, label); set fields.text to one"),
-        (b"Text;Label", "no column 'text' in the header of part (Text;Label); set fields.text to one"),
+        (b"Text;Label", "the header of part is one cell, 'Text;Label'; its delimiter seems to be ';': add the option"),
         (b"text,a,a", "column 'a' occurs twice in the header of part"),
         (b'text,"a"b', "the header of part can't be read: a closing quote is not followed by a delimiter"),
         (b'text,"a', "the header of part can't be read: a quote is not closed"),

@@ -27,7 +27,8 @@ worded_event = st.builds(Event, text=words, label=st.none() | st.text("abc", min
 FORMATS = {
     "json": opened("json", ["x", "y.z"]),
     "csv": opened("csv", ["x", "y.z"]),
-    "tsv": opened("tsv", ["x", "y.z"], {"columns": "id,label,weight,time,x,y.z,text"}),
+    "tsv": opened("tsv", ["x", "y.z"], {"columns": "id,label,weight,time,x,y.z,text", "quotes": "true"}),
+    "tsv without quotes": opened("tsv", ["x", "y.z"], {"columns": "id,label,weight,time,x,y.z,text"}),
     "vw": opened("vw"),
     "fasttext": opened("fasttext"),
     "text": opened("text"),
@@ -46,7 +47,7 @@ def test_every_event_makes_the_round_trip(name, given_events):
     assert read_back(format_, [format_.encode(event) for event in given_events]) == given_events
 
 
-@pytest.mark.parametrize("name", ["vw", "fasttext", "text"])
+@pytest.mark.parametrize("name", ["tsv without quotes", "vw", "fasttext", "text"])
 @given(given_events=st.lists(any_event | worded_event, min_size=1, max_size=4))
 def test_an_event_makes_the_round_trip_or_is_refused(name, given_events):
     format_ = FORMATS[name]

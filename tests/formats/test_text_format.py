@@ -9,7 +9,7 @@ from tests.formats.reading import events, opened, read
 
 def test_a_line_is_a_text():
     data = b"\xef\xbb\xbffirst\r\n\r\n \t\n\xef\xbb\xbfx\n" + "a\u2028b\u0085c\0\rd\n\n__label__x {1}".encode()
-    texts = ["first", " \t", "\ufeffx", "a\u2028b\u0085c\0\rd", "__label__x {1}"]
+    texts = ["first", " \t", "x", "a\u2028b\u0085c\0\rd", "__label__x {1}"]
     assert events(opened("text", ["split"]), data) == [Event(text, extra={"split": None}) for text in texts]
 
 

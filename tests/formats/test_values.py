@@ -18,9 +18,9 @@ def test_names_of_texts_and_numbers():
         None,
         "42",
         "1.5",
-        "-0.0",
+        "0",
         "1" + "0" * 30,
-        "1e+300",
+        str(int(1e300)),
     ]
     assert names([]) == []
 
