@@ -22,6 +22,7 @@ from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
+from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
 from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
@@ -88,6 +89,7 @@ class Run:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
+            self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
                 *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
@@ -249,7 +251,9 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        for line in [*self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
+        unsegmented = self._unsegmented_texts.observe(batch.texts)
+        notices = [] if unsegmented is None else [unsegmented]
+        for line in [*notices, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
             self.notice(line)
         if self._sinks.predictions is not None:
             self._writer.run(self._write, given, predictions, inline=self._is_small(portion))
