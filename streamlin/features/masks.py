@@ -18,6 +18,7 @@ _IPV6 = (
     "(?=[a-f:]*[0-9])"  # otherwise C++'s `dead::beef` would match
     rf"(?:(?:[0-9a-f]{{1,4}}:){{7}}[0-9a-f]{{1,4}}|(?:{_GROUPS})?::(?:(?:{_GROUPS}:)?{_IPV4}|{_GROUPS})?)(?:%\w+)?"
 )
+_WORD = r"\w"
 
 
 @cache
@@ -36,9 +37,9 @@ def _expressions(word: str) -> dict[Mask, re.Pattern[str]]:
     return {mask: re.compile(expression, re.IGNORECASE) for mask, expression in expressions.items()}
 
 
-def _expressions_for(text: str, tokens: Tokens) -> dict[Mask, re.Pattern[str]]:
-    """Marks and joiners are word characters if the tokens say so; few expressions can be found faster in ASCII."""
-    return _expressions(r"\w" if text.isascii() or tokens != "words" else rf"\w{mark_class()}")
+def _marked(tokens: Tokens) -> dict[Mask, re.Pattern[str]]:
+    """The expressions for texts that are not ASCII, where marks and joiners are word characters if tokens say so."""
+    return _expressions(rf"\w{mark_class()}" if tokens == "words" else _WORD)
 
 
 def masked(texts: Sequence[str], masks: Collection[Mask], tokens: Tokens = "words") -> Sequence[str]:
@@ -53,14 +54,15 @@ def masked(texts: Sequence[str], masks: Collection[Mask], tokens: Tokens = "word
     number : digits of any script, with sign, decimals, thousands separators and exponent; `2.10.1` is one number,
         a date three.
     """
-    return [_masked(text, masks, tokens) for text in texts] if masks else texts
-
-
-def _masked(text: str, masks: Collection[Mask], tokens: Tokens) -> str:
-    for mask, expression in _expressions_for(text, tokens).items():
+    if not masks:
+        return texts
+    plain = _expressions(_WORD)
+    marked = plain if "".join(texts).isascii() else _marked(tokens)
+    for mask, expression in plain.items():
         if mask in masks:
-            text = expression.sub(f"__{mask}__", text)
-    return text
+            of_ascii, of_others, word = expression.sub, marked[mask].sub, f"__{mask}__"
+            texts = [of_ascii(word, text) if text.isascii() else of_others(word, text) for text in texts]
+    return texts
 
 
 def masked_with_origins(
@@ -71,7 +73,8 @@ def masked_with_origins(
     origins : int64[n, 2], the spans of the characters given. All characters of a mask have the span of the text that
         it replaces.
     """
-    for mask, expression in _expressions_for(text, tokens).items():
+    expressions = _expressions(_WORD) if text.isascii() else _marked(tokens)
+    for mask, expression in expressions.items():
         if mask in masks:
             word, end = f"__{mask}__", 0
             texts, rows = [], []

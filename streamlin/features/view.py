@@ -47,8 +47,8 @@ class Buckets(NamedTuple):
 class View:
     """Turns texts into hashed features. It has no state: a text always has the same features.
 
-    A text is normalized if configured, lower-cased, masked and split into tokens, of which n-grams are formed. An n-gram
-    g, its words joined by single blanks, counts in bucket |murmur3(g)| mod 2^bits.
+    A text is normalized if configured, lower-cased, masked and split into tokens, of which n-grams are formed. An
+    n-gram g, its words joined by single blanks, counts in bucket |murmur3(g)| mod 2^bits.
 
     Parameters
     ----------
