@@ -20,7 +20,12 @@ _HANGUL_VOWELS_AND_FINALS = range(0x1161, 0x11C3)
 
 def normalized(texts: Sequence[str]) -> Sequence[str]:
     """The texts without format characters (Cf: zero width, soft hyphen, direction) and variation selectors, in NFKC."""
-    return [text if text.isascii() else normalize("NFKC", _invisible().sub("", text)) for text in texts]
+    return [text if text.isascii() else normalize("NFKC", without_invisible(text)) for text in texts]
+
+
+def without_invisible(text: str) -> str:
+    """The text without format characters and variation selectors."""
+    return text if text.isascii() else _invisible().sub("", text)
 
 
 def normalized_with_origins(text: str) -> tuple[str, NDArray[np.int64]]:

@@ -18,6 +18,7 @@ from streamlin.model import Features
 from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
+from streamlin.running.invisible_differences import InvisibleDifferences
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
@@ -89,6 +90,7 @@ class Run:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
+            self._invisible_differences = InvisibleDifferences()
             self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
@@ -251,10 +253,13 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        unsegmented = self._unsegmented_texts.observe(batch.texts)
-        notices = [] if unsegmented is None else [unsegmented]
-        for line in [*notices, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
-            self.notice(line)
+        hints = (
+            self._unsegmented_texts.observe(batch.texts),
+            self._invisible_differences.observe(self.model.labels.names),
+        )
+        for line in [*hints, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
+            if line is not None:
+                self.notice(line)
         if self._sinks.predictions is not None:
             self._writer.run(self._write, given, predictions, inline=self._is_small(portion))
         for watcher in self.watchers:
