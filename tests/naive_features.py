@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from streamlin.config import ViewConfig
 
 M32 = 0xFFFFFFFF
+JOINERS = "\u200c\u200d"
 
 
 def murmur3_32(data: bytes) -> int:
@@ -39,12 +41,38 @@ def bucket(name: str, bits: int) -> int:
 
 
 def tokens(text: str, config: ViewConfig) -> list[str]:
+    if config.normalize:
+        text = normalized(text)
     if config.lowercase:
         text = text.lower()
     if config.tokens in ("whitespace", "char_wb"):
         return text.split()
-    words = re.findall(r"\w+", text)
-    return [word for word in words if len(word) >= 2] if config.tokens == "scikit-learn" else words
+    if config.tokens == "scikit-learn":
+        return re.findall(r"\b\w\w+\b", text)
+    return words(text)
+
+
+def words(text: str) -> list[str]:
+    """A word begins with a letter, digit or underscore; marks and joiners continue it."""
+    found, inside = [], False
+    for character in text:
+        begins = character.isalnum() or character == "_"
+        if begins and not inside:
+            found.append("")
+        inside = begins or (inside and (unicodedata.category(character) in ("Mn", "Mc", "Me") or character in JOINERS))
+        if inside:
+            found[-1] += character
+    return found
+
+
+def normalized(text: str) -> str:
+    """NFKC of the characters that can be seen."""
+    seen = [c for c in text if unicodedata.category(c) != "Cf" and not is_selector(ord(c))]
+    return unicodedata.normalize("NFKC", "".join(seen))
+
+
+def is_selector(code: int) -> bool:
+    return code == 0x34F or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
 
 
 def ngrams(text: str, config: ViewConfig) -> Iterator[str]:

@@ -13,10 +13,12 @@ Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb"]
 class ViewConfig(Strict):
     """One view of the texts: how they become tokens, n-grams and values.
 
+    normalize : "nfkc" drops invisible characters and brings texts to Unicode's form NFKC before all else.
     min_count : features seen less often in labelled events are ignored.
     """
 
     tokens: Tokens = "words"
+    normalize: Literal["nfkc"] | None = None
     lowercase: bool = True
     ngrams: tuple[Count, Count] = (1, 2)
     values: Literal["binary", "counts", "log"] = "binary"

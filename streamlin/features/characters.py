@@ -4,6 +4,7 @@ The constants are compiled into every `@kernel` that uses them.
 """
 
 from functools import cache
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +14,49 @@ from streamlin.config import Tokens
 BLANK = 0x20
 IN_TOKEN = 256
 """The bit of `ascii_characters` that is set where the character belongs to a token."""
+OUTSIDE, BEGINS, CONTINUES = 0, 1, 2
+"""The values of `token_characters`."""
+
+_JOINERS = (0x200C, 0x200D)
+_MARK_RANGES = ((0x300, 0x20000), (0xE0100, 0xE01F0))
+"""Unicode has no marks elsewhere."""
 
 
 @cache
-def token_characters(tokens: Tokens) -> NDArray[np.bool_]:
-    r"""bool[0x110000]: whether each code point belongs to a token.
+def marks() -> NDArray[np.int64]:
+    """The code points that belong to a word, but don't begin one: marks (Mn, Mc, Me), ZWNJ and ZWJ.
 
-    For "words" and "scikit-learn" these are the characters that `\w` matches: letters and digits of all scripts, and
-    the underscore. For "whitespace" and "char_wb" it is every character that `str.split` does not split at.
+    Unicode Standard Annex 29, rule WB4.
+    """
+    candidates = np.concatenate([np.arange(*bounds, dtype=np.uint32) for bounds in _MARK_RANGES])
+    candidates = candidates[~np.strings.isalnum(candidates.view("U1"))]
+    found = [i for i in candidates.tolist() if i in _JOINERS or category(chr(i))[0] == "M"]
+    return np.array(found, np.int64)
+
+
+@cache
+def mark_class() -> str:
+    """The marks and joiners as they are written inside the brackets of a regular expression."""
+    runs = np.split(marks(), np.flatnonzero(np.diff(marks()) > 1) + 1)
+    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+
+
+@cache
+def token_characters(tokens: Tokens) -> NDArray[np.uint8]:
+    r"""uint8[0x110000]: whether each code point belongs to a token.
+
+    BEGINS : it does. For "words" and "scikit-learn" these are the characters that `\w` matches: letters and digits of
+        all scripts, and the underscore. For "whitespace" and "char_wb" it is every character that `str.split` does not
+        split at.
+    CONTINUES : it does if the token has begun. For "words" these are `marks`.
     """
     characters = np.arange(0x110000, dtype=np.uint32).view("U1")
     if tokens in ("whitespace", "char_wb"):
-        return ~np.strings.isspace(characters)
-    table = np.strings.isalnum(characters)
-    table[ord("_")] = True
+        return (~np.strings.isspace(characters)).astype(np.uint8)
+    table = np.strings.isalnum(characters).astype(np.uint8)
+    table[ord("_")] = BEGINS
+    if tokens == "words":
+        table[marks()] = CONTINUES
     return table
 
 

@@ -22,7 +22,7 @@ def hash_texts(
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
     ascii_table: NDArray[np.int16],
-    unicode_table: NDArray[np.bool_],
+    unicode_table: NDArray[np.uint8],
     min_length: int,
     characters: int,
     shortest: int,

@@ -6,29 +6,32 @@ n-grams in the kernels' order.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import Tokens
+from streamlin.features.characters import mark_class
 from streamlin.features.hashing import hash_ranges
 from streamlin.features.masks import masked_with_origins
+from streamlin.features.normalization import normalized_with_origins
 from streamlin.features.view import View
 from streamlin.kernel.byte_buffers import PADDING, encode_texts
 
-_TOKENS: dict[Tokens, re.Pattern[str]] = {
-    "words": re.compile(r"\w+"),
-    "scikit-learn": re.compile(r"\w{2,}"),
-    "whitespace": re.compile(r"\S+"),
-    "char_wb": re.compile(r"\S+"),
-}
+
+@cache
+def _token_pattern(tokens: Tokens) -> re.Pattern[str]:
+    if tokens == "words":
+        return re.compile(rf"\w[\w{mark_class()}]*")
+    return re.compile(r"\w{2,}" if tokens == "scikit-learn" else r"\S+")
 
 
 class Ngrams(NamedTuple):
     """The N n-grams of an event, repeated ones included, over U units, which are tokens or characters.
 
-    text : the lower-cased and masked text; n-gram i is `text[begins[i]:ends[i]]`.
+    text : the normalized, lower-cased and masked text; n-gram i is `text[begins[i]:ends[i]]`.
     begins, ends : int64[N].
     hashes : int32[N], murmur3.
     first, size : int64[N]; n-gram i consists of `size[i]` units from `first[i]` on.
@@ -91,7 +94,7 @@ def _of_pieces(view: View, pieces: Sequence[str]) -> list[_Units]:
     units, begin = [], 0
     for piece in pieces:
         text, origins = _normalized(view, piece)
-        tokens = [match.span() for match in _TOKENS[view.config.tokens].finditer(text)]
+        tokens = [match.span() for match in _token_pattern(view.config.tokens).finditer(text)]
         cut = _characters if view.config.tokens == "char_wb" else _tokens
         bounds = np.array(tokens, np.int64).reshape(-1, 2)
         units.append(cut([text[i:j] for i, j in tokens], bounds, origins + begin, view.config.ngrams[0]))
@@ -146,14 +149,16 @@ def _concatenated(parts: Sequence[_Units]) -> _Units:
 
 
 def _normalized(view: View, text: str) -> tuple[str, NDArray[np.int64]]:
-    """The text lower-cased and masked, and int64[n, 2], the span of each of its characters in the original text."""
+    """The text as `View` hashes it, and int64[n, 2], the span of each of its characters in the original text."""
     origins = np.arange(len(text))[:, None] + np.arange(2)
+    if view.config.normalize:
+        text, origins = normalized_with_origins(text)
     if view.config.lowercase:
         lower = text.lower()
         if len(lower) != len(text):  # İ becomes two characters
             origins = np.repeat(origins, [len(character.lower()) for character in text], axis=0)
         text = lower
-    return masked_with_origins(text, origins, view.config.masks)
+    return masked_with_origins(text, origins, view.config.masks, view.config.tokens)
 
 
 def _byte_offsets(data: NDArray[np.uint8], n: int) -> NDArray[np.int64]:

@@ -35,7 +35,7 @@ class _Bound(NamedTuple):
     """
 
     ascii_table: NDArray[np.int16]
-    unicode_table: NDArray[np.bool_]
+    unicode_table: NDArray[np.uint8]
     min_length: int
     characters: int
     shortest: int

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.features.characters import BLANK, IN_TOKEN
+from streamlin.features.characters import BLANK, CONTINUES, IN_TOKEN, OUTSIDE
 from streamlin.kernel import kernel
 from streamlin.kernel.byte_buffers import copy_bytes
 
@@ -13,14 +13,14 @@ def write_tokens(
     data: NDArray[np.uint8],
     lengths: NDArray[np.int64],
     ascii_table: NDArray[np.int16],
-    unicode_table: NDArray[np.bool_],
+    unicode_table: NDArray[np.uint8],
     min_length: int,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """The tokens of m pieces of text.
 
     data, lengths int64[m] : the UTF-8 of the pieces, concatenated and followed by PADDING. Where texts are to be
         lower-cased, it must be lower-cased except for ASCII letters.
-    ascii_table int16[128], unicode_table bool[0x110000] : see `characters.py`.
+    ascii_table int16[128], unicode_table uint8[0x110000] : see `characters.py`.
     min_length : tokens of fewer code points are left out.
 
     Returns
@@ -106,7 +106,7 @@ def _write_any(
     i: int,
     end: int,
     ascii_table: NDArray[np.int16],
-    unicode_table: NDArray[np.bool_],
+    unicode_table: NDArray[np.uint8],
     min_length: int,
     token_bytes: NDArray[np.uint8],
     starts: NDArray[np.int64],
@@ -127,7 +127,8 @@ def _write_any(
             else:
                 width, code_point = _decoded(data, i)
                 i += width
-                if not unicode_table[code_point]:
+                kind = unicode_table[code_point]
+                if kind == OUTSIDE or (kind == CONTINUES and length == 0):
                     break
                 for j in range(i - width, i):
                     token_bytes[position] = data[j]

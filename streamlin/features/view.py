@@ -14,6 +14,7 @@ from streamlin.events import Batch
 from streamlin.features.characters import ascii_characters, token_characters
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts
 from streamlin.features.masks import masked
+from streamlin.features.normalization import normalized
 from streamlin.features.sums import sum_repeats
 from streamlin.kernel.byte_buffers import encode_text, encode_texts
 
@@ -46,12 +47,12 @@ class Buckets(NamedTuple):
 class View:
     """Turns texts into hashed features. It has no state: a text always has the same features.
 
-    A text is lower-cased, masked and split into tokens, of which n-grams are formed. An n-gram g, its words joined by
-    single blanks, counts in bucket |murmur3(g)| mod 2^bits.
+    A text is normalized if configured, lower-cased, masked and split into tokens, of which n-grams are formed. An
+    n-gram g, its words joined by single blanks, counts in bucket |murmur3(g)| mod 2^bits.
 
     Parameters
     ----------
-    config : tokens, n-grams, values, masks.
+    config : normalization, tokens, n-grams, values, masks.
     bits : 1 to 31.
     categories : fields whose value is a feature too, `field=value`, case kept.
 
@@ -135,10 +136,13 @@ class View:
         return _trimmed(*hash_texts(*encoded, *self.hash_options))
 
     def _normalized(self, texts: Sequence[str]) -> Sequence[str]:
-        """The texts lower-cased (ASCII ones by the kernel), then masked."""
-        if self.config.lowercase and not "".join(texts).isascii():
-            texts = [text if text.isascii() else text.lower() for text in texts]
-        return masked(texts, self.config.masks)
+        """The texts in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""
+        if not "".join(texts).isascii():
+            if self.config.normalize:
+                texts = normalized(texts)
+            if self.config.lowercase:
+                texts = [text if text.isascii() else text.lower() for text in texts]
+        return masked(texts, self.config.masks, self.config.tokens)
 
     def _category_names(self, batch: Batch) -> list[str]:
         """`field=value` for each event's categories, event by event; empty where a value is missing."""

@@ -19,11 +19,13 @@ from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
+from streamlin.running.invisible_differences import InvisibleDifferences
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.named_fields import NamedFields
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
+from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
 from streamlin.streams.addresses import parse_address, redacted
 from streamlin.streams.interleaving import Interleaved
@@ -91,6 +93,8 @@ class Run:
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
             self._read, self._named_fields = ReadRecords(self.notice), NamedFields(config, self.notice)
+            self._invisible_differences = InvisibleDifferences()
+            self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
                 *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
@@ -262,8 +266,13 @@ class Run:
         self.stages.add("learn", begin)
         self.batches += 1
         self.batch_size = len(batch)
-        for line in [*self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
-            self.notice(line)
+        hints = (
+            self._unsegmented_texts.observe(batch.texts),
+            self._invisible_differences.observe(self.model.labels.names),
+        )
+        for line in [*hints, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
+            if line is not None:
+                self.notice(line)
         if self._sinks.predictions is not None:
             self._writer.run(self._write, given, predictions, inline=self._is_small(portion))
         for watcher in self.watchers:

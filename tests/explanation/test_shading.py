@@ -48,6 +48,12 @@ def test_masked_text_is_shaded_as_one_part():
     assert [(shade.begin, shade.end) for shade in parts(LETTERS, "a 12,5 b", letters=letters)[0]][1:2] == [(2, 6)]
 
 
+def test_normalized_words_are_shaded_with_their_invisible_characters():
+    words = {"ngrams": [1, 1], "normalize": "nfkc"}
+    found, _ = parts(WORDS, "see l\u00adunch \u200bＷin", words=words)
+    assert [(shade.begin, shade.end) for shade in found] == [(0, 3), (4, 10), (12, 15)]
+
+
 @settings(max_examples=60, deadline=None)
 @given(texts | st.text("win a prize", max_size=20), st.sampled_from([WORDS, LETTERS, BOTH]))
 def test_parts_are_ordered_and_sum_to_the_contributions(text, learners):

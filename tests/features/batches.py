@@ -12,6 +12,7 @@ from streamlin.features import Buckets
 
 HARD = (
     "aB1_ .,-\n\t\r\x00\x1c\x1f\x7f\x85\u2028\u00a0\u3000İIıΣσςßǺéÅ中文テあกิ่अक्षि👩👧\u200d🏽٣²ǅ𝒜\ufe0f\u0307\U0010ffff"
+    "\u200c\u200b\u00ad\u202e\u0301\u0302\u20e3ﬁＡㅏ가\u1100\u1161\u11a8ｶﾞ\u0915\u093f\u0e33"
 )
 """Characters that are hard for lower-casing, word classes and UTF-8."""
 
@@ -20,6 +21,7 @@ configs = st.builds(
     ViewConfig,
     tokens=st.sampled_from(["words", "scikit-learn", "whitespace", "char_wb"]),
     lowercase=st.booleans(),
+    normalize=st.sampled_from(["nfkc", None]),
     ngrams=st.tuples(st.integers(1, 6), st.integers(1, 6)).map(lambda pair: tuple(sorted(pair))),
     values=st.sampled_from(["binary", "counts", "log"]),
 )

@@ -1,11 +1,12 @@
 """The character tables against `re` and `str`, for every code point."""
 
 import re
+from unicodedata import category
 
 import numpy as np
 import pytest
 
-from streamlin.features.characters import IN_TOKEN, ascii_characters, token_characters
+from streamlin.features.characters import BEGINS, CONTINUES, IN_TOKEN, ascii_characters, mark_class, token_characters
 
 EVERY = [chr(code_point) for code_point in range(0x110000)]
 
@@ -13,7 +14,18 @@ EVERY = [chr(code_point) for code_point in range(0x110000)]
 @pytest.mark.parametrize("tokens", ["words", "scikit-learn"])
 def test_word_characters_equal_those_of_re(tokens: str) -> None:
     word = re.compile(r"\w").match
-    assert token_characters(tokens).tolist() == [word(character) is not None for character in EVERY]
+    begins = token_characters(tokens) == BEGINS
+    assert begins.tolist() == [word(character) is not None for character in EVERY]
+
+
+def test_marks_and_joiners_continue_words() -> None:
+    """All that Unicode's data has, and in no other kind of tokens."""
+    continuing = [category(character)[0] == "M" or character in "\u200c\u200d" for character in EVERY]
+    assert (token_characters("words") == CONTINUES).tolist() == continuing
+    assert [bool(re.match(f"[{mark_class()}]", character)) for character in EVERY] == continuing
+    assert not any(
+        (token_characters(tokens) == CONTINUES).any() for tokens in ("scikit-learn", "whitespace", "char_wb")
+    )
 
 
 @pytest.mark.parametrize("tokens", ["whitespace", "char_wb"])

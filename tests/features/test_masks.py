@@ -79,10 +79,19 @@ def test_a_mask_is_one_token_of_every_tokeniser(tokens: str) -> None:
 
 
 def test_texts_are_lower_cased_before_they_are_masked() -> None:
-    """İ is a word character, but its lower case ends in a combining dot, which is not."""
+    """İ is a word character, but its lower case ends in a combining dot, which is not for scikit-learn."""
     lower, as_it_is = (
-        View(ViewConfig(ngrams=(1, 1), masks=["number"], lowercase=lowercase)).of_texts(["İ5"]).buckets.tolist()
+        View(ViewConfig(tokens="scikit-learn", ngrams=(1, 1), masks=["number"], lowercase=lowercase))
+        .of_texts(["aİ5"])
+        .buckets.tolist()
         for lowercase in (True, False)
     )
-    assert lower == [naive.bucket("i", 20), naive.bucket("__number__", 20)]
-    assert as_it_is == [naive.bucket("İ5", 20)]
+    assert lower == [naive.bucket("ai", 20), naive.bucket("__number__", 20)]
+    assert as_it_is == [naive.bucket("aİ5", 20)]
+
+
+def test_numbers_next_to_marks_are_parts_of_words() -> None:
+    """With `words` a mark belongs to the word; with other tokens it separates, as it does for `\\w`."""
+    text = "का5 5\ufe0f\u20e3 5"
+    assert masked([text], ["number"], "words") == ["का5 5\ufe0f\u20e3 __number__"]
+    assert masked([text], ["number"], "whitespace") == ["का__number__ __number__\ufe0f\u20e3 __number__"]

@@ -12,8 +12,9 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from streamlin.config import ViewConfig
 from streamlin.features import View
+from streamlin.features.characters import mark_class
 
-ANY_WORD = r"(?u)\b\w+\b"
+ANY_WORD = rf"(?u)\w[\w{mark_class()}]*"
 ANY_TEXT = r"(?u)\S+"
 
 

@@ -20,8 +20,18 @@ VIEWS = [
     View(ViewConfig(tokens="scikit-learn", ngrams=(1, 3), values="log"), bits=9),
     View(ViewConfig(tokens="char_wb", ngrams=(2, 4), values="counts")),
     View(ViewConfig(tokens="whitespace", lowercase=False, masks=["number", "hex"])),
+    View(ViewConfig(normalize="nfkc")),
 ]
-TEXTS = ["", "a b a", "Ünïcode ÄB 12 12", "x" * 40, "\ud800 lone", "one two three", "tab\tand\nline"]
+TEXTS = [
+    "",
+    "a b a",
+    "Ünïcode ÄB 12 12",
+    "x" * 40,
+    "\ud800 lone",
+    "one two three",
+    "tab\tand\nline",
+    "İ cl\u2062aim हिन्दी ﬁn",
+]
 LARGEST = float(np.finfo(np.float32).max)
 MAPPINGS = [
     {},

@@ -53,6 +53,21 @@ def test_features_of_a_text_do_not_depend_on_the_batch(
     assert [pairs for i in range(len(batch)) for pairs in listed(view.buckets(batch[i : i + 1]))] == whole
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("cl\u2062aim pay\u00adment \u202eabc\u202c", ["claim", "payment", "abc"]),
+        ("ﬁle Ｆｕｌｌ ①", ["file", "full", "1"]),
+        ("cafe\u0301 e\u200b\u0301", ["café", "é"]),
+        ("w\ufe0fin\u034fner", ["winner"]),
+        ("\u200b\u200d", []),
+    ],
+)
+def test_nfkc_drops_what_cannot_be_seen(text: str, tokens: list[str]) -> None:
+    found = View(ViewConfig(ngrams=(1, 1), normalize="nfkc")).of_texts([text, "plain"]).buckets.tolist()
+    assert found == [naive.bucket(token, 20) for token in [*tokens, "plain"]]
+
+
 def test_types_and_shapes() -> None:
     indptr, buckets, values = View().of_texts(["a b", "", "c"])
     assert (indptr.dtype, buckets.dtype, values.dtype) == (np.int64, np.int32, np.float32)
@@ -94,7 +109,20 @@ def test_words_in_one_bucket_are_one_feature() -> None:
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("İstanbul", ["i", "stanbul"]),  # lower-cased to i and a combining dot, which is no word character
+        ("İstanbul", ["i\u0307stanbul"]),  # lower-cased to i and a combining dot
+        ("हिन्दी में लिखा है", ["हिन्दी", "में", "लिखा", "है"]),
+        ("বাংলা ভাষা", ["বাংলা", "ভাষা"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("മലയാളം അവന്\u200d", ["മലയാളം", "അവന്\u200d"]),  # a joiner that ends the word
+        ("မြန်မာ ဘာသာ", ["မြန်မာ", "ဘာသာ"]),
+        ("ភាសា ខ្មែរ", ["ភាសា", "ខ្មែរ"]),
+        ("ภาษา ไทย ที่", ["ภาษา", "ไทย", "ที่"]),
+        ("كِتَابٌ جَدِيدٌ", ["كِتَابٌ", "جَدِيدٌ"]),
+        ("שָׁלוֹם עֲלֵיכֶם", ["שָׁלוֹם", "עֲלֵיכֶם"]),
+        ("می\u200cخواهم بروم", ["می\u200cخواهم", "بروم"]),
+        ("cafe\u0301 de\u0301ja\u0300", ["cafe\u0301", "de\u0301ja\u0300"]),
+        ("tie\u0302\u0301ng Vie\u0323\u0302t", ["tie\u0302\u0301ng", "vie\u0323\u0302t"]),
+        ("\u0301a \u200db\u200c 👩\u200d👧 1\ufe0f\u20e3", ["a", "b\u200c", "1\ufe0f\u20e3"]),  # none begins a word
         ("ΟΔΟΣ ΣΑΣ", ["οδος", "σας"]),  # final sigma
         ("naïve CAFÉ_2", ["naïve", "café_2"]),
         ("中文 テスト", ["中文", "テスト"]),
