@@ -70,3 +70,13 @@ def missing(what: str, extra: str, error: ModuleNotFoundError) -> str:
     """For a message about a package that is not installed: what needs it, and how to install it."""
     package = (error.name or "").partition(".")[0]
     return f"{what} needs {package}, which is not installed: pip install 'streamlin[{extra}]'"
+
+
+def spelled(name: str) -> str:
+    """A file's name for people and JSON: bytes that are not UTF-8 become `\\xff`, and no lone surrogate is left."""
+    if name.isascii():
+        return name
+    try:
+        return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        return name.encode(errors="backslashreplace").decode()

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.errors import spelled
+
 BOM = b"\xef\xbb\xbf"
 _NUL = b"\0"
 
@@ -35,16 +37,6 @@ class Event:
     weight: float = 1.0
     time: float | None = None
     extra: Mapping[str, str | None] = field(default_factory=dict)
-
-
-def spelled(name: str) -> str:
-    """A file's name for people and JSON: bytes that are not UTF-8 become `\\xff`, and no lone surrogate is left."""
-    if name.isascii():
-        return name
-    try:
-        return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
-    except UnicodeEncodeError:  # a surrogate that stands for no byte
-        return name.encode(errors="backslashreplace").decode()
 
 
 @dataclass

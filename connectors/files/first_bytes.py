@@ -74,7 +74,7 @@ def _name(part: str) -> str:
 def _encoding(head: bytes) -> str | None:
     """UTF-16 or UTF-32, by a mark or by the places of NULs in the text; None for anything else."""
     for mark, encoding in _MARKS.items():
-        if head.startswith(mark):
+        if head.startswith(mark) and b"\0" in head:  # a line feed has a NUL beside it; else one record is garbled
             return encoding
     text = head.lstrip(b"\0")
     hole = (len(head) - len(text)) // 4 * 4  # a hole of NULs is no text; at most 3 NULs belong to the first character

@@ -6,8 +6,8 @@ import numpy as np
 
 from streamlin.checkpoint.file import load
 from streamlin.checkpoint.loading import config_of, model_of
+from streamlin.errors import spelled
 from streamlin.evaluation.report import report_of
-from streamlin.events import spelled
 from streamlin.model import Model
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError, StreamlinError
+from streamlin.errors import ConfigError, StreamlinError, spelled
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
-from streamlin.events import Batch, Position, spelled
+from streamlin.events import Batch, Position
 from streamlin.model import Features
 from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks

@@ -9,8 +9,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from streamlin.errors import ConnectorError
-from streamlin.events import spelled
+from streamlin.errors import ConnectorError, spelled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
