@@ -1,5 +1,6 @@
 """Every kind of learner, and the model of its table."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import GetPydanticSchema
@@ -16,10 +17,29 @@ DEFAULT_KINDS = ("naive_bayes", "perceptron", "averaged_perceptron", "passive_ag
 """Those that run unless others are named, in this order."""
 
 
-def learner_models() -> dict[str, type[NamedLearner]]:
-    """The model of each kind's table, built-in learners first; plugins are not among them."""
-    built_in = {kind: model_of(learner, kind) for kind, learner in built_in_learners().items()}
-    return built_in | {"mixture": MixtureConfig, "river": RiverConfig, "sklearn": SklearnConfig}
+_OTHERS: dict[str, type[NamedLearner]] = {"mixture": MixtureConfig, "river": RiverConfig, "sklearn": SklearnConfig}
+
+
+class LearnerModels(Mapping[str, type[NamedLearner]]):
+    """Kind -> the model of its table, which is made when it is first asked for; plugins are not among them."""
+
+    def __getitem__(self, kind: str) -> type[NamedLearner]:
+        return _OTHERS[kind] if kind in _OTHERS else model_of(built_in_learners()[kind], kind)
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in _OTHERS or kind in built_in_learners()
+
+    def __iter__(self) -> Iterator[str]:
+        yield from built_in_learners()
+        yield from _OTHERS
+
+    def __len__(self) -> int:
+        return len(_OTHERS) + len(built_in_learners())
+
+
+def learner_models() -> LearnerModels:
+    """The model of each kind's table, built-in learners first."""
+    return LearnerModels()
 
 
 def _validated(table: Any) -> NamedLearner:

@@ -6,7 +6,7 @@ The annotations carry the limits. They check a constructor's arguments here, and
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
 import numpy as np
@@ -31,11 +31,12 @@ def checked(init: Callable[Concatenate[Self, P], None]) -> Callable[Concatenate[
     parameter, what it must be and what was given.
     """
     signature = inspect.signature(init)
-    kinds = {
-        name: TypeAdapter(kind)
-        for name, kind in get_type_hints(init, include_extras=True).items()
-        if name not in ("features", "return")
-    }
+
+    @cache
+    def adapters() -> dict[str, TypeAdapter[Any]]:
+        """Made for the first learner of the kind: that takes longer than to import it."""
+        hints = get_type_hints(init, include_extras=True)
+        return {name: TypeAdapter(kind) for name, kind in hints.items() if name not in ("features", "return")}
 
     @wraps(init)
     def checked_init(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> None:
@@ -43,6 +44,7 @@ def checked(init: Callable[Concatenate[Self, P], None]) -> Callable[Concatenate[
             given = signature.bind(self, *args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{type(self).__name__}() {error}") from None
+        kinds = adapters()
         for name in kinds.keys() & given.arguments.keys():
             what = f"{self.name}.{name}"  # type: ignore[attr-defined]  # a learner has a name
             given.arguments[name] = _converted(what, given.arguments[name], kinds[name])
