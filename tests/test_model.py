@@ -1,4 +1,4 @@
-"""Test-then-train without peeking, and states that continue identically, on real streams (DESIGN.md, 1 and 4)."""
+"""Test-then-train without peeking, and states that continue identically, on real streams."""
 
 import json
 from dataclasses import replace
