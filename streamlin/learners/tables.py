@@ -27,9 +27,15 @@ def grown(table: Array, shape: tuple[int, ...], rows_in_use: int) -> Array:
         old if size <= old else max(size, _SMALLEST) if old == 0 else max(size, int(old * factor))
         for size, old, factor in zip(shape, table.shape, _FACTORS[-len(shape) :], strict=True)
     ]
-    larger = _zeros(capacity, table.dtype)
+    return resized(table, capacity, rows_in_use)
+
+
+def resized(table: Array, shape: Sequence[int], rows_in_use: int | None = None) -> Array:
+    """A larger table with the first rows of another one, by default all; the rest are zeros."""
+    larger = _zeros(shape, table.dtype)
     if table.ndim == 2:
-        larger[:rows_in_use, : table.shape[1]] = table[:rows_in_use]
+        rows = table.shape[0] if rows_in_use is None else rows_in_use
+        larger[:rows, : table.shape[1]] = table[:rows]
     else:
         larger[: table.size] = table
     return larger

@@ -1,0 +1,140 @@
+"""What all taggers share: tables that grow, and their form in a checkpoint."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from streamlin.learners.tables import Array, resized
+from streamlin.tagging.sentences import Sentences, Tagged, TagTargets
+from streamlin.tagging.sparse_rows import packed, unpacked
+from streamlin.tagging.viterbi import LANES
+
+Kind = Literal["rows", "contexts", "context", "chain", "pairs", "pair", "pair_rows", "tags", "tags_and_start", "fixed"]
+"""The shape of a table: [rows, tags], [contexts, tags], [contexts], [tags + 1, tags], [pairs, tags], [pairs],
+[tags + 1, tags + 1], [tags], [tags + 1]; or one that never changes."""
+_SPARSE = ("rows", "contexts")
+_MOST_TAGS = 1 << 16
+
+
+class Tagger:
+    """An online tagger of sentences, whose features and tags the pipeline numbers.
+
+    A subclass names its tables, with their kinds; one kernel tags and learns, sentence by sentence. Tables grow; new
+    rows and tags always start as zeros. Columns are a multiple of `viterbi.LANES`.
+    """
+
+    name: ClassVar[str]
+    tables: dict[str, Kind]
+
+    def __init__(self) -> None:
+        self.n_pairs = np.zeros(1, np.int64)
+        """Number of pairs of tags that were seen, as histories of a second order."""
+        self._used = {"rows": 0, "contexts": 0, "tags": 0}
+
+    def make_tables(self) -> None:
+        """Create all tables, empty; those of kind "fixed" are the subclass's own."""
+        for name, kind in self.tables.items():
+            if kind != "fixed":
+                setattr(self, name, np.full(self._shape(kind, 0, 0, 0, 0), *_FILLS.get(kind, (0.0, np.float32))))
+
+    def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:
+        """Set the predictions of each sentence, made before it is learned; see `grow`."""
+        raise NotImplementedError
+
+    def grow(self, n_rows: int, n_contexts: int, n_tags: int) -> None:
+        """Make room for so many features, contexts and tags; and for the pairs of tags that a batch may bring."""
+        capacity = self._capacity(n_tags)
+        for name, kind in self.tables.items():
+            if kind == "fixed":
+                continue
+            table = getattr(self, name)
+            shape = self._shape(kind, n_rows, n_contexts, capacity, int(self.n_pairs[0]))
+            if all(size <= old for size, old in zip(shape, table.shape, strict=True)):
+                continue
+            setattr(self, name, self._larger(table, kind, shape))
+        self._used = {"rows": n_rows, "contexts": n_contexts, "tags": n_tags}
+
+    def _larger(self, table: Array, kind: Kind, shape: tuple[int, ...]) -> Array:
+        """A table with room for `shape`; what counts events, and not tags, doubles."""
+        if kind in ("rows", "contexts", "context", "pairs", "pair"):
+            shape = (max(shape[0], 2 * table.shape[0]) if shape[0] > table.shape[0] else table.shape[0], *shape[1:])
+        larger = resized(table, shape, {"rows": self._used["rows"], "contexts": self._used["contexts"]}.get(kind))
+        if kind == "pair_rows":
+            larger[table.shape[0] :, :] = -1
+            larger[:, table.shape[1] :] = -1
+        return larger
+
+    def _capacity(self, n_tags: int) -> int:
+        """Columns for so many tags: as before, or a quarter more and a multiple of LANES."""
+        old = next((getattr(self, name).shape[-1] for name, kind in self.tables.items() if kind in _WIDE), 0)
+        if n_tags <= old:
+            return old
+        return min(-(-max(n_tags, old + old // 4) // LANES) * LANES, _MOST_TAGS)
+
+    def _shape(self, kind: Kind, n_rows: int, n_contexts: int, n_tags: int, n_pairs: int) -> tuple[int, ...]:
+        return {
+            "rows": (n_rows, n_tags),
+            "contexts": (n_contexts, n_tags),
+            "context": (n_contexts,),
+            "chain": (n_tags + 1, n_tags),
+            "pairs": (n_pairs, n_tags),
+            "pair": (n_pairs,),
+            "pair_rows": (n_tags + 1, n_tags + 1),
+            "tags": (n_tags,),
+            "tags_and_start": (n_tags + 1,),
+            "fixed": (),
+        }[kind]
+
+    def make_room_for_pairs(self, tokens: int) -> None:
+        """Make room for the pairs that so many tokens may bring."""
+        n_pairs = int(self.n_pairs[0]) + tokens
+        for name, kind in self.tables.items():
+            table = getattr(self, name)
+            if kind in ("pairs", "pair") and table.shape[0] < n_pairs:
+                setattr(self, name, resized(table, (max(n_pairs, 2 * table.shape[0]), *table.shape[1:]), None))
+
+    def state(self, n_rows: int, n_contexts: int, n_tags: int) -> dict[str, Array]:
+        """Every table, cut to what is in use; of those of features only the cells that are not 0."""
+        self.grow(n_rows, n_contexts, n_tags)
+        arrays: dict[str, Array] = {}
+        for kind, used in (("rows", n_rows), ("contexts", n_contexts)):
+            wide = {name: getattr(self, name) for name in self.tables if self.tables[name] == kind}
+            if wide:
+                arrays |= {f"{kind}/{name}": array for name, array in packed(wide, used, n_tags).items()}
+        for name, kind in self.tables.items():
+            if kind == "fixed":
+                arrays[name] = getattr(self, name)
+            elif kind not in _SPARSE:
+                shape = self._shape(kind, n_rows, n_contexts, n_tags, int(self.n_pairs[0]))
+                arrays[name] = getattr(self, name)[tuple(map(slice, shape))]
+        return arrays
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Use the tables of a `state`."""
+        n_tags = next(
+            (arrays[name].shape[-1] for name, kind in self.tables.items() if kind in ("chain", "tags")),
+            0,
+        )
+        capacity = self._capacity(n_tags)
+        for name, kind in self.tables.items():
+            if kind in _SPARSE:
+                sizes, tags = arrays[f"{kind}/sizes"], arrays[f"{kind}/tags"]
+                setattr(self, name, unpacked(sizes, tags, arrays[f"{kind}/{name}"], capacity))
+                self._used[kind] = sizes.size
+            elif kind in ("fixed", "context", "pair"):
+                setattr(self, name, arrays[name].copy())
+            else:
+                array = arrays[name]
+                if kind == "pairs":
+                    self.n_pairs[0] = array.shape[0]
+                shape = self._shape(kind, 0, 0, capacity, int(self.n_pairs[0]))
+                setattr(self, name, self._larger(array, kind, shape) if array.shape != shape else array.copy())
+
+    def arrays_of(self, names: tuple[str, ...]) -> tuple[Any, ...]:
+        """Some of the tables, for a kernel."""
+        return tuple(getattr(self, name) for name in names)
+
+
+_WIDE: tuple[Kind, ...] = ("rows", "contexts", "chain", "pairs", "tags")
+_FILLS: dict[str, tuple[Any, Any]] = {"pair_rows": (-1, np.int32)}

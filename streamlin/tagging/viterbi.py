@@ -1,0 +1,248 @@
+"""The dynamic programs of linear chains: the best tags, and the sums over all of them.
+
+Rabiner, Proceedings of the IEEE 77 (1989) 257-286; the sums are scaled position by position, as in its section V.A.
+
+In tables of transitions the row 0 is the sentence's start, and row j + 1 is tag j; the columns are the next tag's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+from streamlin.tagging.exponentials import exponentials
+from streamlin.tagging.sentences import Sentences
+
+LANES = 8
+"""Tables have a multiple of so many columns, so that loops over tags compile to whole vectors."""
+_LOW = np.float32(-1e30)
+_ZERO = np.float32(0.0)
+
+
+class Lattice(NamedTuple):
+    """Scratch for sentences of up to `longest` tokens and `capacity` tags.
+
+    scores, delta, alpha : float32[longest, capacity]. back, active : int32[longest, capacity]. sizes : int32[longest].
+    limits : float32[2, capacity + 1]. shares, beta, flows : float32[capacity]. bits : the memory of `shares` as int32.
+    powers : int32[capacity].
+    """
+
+    scores: NDArray[np.float32]
+    delta: NDArray[np.float32]
+    alpha: NDArray[np.float32]
+    back: NDArray[np.int32]
+    active: NDArray[np.int32]
+    sizes: NDArray[np.int32]
+    limits: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    beta: NDArray[np.float32]
+    flows: NDArray[np.float32]
+    bits: NDArray[np.int32]
+    powers: NDArray[np.int32]
+
+
+@kernel
+def new_lattice(longest: int, capacity: int) -> Lattice:
+    """A lattice with undefined contents."""
+    shares = np.empty(capacity, np.float32)
+    return Lattice(
+        np.empty((longest, capacity), np.float32),
+        np.empty((longest, capacity), np.float32),
+        np.empty((longest, capacity), np.float32),
+        np.empty((longest, capacity), np.int32),
+        np.empty((longest, capacity), np.int32),
+        np.empty(longest, np.int32),
+        np.empty((2, capacity + 1), np.float32),
+        shares,
+        np.empty(capacity, np.float32),
+        np.empty(capacity, np.float32),
+        shares.view(np.int32),
+        np.empty(capacity, np.int32),
+    )
+
+
+@kernel
+def padded(n_tags: int) -> int:
+    """The number of columns that hold `n_tags` tags in whole vectors."""
+    return (n_tags + LANES - 1) // LANES * LANES
+
+
+@kernel
+def set_emissions(
+    sentences: Sentences, i: int, weights: NDArray[np.float32], width: int, scores: NDArray[np.float32]
+) -> None:
+    """Set scores[t, :width] to the sum of the weights of the known features of sentence i's token t."""
+    begin, known = sentences.bounds[i], sentences.rows_before[i]
+    for t in range(sentences.bounds[i + 1] - begin):
+        s = scores[t]
+        s[:width] = _ZERO
+        for f in range(sentences.rows.shape[1]):
+            row = sentences.rows[begin + t, f]
+            if 0 <= row < known:
+                w = weights[row]
+                for k in range(width):
+                    s[k] += w[k]
+
+
+@kernel
+def best_path(
+    lattice: Lattice,
+    scores: NDArray[np.float32],
+    transitions: NDArray[np.float32],
+    n: int,
+    n_tags: int,
+    path: NDArray[np.int32],
+) -> np.float32:
+    """Set path[:n] to the tags of the highest score, of equal ones the tag seen first; returns that score.
+
+    scores float32[>= n, width]. Exact, but a tag is not looked at as a predecessor where its best continuation is worse
+    than the worst continuation of the best tag.
+    """
+    width, delta, back, limits = padded(n_tags), lattice.delta, lattice.back, lattice.limits
+    set_limits(transitions, n_tags, limits)
+    for k in range(width):
+        delta[0, k] = scores[0, k] + transitions[0, k] if k < n_tags else _LOW
+    for t in range(1, n):
+        before, now, origin, s = delta[t - 1], delta[t], back[t], scores[t]
+        top = best_of(before, n_tags)
+        least = before[top] + limits[0, top]
+        for k in range(width):
+            now[k] = _LOW
+            origin[k] = np.int32(0)
+        for j in range(n_tags):
+            so_far = before[j]
+            if so_far + limits[1, j] < least:
+                continue
+            step, tag = transitions[j + 1], np.int32(j)
+            for k in range(width):
+                score = so_far + step[k]
+                better = score > now[k]
+                now[k] = score if better else now[k]
+                origin[k] = tag if better else origin[k]
+        for k in range(width):
+            now[k] = now[k] + s[k] if k < n_tags else _LOW
+    path[n - 1] = best_of(delta[n - 1], n_tags)
+    for t in range(n - 1, 0, -1):
+        path[t - 1] = back[t, path[t]]
+    return delta[n - 1, path[n - 1]]
+
+
+@kernel
+def best_of(scores: NDArray[np.float32], n: int) -> int:
+    """The index of the highest of scores[:n], the first of equal ones."""
+    top = 0
+    for k in range(1, n):
+        if scores[k] > scores[top]:
+            top = k
+    return top
+
+
+@kernel
+def set_limits(transitions: NDArray[np.float32], n_tags: int, limits: NDArray[np.float32]) -> None:
+    """Set limits[0, j] and limits[1, j] to the least and the largest score of a transition from tag j."""
+    for j in range(n_tags):
+        step = transitions[j + 1]
+        low = high = step[0]
+        for k in range(1, n_tags):
+            low = step[k] if step[k] < low else low
+            high = step[k] if step[k] > high else high
+        limits[0, j], limits[1, j] = low, high
+
+
+@kernel
+def forward(
+    lattice: Lattice, scores: NDArray[np.float32], factors: NDArray[np.float32], n: int, n_tags: int, threshold: float
+) -> float:
+    """Set alpha[t, k], the filtered probability of tag k at token t; returns log Z, of the tags that are kept.
+
+    factors : exp of the transitions. A tag whose filtered probability is not above `threshold` gets 0 and leaves the
+    sums; the others are listed in active[t, :sizes[t]].
+    """
+    width, log_z = padded(n_tags), 0.0
+    alpha, active, sizes, shares = lattice.alpha, lattice.active, lattice.sizes, lattice.shares
+    for t in range(n):
+        a, s = alpha[t], scores[t]
+        if t == 0:
+            a[:width] = factors[0, :width]
+        else:
+            a[:width] = _ZERO
+            for m in range(sizes[t - 1]):
+                j = active[t - 1, m]
+                share, step = alpha[t - 1, j], factors[j + 1]
+                for k in range(width):
+                    a[k] += share * step[k]
+        top = s[best_of(s, n_tags)]
+        exponentials(s, top, width, shares, lattice.bits, lattice.powers)
+        total = _ZERO
+        for k in range(width):
+            a[k] *= shares[k]
+        for k in range(n_tags):
+            total += a[k]
+        low, kept, rest = np.float32(threshold) * total, 0, _ZERO
+        for k in range(n_tags):
+            if a[k] > low:
+                active[t, kept] = k
+                rest += a[k]
+                kept += 1
+        inverse = np.float32(1.0) / rest
+        for k in range(width):
+            a[k] = a[k] * inverse if k < n_tags and a[k] > low else _ZERO
+        sizes[t] = kept
+        log_z += np.log(np.float64(rest)) + np.float64(top)
+    return log_z
+
+
+@kernel
+def add_posteriors(
+    lattice: Lattice,
+    factors: NDArray[np.float32],
+    n: int,
+    sign: np.float32,
+    marginals: NDArray[np.float32],
+    pairs: NDArray[np.float32],
+) -> None:
+    """After `forward`: add sign P(tag k at t) to marginals[t, k], and sign times the expected transitions to `pairs`.
+
+    pairs float32[capacity + 1, capacity], as transitions are; of size 0: they are not needed.
+    """
+    alpha, active, sizes, beta, flows = lattice.alpha, lattice.active, lattice.sizes, lattice.beta, lattice.flows
+    for m in range(sizes[n - 1]):
+        beta[active[n - 1, m]] = np.float32(1.0)
+    for t in range(n - 1, -1, -1):
+        a, total = alpha[t], _ZERO
+        for m in range(sizes[t]):
+            k = active[t, m]
+            beta[k] *= a[k]
+            total += beta[k]
+        for m in range(sizes[t]):
+            k = active[t, m]
+            beta[k] /= total  # from here on the posterior
+            marginals[t, k] += sign * beta[k]
+        if t == 0:
+            if pairs.size:
+                for m in range(sizes[0]):
+                    k = active[0, m]
+                    pairs[0, k] += sign * beta[k]
+            break
+        for m in range(sizes[t]):
+            k = active[t, m]
+            flow = _ZERO
+            for l in range(sizes[t - 1]):
+                j = active[t - 1, l]
+                flow += alpha[t - 1, j] * factors[j + 1, k]
+            flows[k] = beta[k] / flow
+        # `shares` is free after `forward`; beta may still be read here, since the tags at t and t - 1 overlap.
+        for l in range(sizes[t - 1]):
+            j = active[t - 1, l]
+            back = _ZERO
+            for m in range(sizes[t]):
+                k = active[t, m]
+                part = factors[j + 1, k] * flows[k]
+                back += part
+                if pairs.size:
+                    pairs[j + 1, k] += sign * alpha[t - 1, j] * part
+            lattice.shares[j] = back
+        for l in range(sizes[t - 1]):
+            j = active[t - 1, l]
+            beta[j] = lattice.shares[j]
