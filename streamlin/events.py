@@ -137,6 +137,7 @@ class Batch:
     extra : the configured further fields, each a column of texts (None for a missing one).
     records, kept : the records, and int64[n], the record of each event.
     label_only : bool[n], events that are only the label of an earlier text, by its id; None if no event is.
+    tokens : for taggers, what sentences have besides their tokens, which are the pieces of their texts.
     """
 
     ids: list[str | None]
@@ -149,6 +150,7 @@ class Batch:
     kept: NDArray[np.int64]
     pieces: NDArray[np.int64] | None = None
     label_only: NDArray[np.bool_] | None = None
+    tokens: "TokenColumns | None" = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -156,9 +158,10 @@ class Batch:
     def __getitem__(self, part: slice) -> "Batch":
         """The events of a slice with step 1; records are shared, not copied."""
         begin, end, _ = part.indices(len(self))
-        texts, pieces = self.texts[begin:end], None
+        texts, pieces, tokens = self.texts[begin:end], None, None
         if self.pieces is not None:
             pieces = self.pieces[begin : end + 1]
+            tokens = None if self.tokens is None else self.tokens[pieces[0] : pieces[-1]]
             texts, pieces = self.texts[pieces[0] : pieces[-1]], pieces - pieces[0]
         return Batch(
             self.ids[begin:end],
@@ -171,6 +174,7 @@ class Batch:
             self.kept[begin:end],
             pieces,
             None if self.label_only is None else self.label_only[begin:end],
+            tokens,
         )
 
     @property
@@ -220,6 +224,26 @@ class Batch:
             )
             for i in range(len(self))
         ]
+
+
+@dataclass
+class TokenColumns:
+    """Columns over all m tokens of a batch of sentences.
+
+    tags : None for an unknown one.
+    columns : further columns that are features, by name; `""` for a missing value.
+    offsets : int64[m, 2], where each token begins and ends in its event's text, in characters; None: the events
+        have tokens instead of texts.
+    """
+
+    tags: list[str | None]
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    offsets: NDArray[np.int64] | None = None
+
+    def __getitem__(self, part: slice) -> "TokenColumns":
+        """Those of some tokens that follow each other."""
+        columns = {name: column[part] for name, column in self.columns.items()}
+        return TokenColumns(self.tags[part], columns, None if self.offsets is None else self.offsets[part])
 
 
 class DeadLetter(NamedTuple):

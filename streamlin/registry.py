@@ -14,7 +14,7 @@ from typing import Any, Literal
 from streamlin.errors import ConfigError, UnknownScheme, nearest
 
 Kind = Literal["sources", "sinks", "learners"]
-_BUILT_IN_LEARNERS = "streamlin.learners.kinds:KINDS"
+_BUILT_IN_LEARNERS, _BUILT_IN_TAGGERS = "streamlin.learners.kinds:KINDS", "streamlin.tagging.kinds:KINDS"
 
 
 def schemes(kind: Kind) -> dict[str, EntryPoint]:
@@ -48,9 +48,18 @@ def built_in_learners() -> Mapping[str, type]:
 
     The layers that ask for them stand below the learners, so they are found by name, as plugins are.
     """
-    module, _, attribute = _BUILT_IN_LEARNERS.partition(":")
-    learners: Mapping[str, type] = getattr(import_module(module), attribute)
-    return learners
+    return _found(_BUILT_IN_LEARNERS)
+
+
+def built_in_taggers() -> Mapping[str, type]:
+    """Kind -> class of every built-in tagger, in order."""
+    return _found(_BUILT_IN_TAGGERS)
+
+
+def _found(name: str) -> Mapping[str, type]:
+    module, _, attribute = name.partition(":")
+    classes: Mapping[str, type] = getattr(import_module(module), attribute)
+    return classes
 
 
 def learner_class(kind: str) -> type:

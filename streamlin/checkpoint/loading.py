@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from streamlin.checkpoint.models import new_model
 from streamlin.config import DelayedLabelsConfig, ExternalModelConfig, RunConfig
 from streamlin.config.loading import checked
 from streamlin.errors import CheckpointError
@@ -42,6 +43,6 @@ def model_of(
     """
     if not allow_pickle:
         refuse_pickled(config)
-    model = Model(config.model_copy(update={"delayed_labels": DelayedLabelsConfig()}))
+    model = new_model(config.model_copy(update={"delayed_labels": DelayedLabelsConfig()}))
     model.restore(arrays, state)
     return model

@@ -8,10 +8,10 @@ from typing import Any
 
 from streamlin.checkpoint.background_saver import BackgroundSaver
 from streamlin.checkpoint.file import Checkpoint, differing
+from streamlin.checkpoint.models import new_model
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError
 from streamlin.events import Position
-from streamlin.model import Model
 
 Positions = dict[str, dict[str, Position]]
 """Key of a source -> key of a part -> position."""
@@ -33,7 +33,7 @@ class RunState:
     """
 
     def __init__(self, config: RunConfig, previous: bool = False) -> None:
-        self.config, self.model = config, Model(config)
+        self.config, self.model = config, new_model(config)
         self.lock = threading.Lock()
         self.positions: Positions = {}
         self.lengths: dict[str, Any] = {}

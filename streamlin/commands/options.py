@@ -35,6 +35,9 @@ Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder of a chec
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="Read the configuration from a TOML file.", metavar="FILE")
 ]
+TaskName = Annotated[
+    str | None, typer.Option("--task", help="classification (default), or tagging of tokens.", metavar="NAME")
+]
 Learners = Annotated[
     list[str] | None, typer.Option("--learner", help="Use this learner (default: all). Repeatable.", metavar="NAME")
 ]

@@ -9,6 +9,7 @@ def run(
     source: options.Source = None,
     stdin_options: options.StdinOptions = None,
     config: options.ConfigFile = None,
+    task: options.TaskName = None,
     learner: options.Learners = None,
     predictions: options.Predictions = None,
     dead_letters: options.DeadLetters = None,
@@ -32,6 +33,7 @@ def run(
     from streamlin.config.loading import load_config
 
     flags = {
+        "task": task,
         "source.url": options.resolve_source(source, stdin_options),
         "source.follow": follow or None,
         "sinks.predictions": predictions,

@@ -10,8 +10,8 @@ from streamlin.config.external_models import ExternalModelConfig, SklearnConfig,
 from streamlin.config.features import Mask, Tokens, ViewConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
-from streamlin.config.kinds import DEFAULT_KINDS, learner_models
-from streamlin.config.learners import BuiltInConfig
+from streamlin.config.kinds import DEFAULT_KINDS, DEFAULTS, TAGGERS, Task, learner_models
+from streamlin.config.learners import BuiltInConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
@@ -19,7 +19,9 @@ from streamlin.config.run import RunConfig, further_fields
 
 __all__ = [
     "BASELINES",
+    "DEFAULTS",
     "DEFAULT_KINDS",
+    "TAGGERS",
     "BuiltInConfig",
     "CheckpointConfig",
     "DelayedLabelsConfig",
@@ -33,6 +35,8 @@ __all__ = [
     "PluginConfig",
     "RunConfig",
     "SklearnConfig",
+    "TaggerConfig",
+    "Task",
     "Tokens",
     "ViewConfig",
     "further_fields",

@@ -38,9 +38,11 @@ class FeaturesConfig(Strict):
 
     bits : features are hashed to 2^bits buckets.
     names : how many n-grams of each view are kept by name, for inspection; does not affect predictions.
+    max_rows : of taggers; once there are so many features, further ones are ignored.
     """
 
     bits: Annotated[Count, Field(le=31)] = 20
+    max_rows: Count = 10_000_000
     names: Annotated[int, Field(strict=True, ge=0)] = 0
     views: dict[str, ViewConfig] = {}
 

@@ -6,10 +6,17 @@ from streamlin.config.base import Names, Strict
 
 
 class FieldsConfig(Strict):
-    """The names of the input's fields; dotted paths lead into nested JSON."""
+    """The names of the input's fields; dotted paths lead into nested JSON.
+
+    tokens, tags : lists of equal length, for the task "tagging"; without tokens, the text is cut into them.
+    columns : further lists, each of a value for each token, which are features too.
+    """
 
     text: Names = ("text",)
     label: str = "label"
+    tokens: str = "tokens"
+    tags: str = "tags"
+    columns: Names = ()
     id: str = "id"
     weight: str = "weight"
     time: str = "time"

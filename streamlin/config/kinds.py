@@ -1,21 +1,25 @@
 """Every kind of learner, and the model of its table."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import GetPydanticSchema
 from pydantic_core import PydanticKnownError, core_schema
 
 from streamlin.config.external_models import ExternalModelConfig, RiverConfig, SklearnConfig
-from streamlin.config.learners import BuiltInConfig, model_of
+from streamlin.config.learners import BuiltInConfig, TaggerConfig, model_of
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.named import NamedLearner
 from streamlin.config.plugin import PluginConfig
-from streamlin.registry import built_in_learners, schemes
+from streamlin.registry import built_in_learners, built_in_taggers, schemes
 
 DEFAULT_KINDS = ("naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression")
 """Those that run unless others are named, in this order."""
+TAGGERS = ("crf", "log_linear", "structured_perceptron", "hmm")
+"""The taggers, which all run unless others are named; listed here so that their module is imported only if it is used."""
 
+Task = Literal["classification", "tagging"]
+DEFAULTS: dict[Task, tuple[str, ...]] = {"classification": DEFAULT_KINDS, "tagging": TAGGERS}
 
 _OTHERS: dict[str, type[NamedLearner]] = {"mixture": MixtureConfig, "river": RiverConfig, "sklearn": SklearnConfig}
 
@@ -24,17 +28,22 @@ class LearnerModels(Mapping[str, type[NamedLearner]]):
     """Kind -> the model of its table, which is made when it is first asked for; plugins are not among them."""
 
     def __getitem__(self, kind: str) -> type[NamedLearner]:
-        return _OTHERS[kind] if kind in _OTHERS else model_of(built_in_learners()[kind], kind)
+        if kind in _OTHERS:
+            return _OTHERS[kind]
+        if kind in TAGGERS:
+            return model_of(built_in_taggers()[kind], kind, TaggerConfig)
+        return model_of(built_in_learners()[kind], kind)
 
     def __contains__(self, kind: object) -> bool:
-        return kind in _OTHERS or kind in built_in_learners()
+        return kind in _OTHERS or kind in TAGGERS or kind in built_in_learners()
 
     def __iter__(self) -> Iterator[str]:
         yield from built_in_learners()
         yield from _OTHERS
+        yield from TAGGERS
 
     def __len__(self) -> int:
-        return len(_OTHERS) + len(built_in_learners())
+        return len(_OTHERS) + len(TAGGERS) + len(built_in_learners())
 
 
 def learner_models() -> LearnerModels:
@@ -63,7 +72,7 @@ def _validated(table: Any) -> NamedLearner:
 
 
 LearnerConfig = Annotated[
-    BuiltInConfig | PluginConfig | MixtureConfig | ExternalModelConfig,
+    BuiltInConfig | TaggerConfig | PluginConfig | MixtureConfig | ExternalModelConfig,
     GetPydanticSchema(lambda *_: core_schema.no_info_plain_validator_function(_validated)),
 ]
 """Any learner's table. What a nested model finds wrong keeps its place in the whole configuration."""

@@ -1,4 +1,4 @@
-"""The tables `[[learners]]` of built-in learners, made from the learners themselves."""
+"""The tables `[[learners]]` of built-in learners and taggers, made from the learners themselves."""
 
 import inspect
 from functools import cache
@@ -6,9 +6,9 @@ from typing import Any, Literal, Self, get_type_hints
 
 from pydantic import create_model, model_validator
 
-from streamlin.config.named import LearnerOfView
+from streamlin.config.named import LearnerOfView, NamedLearner
 from streamlin.errors import ConfigError
-from streamlin.registry import built_in_learners
+from streamlin.registry import built_in_learners, built_in_taggers
 
 
 class BuiltInConfig(LearnerOfView):
@@ -19,15 +19,30 @@ class BuiltInConfig(LearnerOfView):
     @model_validator(mode="after")
     def _constructor_agrees(self) -> Self:
         """A constructor may check more than each parameter by itself."""
-        try:
-            built_in_learners()[self.kind](**self.parameters())
-        except ConfigError as error:
-            raise ValueError(f"learners.{self.name}: {error}") from None
+        _check_constructor(built_in_learners()[self.kind], self)
         return self
 
 
+class TaggerConfig(NamedLearner):
+    """A built-in tagger, likewise."""
+
+    kind: str
+
+    @model_validator(mode="after")
+    def _constructor_agrees(self) -> Self:
+        _check_constructor(built_in_taggers()[self.kind], self)
+        return self
+
+
+def _check_constructor(learner: type, table: NamedLearner) -> None:
+    try:
+        learner(**table.parameters())
+    except ConfigError as error:
+        raise ValueError(f"learners.{table.name}: {error}") from None
+
+
 @cache
-def model_of(learner: type, kind: str) -> type[BuiltInConfig]:
+def model_of(learner: type, kind: str, base: type[NamedLearner] = BuiltInConfig) -> type[NamedLearner]:
     """The model of a learner's table: a key for each parameter of its constructor, of its type, limits and default."""
     types = get_type_hints(learner.__init__, include_extras=True)  # type: ignore[misc]  # of this very class
     keys: dict[str, Any] = {"kind": (Literal[kind], ...)}
@@ -36,4 +51,4 @@ def model_of(learner: type, kind: str) -> type[BuiltInConfig]:
         for parameter in inspect.signature(learner).parameters.values()
         if parameter.name != "features"
     }
-    return create_model(f"{learner.__name__}Config", __base__=BuiltInConfig, __doc__=learner.__doc__, **keys)
+    return create_model(f"{learner.__name__}Config", __base__=base, __doc__=learner.__doc__, **keys)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError, create_model
 
-from streamlin.config import DEFAULT_KINDS, KafkaConfig, RunConfig, ViewConfig, learner_models
+from streamlin.config import DEFAULTS, KafkaConfig, RunConfig, ViewConfig, learner_models
 from streamlin.config.base import Strict
 from streamlin.config.findings import line_of
 from streamlin.config.presets import with_preset
@@ -196,7 +196,9 @@ def _set(tables: Tables, key: str, value: Any) -> None:
         put(tables, key, value)
         return
     name, _, parameter = key.removeprefix("learners.").rpartition(".")
-    learners = tables["learners"] = tables.get("learners") or [{"kind": kind} for kind in DEFAULT_KINDS]
+    learners = tables["learners"] = tables.get("learners") or [
+        {"kind": kind} for kind in DEFAULTS.get(tables.get("task", "classification"), ())
+    ]
     names = {str(learner.get("name") or learner.get("kind")): learner for learner in _tables_of(learners)}
     if not names:
         checked(tables)

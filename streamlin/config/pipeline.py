@@ -15,6 +15,7 @@ class PipelineConfig(Strict):
     max_record_bytes : a longer record is a dead letter.
     max_consecutive_dead_letters : this many in a row end the run.
     max_labels : more labels than this end the run.
+    token_confidence : taggers add the probability of each token's tag to the prediction lines.
     """
 
     batch_size: Annotated[Count, Field(le=100_000)] = 4000
@@ -22,3 +23,4 @@ class PipelineConfig(Strict):
     max_record_bytes: Count = 10_000_000
     max_consecutive_dead_letters: Count = 1000
     max_labels: Count = 1000
+    token_confidence: bool = False

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
@@ -12,7 +12,8 @@ from streamlin.config.external_models import ExternalModelConfig, needs_pickle
 from streamlin.config.features import FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
-from streamlin.config.kinds import DEFAULT_KINDS, LearnerConfig
+from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
+from streamlin.config.learners import TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.serve import ServeConfig
@@ -21,8 +22,12 @@ from streamlin.config.source import SourceConfig
 
 
 class RunConfig(Strict):
-    """The configuration of a run."""
+    """The configuration of a run.
 
+    task : "classification" gives each text a label, "tagging" each token of a sentence a tag.
+    """
+
+    task: Task = "classification"
     source: SourceConfig = SourceConfig()
     fields: FieldsConfig = FieldsConfig()
     features: FeaturesConfig = FeaturesConfig()
@@ -37,8 +42,17 @@ class RunConfig(Strict):
 
     @field_validator("learners", mode="before")
     @classmethod
-    def _all_by_default(cls, learners: Any) -> Any:
-        return learners or [{"kind": kind} for kind in DEFAULT_KINDS]
+    def _all_by_default(cls, learners: Any, info: ValidationInfo) -> Any:
+        return learners or [{"kind": kind} for kind in DEFAULTS[info.data.get("task", "classification")]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _more_bits_for_tags(cls, data: Any) -> Any:
+        """A token has 22 features instead of one or two: 2^20 buckets would be shared too often."""
+        if not isinstance(data, dict) or data.get("task") != "tagging":
+            return data
+        features = data.get("features", {})
+        return data | {"features": {"bits": 22} | features} if isinstance(features, dict) else data
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -51,6 +65,8 @@ class RunConfig(Strict):
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 learner.check_members(names[:number])
+            elif isinstance(learner, TaggerConfig):
+                pass  # its features are those of tokens
             elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
                 known = ", ".join(self.features.views)
                 raise ValueError(
@@ -58,6 +74,9 @@ class RunConfig(Strict):
                 )
             if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
+            if isinstance(learner, TaggerConfig) != (self.task == "tagging"):
+                kinds = ", ".join(DEFAULTS[self.task])
+                raise ValueError(f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from {kinds}")
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
@@ -71,7 +90,7 @@ class RunConfig(Strict):
 
         In the form of a TOML file, so that a message can name a key as the user writes it.
         """
-        tables = self.model_dump(mode="json", include={"fields", "features", "learners", "evaluation"})
+        tables = self.model_dump(mode="json", include={"task", "fields", "features", "learners", "evaluation"})
         del tables["features"]["names"]  # may change from run to run
         tables["features"] |= tables["features"].pop("views")
         if self.delayed_labels.delay or self.delayed_labels.by_id:

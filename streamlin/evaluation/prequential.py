@@ -71,6 +71,13 @@ class Prequential:
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
         self.dead_letter_kinds = DeadLetterKinds()
 
+    has_probabilities = True
+    """Whether the losses of probabilities are counted."""
+
+    def course(self) -> Tally:
+        """What knows the curve of accuracy."""
+        return self.tally
+
     @property
     def baseline_names(self) -> list[str]:
         """The baselines, which read no text, then the references."""

@@ -39,7 +39,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
         if details:
             names = [*prequential.learners, *prequential.baseline_names]
             report["pairs"] = pair_list(names, sums["running"].only, sums["window"].only)
-            labelled, courses = curve_of(prequential.tally)
+            labelled, courses = curve_of(prequential.course())
             report["curve"] = {"labelled": labelled, **_by_name(courses, prequential)}
             report["label_shares"] = label_shares(sums["running"].by_label, sums["window"].by_label, labels.names)
     return report

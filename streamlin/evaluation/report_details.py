@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from streamlin.evaluation.baselines import Baselines
 from streamlin.evaluation.json_values import Row, json_values, rows_of
 from streamlin.evaluation.label_sums import Totals
 from streamlin.evaluation.precision_recall import by_label
@@ -16,14 +15,16 @@ from streamlin.evaluation.tally import Tally
 def add_details(rows: list[Row], prequential: Prequential, sums: dict[Span, Sums], names: list[str]) -> None:
     """Add the reliability and confusion of learners, and the metrics by label of learners and references."""
     n = len(prequential.learners)
-    for row, table in zip(rows[:n], prequential.calibration.reliability(), strict=True):
-        row["reliability"] = table
+    if prequential.has_probabilities:
+        for row, table in zip(rows[:n], prequential.calibration.reliability(), strict=True):
+            row["reliability"] = table
     if not prequential.complete:
         return
     labels = label_rows({span: own.by_label for span, own in sums.items()}, names)
-    for number in (*range(n), *range(n + len(Baselines.names), len(rows))):
+    n_baselines = len(prequential.baseline_names) - len(prequential.references)
+    for number in (*range(n), *range(n + n_baselines, len(rows))):
         rows[number]["by_label"] = labels[number]
-    recent = prequential.confusion.windowed(prequential.tally.window())
+    recent = prequential.confusion.windowed(prequential.sums("window").window)
     for number in range(n):
         rows[number]["confusion"] = prequential.confusion.of(number, names)
         rows[number]["window_confusion"] = recent.of(number, names)

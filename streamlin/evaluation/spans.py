@@ -10,7 +10,9 @@ from streamlin.evaluation.baselines import MAJORITY, NO_CHANGE
 from streamlin.evaluation.calibration import Calibration, Losses
 from streamlin.evaluation.label_sums import LabelSums, Totals
 from streamlin.evaluation.pairs import Pairs
+from streamlin.evaluation.sentence_tally import SentenceTally, SentenceTotals
 from streamlin.evaluation.tally import Tally
+from streamlin.evaluation.window import Window
 
 Span = Literal["running", "window", "fading"]
 """All labelled events; the last `evaluation.window` of them; all, older ones counting less and less."""
@@ -27,7 +29,13 @@ class Sums:
     """
 
     def __init__(
-        self, span: Span, tally: Tally, label_sums: LabelSums, pairs: Pairs, calibration: Calibration, n_learners: int
+        self,
+        span: Span,
+        tally: Tally | SentenceTally,
+        label_sums: LabelSums,
+        pairs: Pairs,
+        calibration: Calibration | None,
+        n_learners: int,
     ) -> None:
         self.span, self.n_learners = span, n_learners
         self._tally, self._label_sums, self._pairs, self._calibration = tally, label_sums, pairs, calibration
@@ -46,6 +54,11 @@ class Sums:
     def abstained(self) -> NDArray[np.int64]:
         """int64[M], events without a prediction, over all time."""
         return self._tally.abstained
+
+    @property
+    def window(self) -> Window:
+        """The last labelled events, or their tokens."""
+        return self._tally.window()
 
     @property
     def leader(self) -> int | None:
@@ -83,10 +96,22 @@ class Sums:
         """int64[M, M], events that the first predictor got right and the second one wrong; not for the fading span."""
         return self._pairs.windowed(self._tally.window()) if self.span == "window" else self._pairs.only
 
+    @property
+    def sentence_tally(self) -> SentenceTally:
+        """The counts of taggers."""
+        assert isinstance(self._tally, SentenceTally)
+        return self._tally
+
+    @cached_property
+    def sentences(self) -> SentenceTotals:
+        """Sums over sentences; only of taggers."""
+        return self.sentence_tally.totals(self.span)
+
     @cached_property
     def losses(self) -> Losses:
-        """The learners' sums of losses, and their bins of confidence."""
+        """The learners' sums of losses, and their bins of confidence; not of taggers."""
         calibration = self._calibration
+        assert calibration is not None
         if self.span == "window":
             return calibration.windowed(self._tally.window())
         return calibration.faded() if self.span == "fading" else calibration.running()

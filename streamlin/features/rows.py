@@ -110,6 +110,11 @@ class RowIndex:
             rows_before,
         )
 
+    def forget(self, n_rows: int) -> None:
+        """Take back the rows from `n_rows` on."""
+        self.row_of[self.bucket_of[n_rows : self.n_rows]] = -1
+        self.n_rows = n_rows
+
     def make_room(self, entries: int) -> None:
         """Ensure room for so many more rows."""
         if self.bucket_of.size < self.n_rows + entries:

@@ -15,7 +15,7 @@ from streamlin.errors import ConfigError, nearest
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from streamlin.config import FieldsConfig
+    from streamlin.config import FieldsConfig, Tokens
     from streamlin.formats.base import Format
 
 __all__ = ["FORMATS", "format_of", "open_format", "option_names"]
@@ -37,7 +37,9 @@ _ENTRIES = {
     "fasttext": _Entry("fasttext", "FasttextFormat"),
     "regex": _Entry("regex", "RegexFormat", frozenset({"pattern", "preset", "time_format"})),
     "text": _Entry("text", "TextFormat"),
+    "conll": _Entry("conll", "ConllFormat", frozenset({"columns"})),
 }
+_OF_SENTENCES = ("json", "conll")
 
 FORMATS = tuple(_ENTRIES)
 """The names of the formats that come with streamlin."""
@@ -52,6 +54,8 @@ _SUFFIXES = {
     ".ft": "fasttext",
     ".txt": "text",
     ".log": "text",
+    ".conll": "conll",
+    ".conllu": "conll",
 }
 
 
@@ -71,6 +75,25 @@ def open_format(name: str, options: Mapping[str, str], fields: FieldsConfig, ext
     from streamlin.formats.envelope import Envelope
 
     opened: Format = _class_of(name)(options, fields, extra)
+    opened.envelope = Envelope(fields, extra)
+    return opened
+
+
+def open_sentences(
+    name: str, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], tokens: Tokens
+) -> Format:
+    """The format of that name for sentences of tokens; arguments as of `open_format`.
+
+    tokens : how a text is cut into tokens, where there are none.
+    """
+    if name not in _OF_SENTENCES:
+        raise ConfigError(f"format {name} has no tokens and tags; task = 'tagging' needs {' or '.join(_OF_SENTENCES)}")
+    if name != "json":
+        return open_format(name, options, fields, extra)
+    from streamlin.formats.envelope import Envelope
+    from streamlin.formats.json_sentences import JsonSentences
+
+    opened = JsonSentences(options, fields, extra, tokens)
     opened.envelope = Envelope(fields, extra)
     return opened
 

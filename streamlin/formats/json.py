@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from streamlin.config import FieldsConfig, RunConfig, further_fields
+from streamlin.config import FieldsConfig
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
@@ -63,7 +63,7 @@ class JsonFormat(Format):
             labels=names(column(fields.label)),
             weights=checked_weights(column(fields.weight)),
             times=unix_times(column(fields.time)),
-            extra={path: _texts(column(path)) for path in self._extra},
+            extra={path: further_texts(column(path)) for path in self._extra},
             records=records,
             kept=kept,
             pieces=pieces,
@@ -122,14 +122,6 @@ class JsonFormat(Format):
         raise DecodeError(explained(message))
 
 
-def json_lines(config: RunConfig) -> JsonFormat:
-    """JSON lines with the fields of a configuration; with labels by id, records without texts are labels."""
-    lines = JsonFormat({}, config.fields, further_fields(config))
-    if config.delayed_labels.by_id:
-        lines.take_delayed_labels()
-    return lines
-
-
 def _are_objects(data: bytes, starts: Indices, ends: Indices) -> bool:
     """Whether each record begins and ends with a brace.
 
@@ -147,7 +139,7 @@ def _lines(data: bytes, starts: Indices, ends: Indices, kept: Indices) -> bytes:
     return b"\n".join([data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)])
 
 
-def _texts(values: list[Any]) -> list[str | None]:
+def further_texts(values: list[Any]) -> list[str | None]:
     """Further fields as texts: numbers as in labels; true, false, lists and objects as JSON."""
     if set(map(type, values)) <= {str, NoneType}:
         return values

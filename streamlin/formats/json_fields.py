@@ -14,6 +14,7 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, RecordError
 
 SCALAR = str | int | float | None
+STRINGS, TAGS = list[str] | None, list[str | None] | None
 
 _Tree = dict[str, Any]
 
@@ -22,14 +23,17 @@ class JsonFields:
     """The type of objects with the configured fields, and the location of each field in it.
 
     needs_text : whether an object must have a text.
+    has_tokens : whether it has lists of tokens, tags and further columns instead of a label.
     type : a msgspec Struct; other keys of an object are ignored.
     Raises ConfigError for an invalid path, and for paths that exclude each other.
     """
 
-    def __init__(self, fields: FieldsConfig, extra: Sequence[str], needs_text: bool = True) -> None:
+    def __init__(
+        self, fields: FieldsConfig, extra: Sequence[str], needs_text: bool = True, has_tokens: bool = False
+    ) -> None:
         self._attributes: dict[tuple[str, ...], list[str]] = {}
         tree: _Tree = {}
-        kinds = _kinds(fields, extra, needs_text)
+        kinds = _kinds(fields, extra, needs_text and not has_tokens, has_tokens)
         for path, kind in kinds.items():
             _insert(tree, path, kind)
         tree |= {path: kind for path, kind in kinds.items() if "." in path}
@@ -69,11 +73,15 @@ class JsonFields:
         return msgspec.defstruct("Fields", definitions, rename=rename, gc=False, kw_only=True)
 
 
-def _kinds(fields: FieldsConfig, extra: Sequence[str], needs_text: bool) -> dict[str, Any]:
+def _kinds(fields: FieldsConfig, extra: Sequence[str], needs_text: bool, has_tokens: bool) -> dict[str, Any]:
     """Path -> type. A single text field is required if `needs_text`; where it may be in several places, none is."""
     text = str if needs_text and len(fields.text) == 1 and "." not in fields.text[0] else str | None
     own: list[tuple[str, Any]] = [(path, text) for path in fields.text]
-    own += [(fields.label, SCALAR), (fields.id, SCALAR), (fields.weight, float | None), (fields.time, SCALAR)]
+    if has_tokens:
+        own += [(fields.tokens, STRINGS), (fields.tags, TAGS), *((column, TAGS) for column in fields.columns)]
+    else:
+        own.append((fields.label, SCALAR))
+    own += [(fields.id, SCALAR), (fields.weight, float | None), (fields.time, SCALAR)]
     paths = [path for path, _ in own]
     for path in paths:
         if paths.count(path) > 1:

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
+from streamlin.checkpoint.models import lines_of
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError, spelled
@@ -30,7 +31,6 @@ from streamlin.running.watching import Progress, Watcher
 from streamlin.streams.addresses import parse_address, redacted
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
-from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Portion
 from streamlin.streams.sinks import Sinks
@@ -123,7 +123,7 @@ class Run:
             # The commit comes before the checkpoint is written; no process would learn what a crash in between undoes.
             raise ConfigError("kafka: transactional= needs assignment=all")
         self._interleaved = opened(closing(Interleaved(self._readers))) if len(self._readers) > 1 else None
-        self._lines = PredictionLines(self.model.names, self.model.labels)
+        self._lines = lines_of(self.model, config)
         self._saver = RunSaver(self.state, self._readers, self._sinks, self._writer, self.stages, self.notice)
         if self.state.has_checkpoint and (self._sinks.new or self.state.number == 0):
             self._saver.save(wait=True)  # so that after a kill before the next one the sinks' lengths are known

@@ -6,6 +6,7 @@ from contextlib import closing
 
 from streamlin.checkpoint.file import load
 from streamlin.checkpoint.loading import config_of, model_of
+from streamlin.checkpoint.models import lines_of
 from streamlin.config import KafkaConfig
 from streamlin.model import Model
 from streamlin.streams.addresses import parse_address, redacted
@@ -45,14 +46,16 @@ def predict(
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
         closing(Sinks(predictions, dead_letters, {}, notice, config.settings_of)) as sinks,
     ):
-        read = _predict_all(reader, model, sinks, notice)
+        read = _predict_all(reader, model, lines_of(model, config), sinks, notice)
     if not stop.is_set():
         read.end(redacted(url))
     return read.dead_letters
 
 
-def _predict_all(reader: Reader, model: Model, sinks: Sinks, notice: Callable[[str], None]) -> ReadRecords:
-    lines, read = PredictionLines(model.names, model.labels), ReadRecords(notice)
+def _predict_all(
+    reader: Reader, model: Model, lines: PredictionLines, sinks: Sinks, notice: Callable[[str], None]
+) -> ReadRecords:
+    read = ReadRecords(notice)
     for portion in reader:
         if portion is None:
             sinks.flush()

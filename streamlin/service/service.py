@@ -15,7 +15,7 @@ from streamlin.checkpoint.loading import config_of, refuse_pickled
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import checked
-from streamlin.formats.json import json_lines
+from streamlin.formats.json_lines import json_lines
 from streamlin.monitoring.guard import HostCheck
 from streamlin.monitoring.listener import Listener, listen
 from streamlin.monitoring.prometheus.routes import routes

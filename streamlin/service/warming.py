@@ -2,7 +2,7 @@
 
 from streamlin.config import CheckpointConfig, DelayedLabelsConfig, RunConfig
 from streamlin.events import Event, single_records
-from streamlin.formats.json import json_lines
+from streamlin.formats.json_lines import json_lines
 from streamlin.model import Model
 
 _EVENTS = [Event("one text", "one label", "1"), Event("another text", "another label", "2")]

@@ -8,7 +8,7 @@ from itertools import chain
 from streamlin.config import RunConfig, further_fields
 from streamlin.errors import ConfigError
 from streamlin.events import Position, Source, SourceContext
-from streamlin.formats import FORMATS, format_of, open_format, option_names
+from streamlin.formats import FORMATS, format_of, open_format, open_sentences, option_names
 from streamlin.formats.base import Format
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address
@@ -40,7 +40,12 @@ def open_source(
     name = options.pop("format", None) or (format_at if address.scheme == "file" else format_of)(address.address)
     pace = parse_pace({key: options.pop(key) for key in _PACE_OPTIONS if key in options}, stop)
     format_options = {key: options.pop(key) for key in option_names(name) if key in options}
-    decoder = open_format(name, format_options, config.fields, further_fields(config))
+    further = further_fields(config)
+    if config.task == "tagging":
+        tokens = config.features.views["words"].tokens
+        decoder = open_sentences(name, format_options, config.fields, further, tokens)
+    else:
+        decoder = open_format(name, format_options, config.fields, further)
     if delayed_labels:
         decoder.take_delayed_labels()
     context = SourceContext(

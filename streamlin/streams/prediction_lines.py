@@ -39,11 +39,11 @@ class PredictionLines:
         predicted, lead, confidences, _ = predictions
         labels, encoded = self._encoded(batch.labels)
         fragments, bounds = concatenate(encoded)
-        keys, has_id = _keys(batch)
+        keys, has_id = keys_of(batch)
         lengths = np.diff(bounds)
         given_out = predicted[lead, np.arange(lead.size)]
         size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
-        size += len(keys) + lead.size * (self._texts.size + _SHARE_SIZE) + PADDING
+        size += len(keys) + lead.size * (self._texts.size + SHARE_SIZE) + PADDING
         out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
         fill_lines(
             np.frombuffer(keys, np.uint8),
@@ -84,11 +84,11 @@ _PUNCTUATION = (
 )
 _ENCODER = msgspec.json.Encoder()
 _ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
-_SHARE_SIZE = 8
+SHARE_SIZE = 8
 """Maximum number of bytes of a confidence."""
 
 
-def _keys(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
+def keys_of(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
     """The ids, or the positions of events without id, as one JSON list and PADDING; and bool[n], which are ids."""
     has_id = np.ones(len(batch), np.bool_)
     if None in batch.ids:

@@ -36,9 +36,7 @@ class ContextCounts(NamedTuple):
     total: NDArray[np.float64]
 
 
-NO_COUNTS = ContextCounts(
-    np.zeros((0, 0), np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(1)
-)
+NO_COUNTS = ContextCounts(np.zeros((0, 0), np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros(1))
 """For a kernel that does without."""
 
 

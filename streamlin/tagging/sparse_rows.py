@@ -36,9 +36,7 @@ def unpacked(sizes: Array, tags: Array, values: Array, capacity: int) -> NDArray
 
 
 @kernel
-def count_cells(
-    first: NDArray[np.float32], second: NDArray[np.float32], n_tags: int, sizes: NDArray[np.uint16]
-) -> int:
+def count_cells(first: NDArray[np.float32], second: NDArray[np.float32], n_tags: int, sizes: NDArray[np.uint16]) -> int:
     """Set sizes[row] to the number of cells in which one of two tables is not 0; returns their sum."""
     total = 0
     for row in range(sizes.size):

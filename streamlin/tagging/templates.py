@@ -17,7 +17,7 @@ WORD, LOWER, SUFFIX, PREFIX, SHAPE = 0, 1, 2, 6, 10
 PARTS = 11
 LEVELS = 6
 """Contexts of the hidden Markov model, from the most general to the word itself."""
-N_WORDS, N_AROUND, N_COLUMN = 22, 8, 12
+N_WORDS, N_AROUND, N_COLUMN = 22, 12, 12
 """Templates of words, of words beside columns, and of each column."""
 _OTHER, _LOWER, _UPPER, _DIGIT = range(4)
 _OUTSIDE = np.uint32(0x9E3779B9)
@@ -61,9 +61,7 @@ def hash_parts(
 
 
 @kernel
-def set_affixes(
-    data: NDArray[np.uint8], begin: int, end: int, parts: NDArray[np.uint32]
-) -> None:
+def set_affixes(data: NDArray[np.uint8], begin: int, end: int, parts: NDArray[np.uint32]) -> None:
     """Set the hashes of affixes. A suffix that would be longer than the token is the token itself, a prefix is absent."""
     place = end
     for n in range(4):
@@ -147,7 +145,7 @@ def word_buckets(
 def around_buckets(
     parts: NDArray[np.uint32], ends: NDArray[np.int64], bits: int, first: int, buckets: NDArray[np.int32]
 ) -> None:
-    """Set buckets[:, first : first + N_AROUND]: the five words around a token, two pairs, and the bias."""
+    """Set buckets[:, first : first + N_AROUND]: the five words around a token, two pairs, the bias, and parts of the word."""
     none = np.uint32(0)
     for sentence in range(ends.size - 1):
         begin, end = ends[sentence], ends[sentence + 1]
@@ -158,6 +156,10 @@ def around_buckets(
             buckets[i, first + 5] = bucket(37, neighbour(parts, WORD, i - 1, begin, end), own, bits)
             buckets[i, first + 6] = bucket(38, own, neighbour(parts, WORD, i + 1, begin, end), bits)
             buckets[i, first + 7] = bucket(39, none, none, bits)
+            buckets[i, first + 8] = bucket(40, parts[i, LOWER], none, bits)
+            buckets[i, first + 9] = bucket(41, parts[i, SUFFIX + 1], none, bits)
+            buckets[i, first + 10] = bucket(42, parts[i, SUFFIX + 2], none, bits)
+            buckets[i, first + 11] = bucket(43, parts[i, SHAPE], none, bits)
 
 
 @kernel

@@ -11,7 +11,7 @@ import pytest
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
-from streamlin.formats.json import json_lines
+from streamlin.formats.json_lines import json_lines
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Text
 from streamlin.service.journal import Journal

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.events import Event, single_records
-from streamlin.formats.json import json_lines
+from streamlin.formats.json_lines import json_lines
 from streamlin.service.bodies import Bodies, Example, Text
 from streamlin.service.problems import Refused
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
 from streamlin.events import Position
-from streamlin.formats.json import json_lines
+from streamlin.formats.json_lines import json_lines
 from streamlin.service.journal import Journal
 from streamlin.service.source import PART, JournalSource
 

@@ -8,7 +8,7 @@ from streamlin.checkpoint.file import Checkpoint
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
-from streamlin.formats.json import json_lines
+from streamlin.formats.json_lines import json_lines
 from streamlin.model import Learned
 from streamlin.running.loop import Run
 from streamlin.running.watching import Watcher

@@ -13,6 +13,15 @@ from streamlin.evaluation.metrics.f1 import MacroF1, WeightedF1
 from streamlin.evaluation.metrics.kappa import Kappa, KappaM, KappaTemporal
 from streamlin.evaluation.metrics.leader_p import LeaderP
 from streamlin.evaluation.metrics.losses import Brier, CalibrationError, LogLoss
+from streamlin.evaluation.metrics.sentences import (
+    KnownAccuracy,
+    SentenceInterval,
+    SentencesRight,
+    SpanF1,
+    SpanPrecision,
+    SpanRecall,
+    UnknownAccuracy,
+)
 from streamlin.evaluation.spans import Span
 
 METRICS: tuple[tuple[type[Metric], ...], ...] = (
@@ -23,6 +32,14 @@ METRICS: tuple[tuple[type[Metric], ...], ...] = (
     (LogLoss, Brier, CalibrationError),
 )
 """In the order of the report; those of a group stand together, span by span."""
+TAGGING: tuple[tuple[type[Metric], ...], ...] = (
+    (Accuracy, SentenceInterval, Correct),
+    (Abstained,),
+    (SentencesRight, SpanF1, SpanPrecision, SpanRecall, KnownAccuracy, UnknownAccuracy),
+    (Kappa, MacroF1, WeightedF1),
+    (LeaderP,),
+)
+"""Those of taggers, likewise."""
 
 
 class Column(NamedTuple):
@@ -33,8 +50,8 @@ class Column(NamedTuple):
 
 
 def all_metrics() -> list[type[Metric]]:
-    """In the order of the report."""
-    return [metric for group in METRICS for metric in group]
+    """In the order of the report, those of taggers alone last."""
+    return list(dict.fromkeys(metric for groups in (METRICS, TAGGING) for group in groups for metric in group))
 
 
 def terminal_columns() -> list[tuple[type[Metric], Span]]:

@@ -1,0 +1,136 @@
+"""Prequential evaluation of taggers: each sentence is predicted, then counted, before it is learned."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import EvaluationConfig
+from streamlin.evaluation import metrics
+from streamlin.evaluation.array_state import ArrayState
+from streamlin.evaluation.commonest_tag import CommonestTag
+from streamlin.evaluation.curve import POINTS
+from streamlin.evaluation.prequential import Prequential
+from streamlin.evaluation.sentence_pairs import SentencePairs
+from streamlin.evaluation.sentence_tally import SentenceTally
+from streamlin.evaluation.spans import Span, Sums
+from streamlin.evaluation.tag_spans import SpanTags, span_tags
+from streamlin.events import LabelIndex
+
+
+class TagPredictions(NamedTuple):
+    """The predictions of a batch of n sentences of m tokens, each sentence's made before its tags were seen.
+
+    tags : int32[L, m], each tagger's; -1 where no tag is known yet.
+    lead : int32[n], the tagger whose tags are given out.
+    confidences : float64[L, n], the probability of each tagger's tags; NaN where it has none.
+    token_confidences : float32[L, m], of each token's tag; [L, 0] if they are not wanted.
+    baselines : int32[1, m].
+    """
+
+    tags: NDArray[np.int32]
+    lead: NDArray[np.int32]
+    confidences: NDArray[np.float64]
+    token_confidences: NDArray[np.float32]
+    baselines: NDArray[np.int32]
+
+
+class TaggingPrequential(Prequential):
+    """Everything that is counted about one run of taggers; `labelled` counts sentences with a tag.
+
+    Tokens are what is right or wrong; sentences are the unit of windows, fading, intervals and tests. The span metrics
+    are counted while all tags look like B-…, I-…, E-…, S-… or O.
+    """
+
+    has_probabilities = False
+
+    def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
+        super().__init__(learners, config)
+        n_predictors = len(learners) + len(CommonestTag.names)
+        self.commonest = CommonestTag()
+        self.sentences = SentenceTally(n_predictors, config.window, config.fading, POINTS if self.complete else 0)
+        self.pairs = SentencePairs(n_predictors, self.sentences)
+        self.metrics = [[metric(n_predictors, config) for metric in group] for group in metrics.TAGGING]
+        self._span_tags: SpanTags | None = None
+        self._tags_seen = -1
+
+    @property
+    def baseline_names(self) -> list[str]:
+        """The baselines."""
+        return [*CommonestTag.names]
+
+    def sums(self, span: Span) -> Sums:
+        """What was counted over a span, for metrics to be computed from."""
+        return Sums(span, self.sentences, self.label_sums, self.pairs, None, len(self.learners))
+
+    def course(self) -> SentenceTally:  # type: ignore[override]  # of the same interface
+        """What knows the curve of accuracy."""
+        return self.sentences
+
+    def lead(self, n: int) -> NDArray[np.int32]:
+        """int32[n]: the tagger that leads by now, for sentences that are predicted only."""
+        if self.config.lead is not None:
+            return np.full(n, self.learners.index(self.config.lead), np.int32)
+        return np.full(n, self.sentences.hit_weights[: len(self.learners)].argmax(), np.int32)
+
+    def count(
+        self,
+        tags: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        bounds: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        words: NDArray[np.uint32],
+        labels: LabelIndex,
+        extra: Mapping[str, Sequence[str | None]],
+        position: Callable[[int], str] | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Count the hits of tags int32[L, m] among codes int32[m] (-1: unknown) of n sentences.
+
+        words uint32[m]: hashes of the tokens. position : names the place of the i-th sentence in its source.
+        Returns the lead int32[n] and the baselines' predictions int32[1, m].
+        """
+        n_learners = tags.shape[0]
+        predicted = np.empty((n_learners + 1, codes.size), np.int32)
+        predicted[:n_learners] = tags
+        known = self.commonest.predict(words, codes, bounds, weights, len(labels), predicted[n_learners])
+        counted = int(self.sentences.count[1])
+        lead = self.sentences.update(predicted, codes, known, bounds, weights, n_learners, self._spans(labels))
+        if self.config.lead is not None:
+            lead[:] = self.learners.index(self.config.lead)
+        lengths = np.diff(bounds)
+        token_weights = np.repeat(weights, lengths)
+        scored = np.where(token_weights > 0, codes, np.int32(-1))
+        if self.complete:
+            self.confusion.update(predicted[:n_learners], scored, len(labels))
+            self.label_sums.update(predicted, scored, token_weights, len(labels))
+            self.pairs.count(predicted, scored, bounds, weights)  # type: ignore[attr-defined]  # SentencePairs
+            named = None if position is None else _token_position(position, bounds)
+            self.new_alarms = self.drift.update(predicted[:n_learners], scored, counted, named)
+        for field, slices in self.slices.items():
+            values = [
+                value for value, length in zip(extra[field], lengths.tolist(), strict=True) for _ in range(length)
+            ]
+            slices.update(values, predicted[:n_learners], scored, token_weights)
+        return lead, predicted[n_learners:]
+
+    def _spans(self, labels: LabelIndex) -> SpanTags | None:
+        """What the tags known by now say of spans."""
+        if len(labels) != self._tags_seen:
+            self._tags_seen = len(labels)
+            self._span_tags = span_tags(labels.names)
+        return self._span_tags
+
+    def _parts(self) -> Iterator[tuple[str, ArrayState]]:
+        """All that keep arrays, with the name that begins theirs in a checkpoint."""
+        yield from (("sentences", self.sentences), ("commonest_tag", self.commonest))
+        if self.complete:
+            yield from (("sums", self.label_sums), ("pairs", self.pairs), ("confusion", self.confusion))
+            if self.drift.detector is not None:
+                yield "drift", self.drift.detector
+        yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
+
+
+def _token_position(position: Callable[[int], str], bounds: NDArray[np.int64]) -> Callable[[int], str]:
+    """Names the place of the sentence of a token."""
+    return lambda token: position(int(np.searchsorted(bounds, token, side="right")) - 1)

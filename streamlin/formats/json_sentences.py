@@ -1,0 +1,69 @@
+"""JSON lines of sentences: one object per line, with a list of tokens, or a text, and a list of tags."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from streamlin.config import FieldsConfig, Tokens
+from streamlin.errors import RecordError
+from streamlin.events import Batch, Records
+from streamlin.formats.json import JsonFormat, further_texts
+from streamlin.formats.json_fields import JsonFields
+from streamlin.formats.tokens import cut, sentences
+from streamlin.formats.utf8 import Indices
+from streamlin.formats.values import checked_weights, names, unix_times
+
+
+class JsonSentences(JsonFormat):
+    """`{"id": …, "tokens": [...], "tags": [...]}`; `tags` may be missing, and so may each of them (null).
+
+    tokens : how a text is cut where an object has one instead of tokens; predictions then name the places of its tokens.
+    """
+
+    def __init__(
+        self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], tokens: Tokens = "words"
+    ) -> None:
+        super().__init__(options, fields, extra)
+        self._tokens = tokens
+        self._json = JsonFields(fields, extra, has_tokens=True)
+        self._decoder = msgspec.json.Decoder(self._json.type)
+        self._missing = f"{fields.tokens} and {fields.text[0]} are missing, expected one of the two"
+        self.errors_without_text = self.errors_without_text | {self._missing}
+
+    def batch(self, records: Records, kept: Indices) -> Batch:
+        """See `Format`."""
+        rows, fields = self._rows(records, kept), self._fields
+        column = self._json.column
+        tokens, offsets = self._cut(column(rows, fields.tokens), [column(rows, path) for path in fields.text])
+        columns = {name: column(rows, name) for name in fields.columns}
+        texts, bounds, beside = sentences(tokens, column(rows, fields.tags), columns, offsets)
+        return Batch(
+            ids=names(column(rows, fields.id)),
+            texts=texts,
+            labels=[None] * len(rows),
+            weights=checked_weights(column(rows, fields.weight)),
+            times=unix_times(column(rows, fields.time)),
+            extra={path: further_texts(column(rows, path)) for path in self._extra},
+            records=records,
+            kept=kept,
+            pieces=bounds,
+            tokens=beside,
+        )
+
+    def _cut(
+        self, tokens: list[list[str] | None], texts: list[list[str | None]]
+    ) -> tuple[list[list[str]], np.ndarray[Any, np.dtype[np.int64]] | None]:
+        """Each event's tokens; and where they are in its text, if any event has a text instead of tokens."""
+        if None not in tokens:
+            return tokens, None  # type: ignore[return-value]  # checked above
+        found, spans = [], list[tuple[int, int]]()
+        for given, *parts in zip(tokens, *texts, strict=True):
+            whole = [part for part in parts if part is not None]
+            if given is None and not whole:
+                raise RecordError(self._missing)
+            own, places = (given, [(-1, -1)] * len(given)) if given is not None else cut("\n".join(whole), self._tokens)
+            found.append(own)
+            spans += places
+        return found, np.array(spans, np.int64).reshape(-1, 2)

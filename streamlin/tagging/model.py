@@ -1,0 +1,167 @@
+"""The taggers with their features, tags and metrics: what `streamlin.model.Model` is for classifiers."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import RunConfig
+from streamlin.errors import ConfigError
+from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
+from streamlin.events import Batch, LabelIndex, arrays_under
+from streamlin.tagging.base import Tagger
+from streamlin.tagging.features import TokenBuckets, TokenView
+from streamlin.tagging.kinds import from_config
+from streamlin.tagging.rows import TokenRows
+from streamlin.tagging.sentences import Sentences, TagTargets, no_predictions
+
+
+class LearnedSentences(NamedTuple):
+    """What a step has learned: the sentences, their tags as codes int32[m] (-1: unknown), and the predictions."""
+
+    rows: Batch
+    codes: NDArray[np.int32]
+    predictions: TagPredictions
+
+
+class TaggingModel:
+    """The features of tokens, their rows, the tags, the taggers, and their metrics.
+
+    `featurize` reads no state, so it may run ahead on another thread; `step` must get the batches in order.
+    """
+
+    external_models: Mapping[str, Any] = {}
+    views: Mapping[str, Any] = {}
+    delayed_labels = None
+
+    def __init__(self, config: RunConfig) -> None:
+        self.labels = LabelIndex()
+        """The tags."""
+        self.learned: LearnedSentences
+        """The sentences of the last `step`."""
+        self._config = config
+        self.learners: dict[str, Tagger] = {learner.name: from_config(learner) for learner in config.learners}  # type: ignore[arg-type]  # checked by the configuration
+        self.names = list(self.learners)
+        self.view = TokenView(config.features.bits, config.fields.columns)
+        self.rows = {name: TokenRows(config.features.bits, config.features.max_rows) for name in ("tokens", "contexts")}
+        self.prequential = TaggingPrequential(self.names, config.evaluation)
+        self._notices: list[str] = []
+
+    def admit(self, batch: Batch) -> None:
+        """Raise ConfigError, before anything is learned, if the batch raises the tags above `pipeline.max_labels`."""
+        assert batch.tokens is not None
+        most = self._config.pipeline.max_labels
+        new = {tag for tag in set(batch.tokens.tags) if tag is not None and self.labels.code(tag) < 0}
+        if len(self.labels) + len(new) > most:
+            raise ConfigError(
+                f"pipeline.max_labels: found more than {most:,} tags, {min(new)!r:.60} among them; "
+                f"if fields.tags = '{self._config.fields.tags}' are the tags, raise the limit"
+            )
+
+    def featurize(self, batch: Batch) -> TokenBuckets:
+        """The features of a batch."""
+        return self.view.buckets(batch)
+
+    def step(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
+        """Test, then train, sentence by sentence. Returns the batch and the predictions."""
+        assert batch.tokens is not None
+        known_before, tags = len(self.labels), batch.tokens.tags
+        weights, bounds = batch.weights, features.bounds
+        if not weights.all():  # the tags of a sentence of weight 0 are not learned
+            counts = np.repeat(weights > 0, np.diff(bounds)).tolist()
+            codes = self.labels.learn([tag if count else None for tag, count in zip(tags, counts, strict=True)])
+        else:
+            codes = self.labels.learn(tags)
+        targets = TagTargets(codes, _known(codes, bounds, known_before), weights)
+        predictions = self._predictions(features, targets, _has_tag(codes, bounds))
+        prequential = self.prequential
+        position = partial(_position, batch)
+        lead, baselines = prequential.count(
+            predictions.tags, codes, bounds, weights, features.words, self.labels, batch.extra, position
+        )
+        predictions = predictions._replace(lead=lead, baselines=baselines)
+        prequential.events += len(batch)
+        prequential.labelled += int(_has_tag(codes, bounds).sum())
+        self.learned = LearnedSentences(batch, codes, predictions)
+        return batch, predictions
+
+    def predict(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
+        """Predict without learning; nothing changes. Returns the same as `step`."""
+        n, m = len(batch), len(batch.texts)
+        targets = TagTargets(np.full(m, -1, np.int32), np.full(n, len(self.labels)), np.zeros(n))
+        predictions = self._predictions(features, targets, np.zeros(n, np.bool_))
+        return batch, predictions._replace(lead=self.prequential.lead(n))
+
+    def pop_notices(self) -> list[str]:
+        """The notices since the last call, which removes them."""
+        notices, self._notices = self._notices, []
+        return notices
+
+    def _predictions(self, features: TokenBuckets, targets: TagTargets, learned: NDArray[np.bool_]) -> TagPredictions:
+        """Have each tagger predict, then learn."""
+        learned = learned & (targets.weights > 0)
+        full_before = any(rows.full for rows in self.rows.values())
+        rows = self.rows["tokens"].assign(features.bounds, features.buckets, learned)
+        contexts = self.rows["contexts"].assign(features.bounds, features.contexts, learned)
+        if not full_before and any(rows_.full for rows_ in self.rows.values()):
+            most = self._config.features.max_rows
+            self._notices.append(f"features.max_rows: there are {most:,} features, further ones are ignored")
+        sentences = Sentences(features.bounds, *rows, *contexts)
+        n, m = learned.size, targets.codes.size
+        wanted = self._config.pipeline.token_confidence
+        each = []
+        for tagger in self.learners.values():
+            tagged = no_predictions(n, m, wanted)
+            tagger.grow(len(self.rows["tokens"]), len(self.rows["contexts"]), len(self.labels))
+            tagger.tag_then_learn(sentences, targets, tagged)
+            each.append(tagged)
+        return TagPredictions(
+            np.array([tagged.tags for tagged in each], np.int32).reshape(len(each), m),
+            np.zeros(n, np.int32),
+            np.array([tagged.confidences for tagged in each]).reshape(len(each), n),
+            np.array([tagged.token_confidences for tagged in each], np.float32).reshape(len(each), -1),
+            np.full((1, m), -1, np.int32),
+        )
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays by name, and everything else as JSON-able values."""
+        arrays: dict[str, NDArray[Any]] = {f"rows/{name}": rows.index.buckets for name, rows in self.rows.items()}
+        sizes = len(self.rows["tokens"]), len(self.rows["contexts"]), len(self.labels)
+        for name, tagger in self.learners.items():
+            arrays |= {f"learners/{name}/{table}": array for table, array in tagger.state(*sizes).items()}
+        measured, counts = self.prequential.state()
+        arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
+        return arrays, {"labels": self.labels.names, "evaluation": counts}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
+        """Restore a `state` into a new model of the same configuration."""
+        self.labels = LabelIndex(rest["labels"])
+        for name, rows in self.rows.items():
+            rows.index.restore(arrays[f"rows/{name}"])
+        for name, tagger in self.learners.items():
+            tagger.restore(arrays_under(arrays, f"learners/{name}/"))
+        self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _known(codes: NDArray[np.int32], bounds: NDArray[np.int64], known_before: int) -> NDArray[np.int64]:
+    """int64[n]: the number of tags known before each sentence; codes number tags by first sight."""
+    known = np.full(codes.size + 1, known_before, np.int64)
+    np.maximum.accumulate(codes + 1, out=known[1:], dtype=np.int64)
+    return np.maximum(known[bounds[:-1]], known_before)
+
+
+def _has_tag(codes: NDArray[np.int32], bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool[n]: whether a tag of each sentence is known."""
+    tagged = np.zeros(codes.size + 1, np.int64)
+    np.cumsum(codes >= 0, out=tagged[1:])
+    return tagged[bounds[1:]] > tagged[bounds[:-1]]
+
+
+def _position(batch: Batch, sentence: int) -> str:
+    """The name of a sentence's place in its source."""
+    return batch.records.name(int(batch.kept[sentence]))

@@ -1,0 +1,36 @@
+"""Rows of tokens' features: as `streamlin.features.rows`, with a bound on their number."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.features.rows import RowIndex
+
+
+class TokenRows:
+    """The row of each bucket of features of tokens, in order of first sight; without a row once there are `most`.
+
+    full : whether a feature was left without a row because of that.
+    """
+
+    def __init__(self, bits: int, most: int) -> None:
+        self.index, self._most, self.full = RowIndex(bits), most, False
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def assign(
+        self, bounds: NDArray[np.int64], buckets: NDArray[np.int32], learned: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The rows of buckets int32[m, k] of n sentences, and int64[n], the number of rows before each.
+
+        learned bool[n] : which sentences bring rows for their new buckets.
+        """
+        rows, before = np.empty(buckets.size, np.int32), np.empty(learned.size, np.int64)
+        index = self.index
+        index.assign(bounds * buckets.shape[1], buckets.reshape(-1), learned, rows, before)
+        if index.n_rows > self._most:
+            self.full = True
+            index.forget(self._most)
+            rows[rows >= self._most] = -1
+            np.minimum(before, self._most, out=before)
+        return rows.reshape(buckets.shape), before
