@@ -16,7 +16,7 @@ from streamlin.registry import built_in_learners, built_in_taggers, schemes
 DEFAULT_KINDS = ("naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression")
 """Those that run unless others are named, in this order."""
 TAGGERS = ("crf", "log_linear", "structured_perceptron", "hmm")
-"""The taggers, which all run unless others are named; listed here so that their module is imported only if it is used."""
+"""The taggers, which all run unless others are named; listed here, since they are imported only if used."""
 
 Task = Literal["classification", "tagging"]
 DEFAULTS: dict[Task, tuple[str, ...]] = {"classification": DEFAULT_KINDS, "tagging": TAGGERS}

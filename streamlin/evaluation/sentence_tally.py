@@ -18,7 +18,7 @@ from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
 
 TOKENS, KNOWN, SENTENCES, SPANS = range(4)
-"""What a sentence has: labelled tokens; those whose word was learned before; 1 if all tokens are labelled; its spans."""
+"""What a sentence has: labelled tokens; those whose word was learned before; 1 if all are labelled; its spans."""
 HITS, KNOWN_HITS, RIGHT, PREDICTED_SPANS, RIGHT_SPANS = range(5)
 """What a predictor makes of it: tokens right; known ones right; 1 if all are; spans predicted; spans right."""
 NO_SPANS = SpanTags(np.zeros(0, np.uint8), np.zeros(0, np.int32))

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 
-O, B, I, E, S = range(5)
+OUTSIDE, FIRST, INSIDE, LAST, SINGLE = range(5)
 """The kinds of tags: outside, first, further, last, single token of a span."""
-_KINDS = {"B": B, "I": I, "E": E, "S": S}
-_LAST = 5
+_KINDS = {"B": FIRST, "I": INSIDE, "E": LAST, "S": SINGLE}
 
 
 class SpanTags(NamedTuple):
@@ -26,11 +25,12 @@ class SpanTags(NamedTuple):
 
 
 def span_tags(names: Sequence[str]) -> SpanTags | None:
-    """The kinds and types of tags; None if they do not mark spans: if one is neither O nor a letter B, I, E or S, a
-    hyphen and a type, or if none but O is there.
+    """The kinds and types of tags; None if they do not mark spans.
+
+    They do if each is O, or one of B, I, E and S with a hyphen and a type, and not all are O.
     """
     types = dict[str, int]()
-    kinds, numbers = [O] * len(names), [-1] * len(names)
+    kinds, numbers = [OUTSIDE] * len(names), [-1] * len(names)
     for code, name in enumerate(names):
         if name == "O":
             continue
@@ -43,18 +43,18 @@ def span_tags(names: Sequence[str]) -> SpanTags | None:
 
 @kernel
 def begins(before: int, kind: int, same_type: bool) -> bool:
-    """Whether a span begins at a tag of a kind; before : the kind of the tag before, O at the start of a sentence."""
-    if kind == O:
+    """Whether a span begins at a tag of a kind; before : the kind of the tag before, OUTSIDE at the start of a sentence."""
+    if kind == OUTSIDE:
         return False
-    return kind in (B, S) or before in (O, E, S) or not same_type
+    return kind in (FIRST, SINGLE) or before in (OUTSIDE, LAST, SINGLE) or not same_type
 
 
 @kernel
 def ends(before: int, kind: int, same_type: bool) -> bool:
-    """Whether a span that the tag before belongs to ends there; kind : of the tag behind it, O at the end."""
-    if before == O:
+    """Whether a span that the tag before belongs to ends there; kind : of the tag behind it, OUTSIDE at the end."""
+    if before == OUTSIDE:
         return False
-    return before in (E, S) or kind in (O, B, S) or not same_type
+    return before in (LAST, SINGLE) or kind in (OUTSIDE, FIRST, SINGLE) or not same_type
 
 
 @kernel
@@ -70,10 +70,10 @@ def count_spans(
     truth, guess int32[n] : the tags of a sentence, guess below 0 for none.
     """
     found[:] = 0
-    true_kind, true_type, guess_kind, guess_type = O, -1, O, -1
+    true_kind, true_type, guess_kind, guess_type = OUTSIDE, -1, OUTSIDE, -1
     agrees = False  # whether the open spans began together, with the same type
     for t in range(truth.size + 1):
-        kind, type_, other_kind, other_type = O, -1, O, -1
+        kind, type_, other_kind, other_type = OUTSIDE, -1, OUTSIDE, -1
         if t < truth.size:
             kind, type_ = kinds[truth[t]], types[truth[t]]
             if guess[t] >= 0:

@@ -15,10 +15,11 @@ from streamlin.errors import ConfigError, nearest
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from streamlin.config import FieldsConfig, Tokens
+    from streamlin.config import FieldsConfig
     from streamlin.formats.base import Format
+    from streamlin.formats.tokens import Cut
 
-__all__ = ["FORMATS", "format_of", "open_format", "option_names"]
+__all__ = ["FORMATS", "format_of", "open_format", "open_sentences", "option_names"]
 
 
 class _Entry(NamedTuple):
@@ -80,11 +81,11 @@ def open_format(name: str, options: Mapping[str, str], fields: FieldsConfig, ext
 
 
 def open_sentences(
-    name: str, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], tokens: Tokens
+    name: str, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut
 ) -> Format:
     """The format of that name for sentences of tokens; arguments as of `open_format`.
 
-    tokens : how a text is cut into tokens, where there are none.
+    cut : cuts a text into tokens, where an event has none.
     """
     if name not in _OF_SENTENCES:
         raise ConfigError(f"format {name} has no tokens and tags; task = 'tagging' needs {' or '.join(_OF_SENTENCES)}")
@@ -93,7 +94,7 @@ def open_sentences(
     from streamlin.formats.envelope import Envelope
     from streamlin.formats.json_sentences import JsonSentences
 
-    opened = JsonSentences(options, fields, extra, tokens)
+    opened = JsonSentences(options, fields, extra, cut)
     opened.envelope = Envelope(fields, extra)
     return opened
 

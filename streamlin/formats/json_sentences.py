@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from streamlin.config import FieldsConfig, Tokens
+from streamlin.config import FieldsConfig
 from streamlin.errors import RecordError
 from streamlin.events import Batch, Records
 from streamlin.formats.json import JsonFormat, further_texts
 from streamlin.formats.json_fields import JsonFields
-from streamlin.formats.tokens import cut, sentences
+from streamlin.formats.tokens import Cut, sentences
 from streamlin.formats.utf8 import Indices
 from streamlin.formats.values import checked_weights, names, unix_times
 
@@ -19,14 +19,12 @@ from streamlin.formats.values import checked_weights, names, unix_times
 class JsonSentences(JsonFormat):
     """`{"id": …, "tokens": [...], "tags": [...]}`; `tags` may be missing, and so may each of them (null).
 
-    tokens : how a text is cut where an object has one instead of tokens; predictions then name the places of its tokens.
+    cut : cuts a text where an object has one instead of tokens; predictions then name the places of its tokens.
     """
 
-    def __init__(
-        self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], tokens: Tokens = "words"
-    ) -> None:
+    def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut) -> None:
         super().__init__(options, fields, extra)
-        self._tokens = tokens
+        self._cut_text = cut
         self._json = JsonFields(fields, extra, has_tokens=True)
         self._decoder = msgspec.json.Decoder(self._json.type)
         self._missing = f"{fields.tokens} and {fields.text[0]} are missing, expected one of the two"
@@ -63,7 +61,7 @@ class JsonSentences(JsonFormat):
             whole = [part for part in parts if part is not None]
             if given is None and not whole:
                 raise RecordError(self._missing)
-            own, places = (given, [(-1, -1)] * len(given)) if given is not None else cut("\n".join(whole), self._tokens)
+            own, places = (given, [(-1, -1)] * len(given)) if given is not None else self._cut_text("\n".join(whole))
             found.append(own)
             spans += places
         return found, np.array(spans, np.int64).reshape(-1, 2)

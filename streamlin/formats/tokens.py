@@ -1,18 +1,16 @@
 """Sentences: from the tokens and tags of events to a batch, for every format that has them."""
 
-import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import Tokens
 from streamlin.errors import RecordError
 from streamlin.events import TokenColumns
-from streamlin.features.characters import mark_class
 
+Cut = Callable[[str], tuple[list[str], list[tuple[int, int]]]]
+"""Returns the tokens of a text, and where each begins and ends in it."""
 Tokenized = tuple[list[str], NDArray[np.int64], TokenColumns]
 """All tokens, the bounds int64[n + 1] of each sentence's, and the columns beside them."""
 
@@ -46,20 +44,6 @@ def _flat(
     """The lists, one after the other, each checked against its sentence's length."""
     for values, length in zip(lists, lengths, strict=True):
         if values is not None and len(values) != length:
-            raise RecordError(f"{name} has {len(values)} values for {length} tokens, expected one for each")
+            raise RecordError(f"{name} has {len(values)} values for {length} tokens, expected as many")
     whole = ([missing] * length if values is None else values for values, length in zip(lists, lengths, strict=True))
     return list(chain.from_iterable(whole))
-
-
-@cache
-def _pattern(tokens: Tokens) -> re.Pattern[str]:
-    """What a token is: as in a view, except that a sign which is in no word is a token of its own."""
-    if tokens == "words":
-        return re.compile(rf"\w[\w{mark_class()}]*|[^\w\s]")
-    return re.compile(r"\w{2,}" if tokens == "scikit-learn" else r"\S+")
-
-
-def cut(text: str, tokens: Tokens) -> tuple[list[str], list[tuple[int, int]]]:
-    """The tokens of a text, and where each begins and ends in it."""
-    found = list(_pattern(tokens).finditer(text))
-    return [match.group() for match in found], [match.span() for match in found]

@@ -15,7 +15,6 @@ from streamlin.checkpoint.loading import config_of, refuse_pickled
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import checked
-from streamlin.formats.json_lines import json_lines
 from streamlin.monitoring.guard import HostCheck
 from streamlin.monitoring.listener import Listener, listen
 from streamlin.monitoring.prometheus.routes import routes
@@ -34,6 +33,7 @@ from streamlin.service.problems import problem
 from streamlin.service.source import PART, JournalSource
 from streamlin.service.traffic import RequestMetrics, Traffic
 from streamlin.service.warming import warm_up
+from streamlin.streams.json_lines import json_lines
 
 _TOGETHER = 50
 """Events that are learned in one go, in about a millisecond; predictions wait meanwhile. Changes no result."""

@@ -2,8 +2,8 @@
 
 from streamlin.config import CheckpointConfig, DelayedLabelsConfig, RunConfig
 from streamlin.events import Event, single_records
-from streamlin.formats.json_lines import json_lines
 from streamlin.model import Model
+from streamlin.streams.json_lines import json_lines
 
 _EVENTS = [Event("one text", "one label", "1"), Event("another text", "another label", "2")]
 

@@ -42,8 +42,10 @@ def open_source(
     format_options = {key: options.pop(key) for key in option_names(name) if key in options}
     further = further_fields(config)
     if config.task == "tagging":
-        tokens = config.features.views["words"].tokens
-        decoder = open_sentences(name, format_options, config.fields, further, tokens)
+        from streamlin.features.text_tokens import cutter
+
+        cut = cutter(config.features.views["words"].tokens)
+        decoder = open_sentences(name, format_options, config.fields, further, cut)
     else:
         decoder = open_format(name, format_options, config.fields, further)
     if delayed_labels:

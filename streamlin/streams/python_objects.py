@@ -16,7 +16,7 @@ from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Position, Records, single_records
 from streamlin.formats.json_fields import put
-from streamlin.formats.json_lines import json_lines
+from streamlin.streams.json_lines import json_lines
 
 _CHUNK = 1000
 """Rows of a data frame that are converted together."""

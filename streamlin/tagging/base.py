@@ -25,9 +25,11 @@ class Tagger:
     """
 
     name: ClassVar[str]
-    tables: dict[str, Kind]
+    kinds: ClassVar[dict[str, Kind]]
+    """The learned tables and their kinds."""
 
     def __init__(self) -> None:
+        self.tables = dict(self.kinds)
         self.n_pairs = np.zeros(1, np.int64)
         """Number of pairs of tags that were seen, as histories of a second order."""
         self._used = {"rows": 0, "contexts": 0, "tags": 0}

@@ -1,4 +1,4 @@
-"""The registry of built-in taggers: one line each, in the order in which they run by default; of equals the first leads."""
+"""The registry of built-in taggers: one line each, in the order in which they run."""
 # ruff: noqa: I001  # the order is part of the registry
 
 from streamlin.tagging.crf import CRF as CRF

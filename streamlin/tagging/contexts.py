@@ -16,7 +16,7 @@ from streamlin.tagging.sentences import Sentences
 from streamlin.tagging.templates import LEVELS
 
 RARE = 10.0
-"""The contexts above the word count only words that were seen less often: the frequent ones say nothing of new words."""
+"""The contexts above the word count only words seen less often: frequent words say nothing of new ones."""
 
 
 THETA = np.float32(1.0)

@@ -276,7 +276,7 @@ class CRF(Tagger):
     """
 
     name = "crf"
-    tables: ClassVar[dict[str, Kind]] = {
+    kinds: ClassVar[dict[str, Kind]] = {
         "weights": "rows",
         "squares": "rows",
         "transitions": "chain",
@@ -302,7 +302,7 @@ class CRF(Tagger):
         super().__init__()
         self.eta, self.epsilon, self.prune, self.skip, self.counts = eta, epsilon, prune, skip, counts
         if counts:
-            self.tables = self.tables | self.count_tables
+            self.tables |= self.count_tables
         self.make_tables()
         self.count_weight = np.array([1.0, 0.0])
         self.total = np.zeros(1)

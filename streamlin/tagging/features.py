@@ -52,7 +52,8 @@ class TokenView:
 
     def buckets(self, batch: Batch) -> TokenBuckets:
         """The features of a batch of sentences."""
-        assert batch.pieces is not None and batch.tokens is not None
+        assert batch.pieces is not None
+        assert batch.tokens is not None
         bounds, tokens = batch.pieces, batch.texts
         data, lengths = encode_texts(tokens)
         lowered, lowered_lengths = data, lengths

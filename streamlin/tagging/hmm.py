@@ -128,7 +128,7 @@ def transition(
 ) -> float:
     """P(k | the tags before): trigrams drawn towards bigrams, those towards the tag's own probability."""
     j = first + 1
-    p = (model.bigrams[j, k] + alpha * prior) / (model.bigram_totals[j] + alpha)
+    p: float = (model.bigrams[j, k] + alpha * prior) / (model.bigram_totals[j] + alpha)
     if order == 2:
         row = model.pair_rows[second + 1, j]
         if row >= 0:
@@ -269,7 +269,7 @@ class HMM(Tagger):
     """
 
     name = "hmm"
-    tables: ClassVar[dict[str, Kind]] = {
+    kinds: ClassVar[dict[str, Kind]] = {
         "context_counts": "contexts",
         "context_totals": "context",
         "tag_counts": "tags",

@@ -53,7 +53,8 @@ class TagLines:
 
     def encode(self, batch: Batch, predictions: TagPredictions) -> Lines:
         """The lines of a batch, each with its line feed."""
-        assert batch.pieces is not None and batch.tokens is not None
+        assert batch.pieces is not None
+        assert batch.tokens is not None
         codes, encoded = self._encoded(batch.tokens.tags)
         fragments, bounds = concatenate(encoded)
         keys, has_id = keys_of(batch)

@@ -236,7 +236,7 @@ class LogLinear(Tagger):
     """
 
     name = "log_linear"
-    tables: ClassVar[dict[str, Kind]] = {
+    kinds: ClassVar[dict[str, Kind]] = {
         "weights": "rows",
         "squares": "rows",
         "transitions": "chain",

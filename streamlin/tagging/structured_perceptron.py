@@ -228,7 +228,7 @@ class StructuredPerceptron(Tagger):
     """
 
     name = "structured_perceptron"
-    tables: ClassVar[dict[str, Kind]] = {
+    kinds: ClassVar[dict[str, Kind]] = {
         "weights": "rows",
         "sums": "rows",
         "transitions": "chain",

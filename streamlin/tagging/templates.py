@@ -13,7 +13,7 @@ from streamlin.features.murmur3 import murmur3_32
 from streamlin.kernel import kernel
 
 WORD, LOWER, SUFFIX, PREFIX, SHAPE = 0, 1, 2, 6, 10
-"""Columns of `parts`: hashes of the word, of the lower-cased word, of 1 to 4 last and first characters, of the shape."""
+"""Columns of `parts`: hashes of the word, of it lower-cased, of its 1 to 4 last and first characters, of its shape."""
 PARTS = 11
 LEVELS = 6
 """Contexts of the hidden Markov model, from the most general to the word itself."""
@@ -61,8 +61,8 @@ def hash_parts(
 
 
 @kernel
-def set_affixes(data: NDArray[np.uint8], begin: int, end: int, parts: NDArray[np.uint32]) -> None:
-    """Set the hashes of affixes. A suffix that would be longer than the token is the token itself, a prefix is absent."""
+def set_affixes(data: NDArray[np.uint8], begin: np.int64, end: np.int64, parts: NDArray[np.uint32]) -> None:
+    """Set the hashes of affixes. A suffix longer than the token is the token itself, such a prefix is absent."""
     place = end
     for n in range(4):
         place -= place > begin
@@ -79,7 +79,7 @@ def set_affixes(data: NDArray[np.uint8], begin: int, end: int, parts: NDArray[np
 
 
 @kernel
-def shape_hash(data: NDArray[np.uint8], begin: int, end: int, classes: NDArray[np.uint8]) -> np.uint32:
+def shape_hash(data: NDArray[np.uint8], begin: np.int64, end: np.int64, classes: NDArray[np.uint8]) -> np.uint32:
     """The hash of a token's shape: the class of each character, repeats once; other characters stand for themselves."""
     h, before, i = np.uint32(0x811C9DC5), np.uint32(0xFFFFFFFF), begin
     while i < end:
@@ -145,7 +145,7 @@ def word_buckets(
 def around_buckets(
     parts: NDArray[np.uint32], ends: NDArray[np.int64], bits: int, first: int, buckets: NDArray[np.int32]
 ) -> None:
-    """Set buckets[:, first : first + N_AROUND]: the five words around a token, two pairs, the bias, and parts of the word."""
+    """Set buckets[:, first : first + N_AROUND]: five words around a token, two pairs, the bias, parts of the word."""
     none = np.uint32(0)
     for sentence in range(ends.size - 1):
         begin, end = ends[sentence], ends[sentence + 1]

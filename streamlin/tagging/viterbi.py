@@ -125,7 +125,8 @@ def best_path(
     path[n - 1] = best_of(delta[n - 1], n_tags)
     for t in range(n - 1, 0, -1):
         path[t - 1] = back[t, path[t]]
-    return delta[n - 1, path[n - 1]]
+    best: np.float32 = delta[n - 1, path[n - 1]]
+    return best
 
 
 @kernel
@@ -228,13 +229,13 @@ def add_posteriors(
         for m in range(sizes[t]):
             k = active[t, m]
             flow = _ZERO
-            for l in range(sizes[t - 1]):
-                j = active[t - 1, l]
+            for h in range(sizes[t - 1]):
+                j = active[t - 1, h]
                 flow += alpha[t - 1, j] * factors[j + 1, k]
             flows[k] = beta[k] / flow
         # `shares` is free after `forward`; beta may still be read here, since the tags at t and t - 1 overlap.
-        for l in range(sizes[t - 1]):
-            j = active[t - 1, l]
+        for h in range(sizes[t - 1]):
+            j = active[t - 1, h]
             back = _ZERO
             for m in range(sizes[t]):
                 k = active[t, m]
@@ -243,6 +244,6 @@ def add_posteriors(
                 if pairs.size:
                     pairs[j + 1, k] += sign * alpha[t - 1, j] * part
             lattice.shares[j] = back
-        for l in range(sizes[t - 1]):
-            j = active[t - 1, l]
+        for h in range(sizes[t - 1]):
+            j = active[t - 1, h]
             beta[j] = lattice.shares[j]

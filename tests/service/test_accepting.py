@@ -11,12 +11,12 @@ import pytest
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
-from streamlin.formats.json_lines import json_lines
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Text
 from streamlin.service.journal import Journal
 from streamlin.service.problems import Refused
 from streamlin.service.source import JournalSource
+from streamlin.streams.json_lines import json_lines
 
 LIMITS = {"serve.max_waiting": 10, "serve.max_batch": 5}
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.events import Event, single_records
-from streamlin.formats.json_lines import json_lines
 from streamlin.service.bodies import Bodies, Example, Text
 from streamlin.service.problems import Refused
+from streamlin.streams.json_lines import json_lines
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 names = st.one_of(texts.filter(bool), st.integers(), st.floats(allow_nan=False, allow_infinity=False))

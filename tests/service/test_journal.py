@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
 from streamlin.events import Position
-from streamlin.formats.json_lines import json_lines
 from streamlin.service.journal import Journal
 from streamlin.service.source import PART, JournalSource
+from streamlin.streams.json_lines import json_lines
 
 LINES = [b'{"text": "%d"}\n' % number for number in range(100)]
 FORMAT = json_lines(RunConfig())

@@ -8,12 +8,12 @@ from streamlin.checkpoint.file import Checkpoint
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
-from streamlin.formats.json_lines import json_lines
 from streamlin.model import Learned
 from streamlin.running.loop import Run
 from streamlin.running.watching import Watcher
 from streamlin.service.journal import Journal
 from streamlin.service.source import PART, JournalSource
+from streamlin.streams.json_lines import json_lines
 from tests.integration.streams import assert_same_state, write_lines
 from tests.silent import Silent
 

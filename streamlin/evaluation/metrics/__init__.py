@@ -56,11 +56,17 @@ def all_metrics() -> list[type[Metric]]:
 
 def terminal_columns() -> list[tuple[type[Metric], Span]]:
     """The columns of the terminal's table, from left to right."""
-    ranked = [(rank, metric, span) for metric in all_metrics() for span, rank in metric.terminal.items()]
-    return [(metric, span) for _, metric, span in sorted(ranked, key=lambda entry: entry[0])]
+    ranked = {
+        metric.key(span): (rank, metric, span) for metric in all_metrics() for span, rank in metric.terminal.items()
+    }
+    return [(metric, span) for _, metric, span in sorted(ranked.values(), key=lambda entry: entry[0])]
 
 
 def page_columns() -> list[Column]:
     """The columns of the page's table, from left to right."""
-    ranked = [(rank, Column(metric, span)) for metric in all_metrics() for span, rank in metric.page.items()]
-    return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
+    ranked = {
+        (metric.name, span): (rank, Column(metric, span))
+        for metric in all_metrics()
+        for span, rank in metric.page.items()
+    }
+    return [column for _, column in sorted(ranked.values(), key=lambda entry: entry[0])]

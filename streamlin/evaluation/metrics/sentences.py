@@ -1,6 +1,6 @@
 """Metrics of taggers, all by weight, over sentences: what `SentenceTotals` sums up.
 
-    interval         accuracy ± z s, s^2 = sum_i (h_i - a n_i)^2 / (sum_i n_i)^2, for h_i of n_i tokens right in sentence i
+    interval         a ± z s, s^2 = sum_i (h_i - a n_i)^2 / (sum_i n_i)^2; h_i of sentence i's n_i tokens are right
     sentences right  those with all tags right, of those whose tags are all known
     span F1          2 R / (P + T), for R spans right of P predicted and T true ones; `streamlin.evaluation.tag_spans`
     known, unknown   token accuracy where the word was, and was not, in a sentence that was learned before

@@ -8,9 +8,10 @@ def json_lines(config: RunConfig) -> JsonFormat:
     """JSON lines with the fields of a configuration; with labels by id, records without texts are labels."""
     further = further_fields(config)
     if config.task == "tagging":
+        from streamlin.features.text_tokens import cutter
         from streamlin.formats.json_sentences import JsonSentences
 
-        return JsonSentences({}, config.fields, further, config.features.views["words"].tokens)
+        return JsonSentences({}, config.fields, further, cutter(config.features.views["words"].tokens))
     lines = JsonFormat({}, config.fields, further)
     if config.delayed_labels.by_id:
         lines.take_delayed_labels()
