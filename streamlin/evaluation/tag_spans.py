@@ -43,7 +43,7 @@ def span_tags(names: Sequence[str]) -> SpanTags | None:
 
 @kernel
 def begins(before: int, kind: int, same_type: bool) -> bool:
-    """Whether a span begins at a tag of a kind; before : the kind of the tag before, OUTSIDE at the start of a sentence."""
+    """Whether a span begins at a tag of a kind, behind one of the kind `before`; OUTSIDE before the first."""
     if kind == OUTSIDE:
         return False
     return kind in (FIRST, SINGLE) or before in (OUTSIDE, LAST, SINGLE) or not same_type
