@@ -154,6 +154,24 @@ class Model:
         texts = np.flatnonzero(~batch.label_only)
         return batch.take(texts), predictions.take(texts)
 
+    def given_out(self, batch: Batch, predictions: Predictions) -> list[Any]:
+        """The leading learner's prediction for each event; None for an abstention."""
+        names = [*self.labels.names, None]  # code -1 is the last one, None
+        return [names[code] for code in predictions.predicted[predictions.lead, range(len(batch))].tolist()]
+
+    def columns(self, batch: Batch, predictions: Predictions) -> dict[str, list[Any]]:
+        """What a data frame of predictions holds besides the ids."""
+        names = [*self.labels.names, None]
+        return {
+            "predicted": self.given_out(batch, predictions),
+            "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
+            **{
+                learner: [names[code] for code in codes]
+                for learner, codes in zip(self.names, predictions.predicted.tolist(), strict=True)
+            },
+            "label": batch.labels,
+        }
+
     def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[n, n_labels]: the leading learner's probabilities for n events; nothing changes."""
         return self.prequential.probabilities(self.scores(batch, features))

@@ -22,8 +22,8 @@ from streamlin.streams.python_objects import IterableSource, rows_of
 if TYPE_CHECKING:
     from streamlin.explanation import Explanation
 
-X = str | Mapping[str, Any]
-"""A text, or the fields of an event by name, as in JSON lines."""
+X = str | Sequence[str] | Mapping[str, Any]
+"""A text, for taggers also a list of tokens, or the fields of an event by name, as in JSON lines."""
 
 
 class Pipeline:
@@ -113,6 +113,8 @@ class Pipeline:
     def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
         """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.
 
+        For the task "tagging", x is a list of tokens or a text, and y a list of tags, None for an unknown one.
+
         Raises
         ------
         RecordError : it can't become an event; nothing was learned.
@@ -137,20 +139,23 @@ class Pipeline:
         self._show_notices()
         return self
 
-    def predict_one(self, x: X) -> str | None:
-        """The prediction of the leading learner; None while no label is known. Nothing is learned or evaluated."""
+    def predict_one(self, x: X) -> Any:
+        """The prediction of the leading learner; None while no label is known. Nothing is learned or evaluated.
+
+        For the task "tagging", a list of tags.
+        """
         return self.predict_many([x])[0]
 
-    def predict_many(self, xs: Iterable[X]) -> list[str | None]:
+    def predict_many(self, xs: Iterable[X]) -> list[Any]:
         """`predict_one` for each event. Raises RecordError."""
         batch, model = self._batch(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
         self._show_notices()
-        names = [*model.labels.names, None]
-        return [names[code] for code in predictions.predicted[predictions.lead, range(len(batch))].tolist()]
+        return model.given_out(batch, predictions)
 
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
+        self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
         batch, model = self._batch([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
@@ -216,6 +221,11 @@ class Pipeline:
         """Release the checkpoint, without saving what was learned since the last save."""
         self._state.close()
 
+    def _refuse_tagging(self, method: str, instead: str) -> None:
+        """Raise ConfigError if this pipeline tags tokens."""
+        if self.config.task == "tagging":
+            raise ConfigError(f"{method}: not for task = 'tagging'; {instead}")
+
     def _show_notices(self) -> None:
         """Show the notices of external models."""
         lines = self._state.model.pop_notices()
@@ -236,7 +246,9 @@ class Pipeline:
         if w == 1.0:
             return x
         fields = self.config.fields
-        return {**({fields.text[0]: x} if isinstance(x, str) else x), fields.weight: w}
+        if isinstance(x, Mapping):
+            return {**x, fields.weight: w}
+        return {fields.text[0] if isinstance(x, str) else fields.tokens: x, fields.weight: w}
 
 
 def _configured(config: RunConfig | str | PathLike[str] | None, tables: Mapping[str, Any]) -> RunConfig:

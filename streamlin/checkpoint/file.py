@@ -27,7 +27,7 @@ CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
 _NEW, _LINK, _LOCK = "checkpoint.new", "link.new", "lock"
 FILES = (CURRENT, PREVIOUS, _NEW, _LINK, _LOCK)
 """All files that a checkpoint's folder may have."""
-_TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1", "U8": "|u1"}
+_TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1", "U16": "<u2", "U8": "|u1"}
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _BLOCK = 1 << 22
 

@@ -4,8 +4,7 @@ Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window 
 sentence are right or wrong together, so a sentence is the unit of windows, fading, intervals and tests.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,7 @@ class SentenceTally(ArrayState):
     Its interface is that of `streamlin.evaluation.tally.Tally`; `count` counts labelled sentences, `correct` tokens.
 
     shared float64[2, 4], own float64[2, M, 5] : the running and the fading sums. squares : float64[M, 3], the sums of
-    h^2, h n and n^2, weights aside. window_shared float64[window, 4], window_own float64[window, M, 5] : rings.
+    h^2, h n and n^2, weights aside. tokens : those of the window, which keep their own arrays. window_shared float64[window, 4], window_own float64[window, M, 5] : rings.
     """
 
     arrays = (
@@ -154,15 +153,6 @@ class SentenceTally(ArrayState):
     def leader(self, n_learners: int) -> int | None:
         """Which of the first `n_learners` predictors had most tokens right, weights aside; the first of several."""
         return int(self.correct[:n_learners].argmax()) if self.count[0] else None
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Every array, by name; not copied."""
-        return super().state() | {f"tokens_{name}": array for name, array in self.tokens.state().items()}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Copy the arrays that `state` returned."""
-        super().restore(state)
-        self.tokens.restore({name: state[f"tokens_{name}"] for name in self.tokens.arrays})
 
 
 def _accuracy(totals: SentenceTotals) -> NDArray[np.float64]:

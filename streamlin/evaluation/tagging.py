@@ -11,6 +11,8 @@ from streamlin.evaluation import metrics
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.commonest_tag import CommonestTag
 from streamlin.evaluation.curve import POINTS
+from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics.sentences import SpanF1, SpanPrecision, SpanRecall
 from streamlin.evaluation.prequential import Prequential
 from streamlin.evaluation.sentence_pairs import SentencePairs
 from streamlin.evaluation.sentence_tally import SentenceTally
@@ -60,6 +62,12 @@ class TaggingPrequential(Prequential):
         """The baselines."""
         return [*CommonestTag.names]
 
+    def spans(self, metric: Metric) -> tuple[Span, ...]:
+        """Those that a metric is computed over; metrics of spans only where tags mark spans."""
+        if isinstance(metric, SpanF1 | SpanPrecision | SpanRecall) and not self._span_tags:
+            return ()
+        return super().spans(metric)
+
     def sums(self, span: Span) -> Sums:
         """What was counted over a span, for metrics to be computed from."""
         return Sums(span, self.sentences, self.label_sums, self.pairs, None, len(self.learners))
@@ -95,7 +103,7 @@ class TaggingPrequential(Prequential):
         predicted[:n_learners] = tags
         known = self.commonest.predict(words, codes, bounds, weights, len(labels), predicted[n_learners])
         counted = int(self.sentences.count[1])
-        lead = self.sentences.update(predicted, codes, known, bounds, weights, n_learners, self._spans(labels))
+        lead = self.sentences.update(predicted, codes, known, bounds, weights, n_learners, self.know_tags(labels))
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
         lengths = np.diff(bounds)
@@ -114,8 +122,8 @@ class TaggingPrequential(Prequential):
             slices.update(values, predicted[:n_learners], scored, token_weights)
         return lead, predicted[n_learners:]
 
-    def _spans(self, labels: LabelIndex) -> SpanTags | None:
-        """What the tags known by now say of spans."""
+    def know_tags(self, labels: LabelIndex) -> SpanTags | None:
+        """Find out what the tags known by now say of spans, and return it; None: they don't mark any."""
         if len(labels) != self._tags_seen:
             self._tags_seen = len(labels)
             self._span_tags = span_tags(labels.names)
@@ -123,7 +131,7 @@ class TaggingPrequential(Prequential):
 
     def _parts(self) -> Iterator[tuple[str, ArrayState]]:
         """All that keep arrays, with the name that begins theirs in a checkpoint."""
-        yield from (("sentences", self.sentences), ("commonest_tag", self.commonest))
+        yield from (("sentences", self.sentences), ("tokens", self.sentences.tokens), ("commonest_tag", self.commonest))
         if self.complete:
             yield from (("sums", self.label_sums), ("pairs", self.pairs), ("confusion", self.confusion))
             if self.drift.detector is not None:

@@ -11,7 +11,7 @@ class Prediction(NamedTuple):
     """The prediction for one event, made before its label was seen.
 
     id : the event's id; its position in the source if it has no id.
-    predicted : by the leading learner; None if it knew no label.
+    predicted : by the leading learner; None if it knew no label. Of a sentence, and so below, a list of tags.
     confidence : 0 to 1; None if it can't be computed.
     learners : the prediction of each learner, by name.
     label : the true label; None if the event has no label.
@@ -107,18 +107,7 @@ class Results(Iterator[Prediction]):
             if isinstance(error, StopIteration):
                 return None
             raise
-        names = [*self._run.model.labels.names, None]  # code -1 is the last one, None
-        given_out = predictions.predicted[predictions.lead, range(len(batch))]
-        return {
-            "id": batch.keys(),
-            "predicted": [names[code] for code in given_out.tolist()],
-            "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
-            **{
-                learner: [names[code] for code in codes]
-                for learner, codes in zip(self._learners, predictions.predicted.tolist(), strict=True)
-            },
-            "label": batch.labels,
-        }
+        return {"id": batch.keys(), **self._run.model.columns(batch, predictions)}
 
 
 def _library(name: str) -> Any:

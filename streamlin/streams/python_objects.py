@@ -34,7 +34,9 @@ class IterableSource:
     key = "rows"
 
     def __init__(self, rows: Iterable[Any], config: RunConfig) -> None:
-        self._rows, self._texts, self._label = iter(rows), config.fields.text, config.fields.label
+        self._rows, self._fields = iter(rows), config.fields
+        self._tags_tokens = config.task == "tagging"
+        self._label = config.fields.tags if self._tags_tokens else config.fields.label
         self.format = json_lines(config)
         self._count = 0
 
@@ -66,10 +68,14 @@ class IterableSource:
         """Does nothing: nothing is open."""
 
     def _object(self, row: Any) -> Mapping[str, Any]:
-        x, y = row if isinstance(row, tuple | list) and len(row) == 2 else (row, None)
+        x, y = row if self._is_pair(row) else (row, None)
+        tree: dict[str, Any]
         if isinstance(x, str):
-            tree: dict[str, Any] = {}
-            put(tree, self._texts[0], x)
+            tree = {}
+            put(tree, self._fields.text[0], x)
+        elif self._tags_tokens and isinstance(x, tuple | list):
+            tree = {}
+            put(tree, self._fields.tokens, list(x))
         elif isinstance(x, Mapping):
             tree = {str(name): value for name, value in x.items()}
             if "." in self._label:
@@ -77,11 +83,26 @@ class IterableSource:
             y = tree.pop(self._label, None) if y is None else y
         else:
             raise TypeError(
-                f"expected a text, a mapping of fields, or a pair of one of these and a label, got {_kind(x)}"
+                f"expected a text, {'a list of tokens, ' if self._tags_tokens else ''}a mapping of fields, or a pair "
+                f"of one of these and {'a list of tags' if self._tags_tokens else 'a label'}, got {_kind(x)}"
             )
         if y is not None:
-            put(tree, self._label, y if isinstance(y, str) else label_of(y))
+            put(tree, self._label, self._encoded(y))
         return tree
+
+    def _is_pair(self, row: Any) -> bool:
+        """Whether a row is a pair of an event and its label, or its tags; a list of two tokens is none."""
+        if not isinstance(row, tuple | list) or len(row) != 2:
+            return False
+        return not self._tags_tokens or row[1] is None or not isinstance(row[1], str)
+
+    def _encoded(self, y: Any) -> Any:
+        """A label, or tags, as JSON has it."""
+        if not self._tags_tokens:
+            return y if isinstance(y, str) else label_of(y)
+        if isinstance(y, str) or not isinstance(y, Iterable):
+            raise TypeError(f"expected a list of tags, got {_kind(y)}")
+        return [tag if isinstance(tag, str) else label_of(tag) for tag in y]
 
 
 def label_of(y: Any) -> str | None:

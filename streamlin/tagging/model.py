@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +95,27 @@ class TaggingModel:
         predictions = self._predictions(features, targets, np.zeros(n, np.bool_))
         return batch, predictions._replace(lead=self.prequential.lead(n))
 
+    def given_out(self, batch: Batch, predictions: TagPredictions) -> list[Any]:
+        """The leading tagger's tags for each sentence; None for a token without one."""
+        lead = np.repeat(predictions.lead, np.diff(_bounds(batch)))
+        return self._named(batch, predictions.tags[lead, np.arange(lead.size)])
+
+    def columns(self, batch: Batch, predictions: TagPredictions) -> dict[str, list[Any]]:
+        """What a data frame of predictions holds besides the ids."""
+        assert batch.tokens is not None
+        confidences = predictions.confidences[predictions.lead, np.arange(len(batch))]
+        return {
+            "predicted": self.given_out(batch, predictions),
+            "confidence": [None if share != share else share for share in confidences.tolist()],
+            **{name: self._named(batch, tags) for name, tags in zip(self.names, predictions.tags, strict=True)},
+            "label": _divided(batch.tokens.tags, _bounds(batch)),
+        }
+
+    def _named(self, batch: Batch, codes: NDArray[np.int32]) -> list[list[str | None]]:
+        """The tags of each sentence, from the codes of all tokens."""
+        names = [*self.labels.names, None]  # code -1 is the last one, None
+        return _divided([names[code] for code in codes.tolist()], _bounds(batch))
+
     def pop_notices(self) -> list[str]:
         """The notices since the last call, which removes them."""
         notices, self._notices = self._notices, []
@@ -143,6 +165,7 @@ class TaggingModel:
         for name, tagger in self.learners.items():
             tagger.restore(arrays_under(arrays, f"learners/{name}/"))
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
+        self.prequential.know_tags(self.labels)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -160,6 +183,16 @@ def _has_tag(codes: NDArray[np.int32], bounds: NDArray[np.int64]) -> NDArray[np.
     tagged = np.zeros(codes.size + 1, np.int64)
     np.cumsum(codes >= 0, out=tagged[1:])
     return tagged[bounds[1:]] > tagged[bounds[:-1]]
+
+
+def _bounds(batch: Batch) -> NDArray[np.int64]:
+    assert batch.pieces is not None
+    return batch.pieces
+
+
+def _divided(values: list[str | None], bounds: NDArray[np.int64]) -> list[list[str | None]]:
+    """The values of each sentence's tokens."""
+    return [values[begin:end] for begin, end in pairwise(bounds.tolist())]
 
 
 def _position(batch: Batch, sentence: int) -> str:
