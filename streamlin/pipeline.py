@@ -166,6 +166,7 @@ class Pipeline:
 
         Raises ConfigError for an unknown learner, and RecordError.
         """
+        self._refuse_tagging("explain", "only texts are explained")
         from streamlin.explanation import explain
 
         batch = self._batch([x])

@@ -27,7 +27,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: boo
     config = config_of(state)
     model = model_of(config, arrays, state, allow_pickle)
     report = report_of(model.prequential, model.labels, details=False)
-    heaviest = {name: _heaviest(model, name, top) for name in model.learners}
+    heaviest = {name: _heaviest(model, name, top) for name in model.learners if name in model.view_of}
     return {
         "checkpoint": state["number"],
         "events": report["events"],
@@ -35,7 +35,7 @@ def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: boo
         "dead_letters": report["dead_letters"],
         "labels": {
             name: float(weight)
-            for name, weight in zip(model.labels.names, model.prequential.baselines.label_weights, strict=True)
+            for name, weight in zip(model.labels.names, model.prequential.label_weights, strict=True)
         },
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": sum(array.nbytes for array in arrays.values()),

@@ -70,7 +70,10 @@ def _explain_all(
     refuse_overlaps(read, [*written, *standard_outputs()])
     file = None if html is None else ReportFile(html, "--html")
     arrays, state = load(folder, previous)
-    model = model_of(config_of(state), arrays, state, allow_pickle)
+    config = config_of(state)
+    if config.task == "tagging":
+        raise ConfigError(f"explain: the checkpoint in {folder} is of task = 'tagging'; only texts are explained")
+    model = model_of(config, arrays, state, allow_pickle)
     explanations = [explain_text(model, _read(text), learners, given) for text in texts]
     if file is not None:
         file.write(page([(found.text, found.learners) for found in explanations], top))

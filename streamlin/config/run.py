@@ -77,9 +77,23 @@ class RunConfig(Strict):
             if isinstance(learner, TaggerConfig) != (self.task == "tagging"):
                 kinds = ", ".join(DEFAULTS[self.task])
                 raise ValueError(f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from {kinds}")
+        if self.task == "tagging":
+            self._check_tagging()
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
+
+    def _check_tagging(self) -> None:
+        """Raise ValueError for keys that are of texts only."""
+        delayed = self.delayed_labels
+        if delayed.enabled or delayed.url is not None or delayed.delay:
+            raise ValueError("delayed_labels: not for task = 'tagging'; expected the tags in each event")
+        for key, given in (
+            ("evaluation.references", self.evaluation.references),
+            ("fields.categories", self.fields.categories),
+        ):
+            if given:
+                raise ValueError(f"{key}: not for task = 'tagging'; fields.columns names columns of tokens")
 
     def settings_of(self, scheme: str) -> dict[str, Any]:
         """The table for the connectors of a scheme. Raises ConfigError if a secret can't be read."""

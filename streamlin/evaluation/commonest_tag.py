@@ -71,7 +71,7 @@ class CommonestTag(ArrayState):
     def _grow(self, n_rows: int, n_tags: int) -> None:
         rows, tags = self._counts.shape
         if n_rows > rows or n_tags > tags:
-            larger = np.zeros((n_rows if n_rows <= rows else max(n_rows, 2 * rows), max(n_tags, tags)))
+            larger = np.zeros((rows if n_rows <= rows else max(n_rows, 2 * rows), max(n_tags, tags)))
             larger[:rows, :tags] = self._counts
             self._counts = larger
             self.tag_counts = np.concatenate([self.tag_counts, np.zeros(max(n_tags - tags, 0))])

@@ -71,6 +71,11 @@ class Prequential:
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
         self.dead_letter_kinds = DeadLetterKinds()
 
+    @property
+    def label_weights(self) -> NDArray[np.float64]:
+        """float64[n_labels]: the weight of each label's events."""
+        return self.baselines.label_weights
+
     has_probabilities = True
     """Whether the losses of probabilities are counted."""
 

@@ -42,7 +42,8 @@ class SentenceTally(ArrayState):
     Its interface is that of `streamlin.evaluation.tally.Tally`; `count` counts labelled sentences, `correct` tokens.
 
     shared float64[2, 4], own float64[2, M, 5] : the running and the fading sums. squares : float64[M, 3], the sums of
-    h^2, h n and n^2, weights aside. tokens : those of the window, which keep their own arrays. window_shared float64[window, 4], window_own float64[window, M, 5] : rings.
+    h^2, h n and n^2, weights aside. window_shared float64[window, 4], window_own float64[window, M, 5] : rings.
+    tokens : those of the window, which keep arrays of their own.
     """
 
     arrays = (

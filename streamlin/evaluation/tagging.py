@@ -72,6 +72,11 @@ class TaggingPrequential(Prequential):
         """What was counted over a span, for metrics to be computed from."""
         return Sums(span, self.sentences, self.label_sums, self.pairs, None, len(self.learners))
 
+    @property
+    def label_weights(self) -> NDArray[np.float64]:
+        """float64[n_tags]: the weight of each tag's tokens."""
+        return self.commonest.tag_counts
+
     def course(self) -> SentenceTally:  # type: ignore[override]  # of the same interface
         """What knows the curve of accuracy."""
         return self.sentences

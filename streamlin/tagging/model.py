@@ -35,6 +35,8 @@ class TaggingModel:
 
     external_models: Mapping[str, Any] = {}
     views: Mapping[str, Any] = {}
+    view_of: Mapping[str, str] = {}
+    feature_names: Mapping[str, Any] = {}
     delayed_labels = None
 
     def __init__(self, config: RunConfig) -> None:

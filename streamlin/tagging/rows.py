@@ -18,6 +18,11 @@ class TokenRows:
     def __len__(self) -> int:
         return len(self.index)
 
+    @property
+    def bits(self) -> int:
+        """There are 2^bits buckets."""
+        return self.index.bits
+
     def assign(
         self, bounds: NDArray[np.int64], buckets: NDArray[np.int32], learned: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -1,7 +1,7 @@
 """The latest events that were predicted wrong."""
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,10 @@ from streamlin.events import Batch
 from streamlin.kernel import kernel
 from streamlin.model import Learned
 from streamlin.monitoring.dashboard.texts import LONG, shortened
+
+if TYPE_CHECKING:
+    from streamlin.monitoring.dashboard.wrong_sentences import WrongSentence
+    from streamlin.tagging.model import LearnedSentences
 
 KEPT = 20
 _FEW = 4
@@ -41,13 +45,19 @@ class Mistakes:
         self._hide_text = hide_text
         self._last: deque[_Mistake] = deque(maxlen=KEPT)
         self._unread: deque[_Wrong] = deque(maxlen=KEPT // _FEW)
+        self._sentences: deque[WrongSentence] = deque(maxlen=KEPT)
 
-    def learned(self, learned: Learned) -> None:
+    def learned(self, learned: "Learned | LearnedSentences") -> None:
         """Find the mistakes of a batch.
 
         They are read from the batch only when they are listed; by then mistakes of later batches have replaced most of
         them. Few batches are kept for that, since each holds several of the twenty.
         """
+        if not isinstance(learned, Learned):
+            from streamlin.monitoring.dashboard.wrong_sentences import wrong_sentences  # needed by taggers only
+
+            self._sentences.extend(wrong_sentences(learned, KEPT))
+            return
         rows = np.empty(KEPT, np.int64)
         found = last_wrong(learned.predictions.predicted, learned.predictions.lead, learned.codes, rows)
         if found == KEPT:  # this batch replaces all earlier mistakes
@@ -61,6 +71,8 @@ class Mistakes:
     def listed(self, labels: list[str]) -> list[dict[str, Any]]:
         """The newest first, JSON-able; `labels` are the names by code."""
         self._read()
+        if self._sentences:
+            return [wrong.shown(labels, self._hide_text) for wrong in reversed(self._sentences)]
         return [
             {
                 "event": shortened(mistake.name, LONG),
