@@ -52,6 +52,7 @@ class Records:
     errors : record -> an error that the source has found already (too long, cut off).
     tombstones : numbers of the records that only mark something as deleted; neither events nor dead letters.
     lost : how many records before the first one existed once, and can't be read any more.
+    mended : the error of a dead letter of an earlier run that no longer counts: its record is read again, from here on.
     """
 
     data: bytes
@@ -64,6 +65,7 @@ class Records:
     errors: Mapping[int, str] = field(default_factory=dict)
     tombstones: Collection[int] = ()
     lost: int = 0
+    mended: str | None = None
 
     def __len__(self) -> int:
         return self.starts.size
@@ -293,6 +295,8 @@ class SourceContext:
     max_record_bytes : a longer record is handed over cut to 64 KiB, with an error.
     notice : shows the user one line.
     settings : the configuration's table for the scheme, `[kafka]` for `kafka://`; empty for other schemes.
+    elsewhere : keys and positions of the parts of other sources of the scheme, for a source that can recognize its own
+        records there, such as a file that was moved.
     checkpoint : for a source that has to give up a part. Called from `poll`; returns the positions by key of a part,
         once everything handed over has been learned, saved in a checkpoint, and committed to the source.
     """
@@ -305,6 +309,7 @@ class SourceContext:
     notice: Callable[[str], None]
     settings: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: Callable[[], Mapping[str, Position]] = dict
+    elsewhere: Sequence[tuple[str, Position]] = ()
 
 
 class Source(Protocol):

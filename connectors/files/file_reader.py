@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from connectors.files.compression import DEFAULT_WINDOW_LOG, Compression, compression, compression_of
@@ -9,7 +10,8 @@ from connectors.files.decompression import CompressedFile, DamagedError, Trailin
 from connectors.files.first_bytes import SAMPLE
 from connectors.files.plain_file import ChangedError, PlainFile
 from connectors.files.record_cutter import RecordCutter
-from connectors.records import FINGERPRINT, Origin, PartRecords
+from connectors.files.same_bytes import begins_alike, seek_behind
+from connectors.records import HEAD, Origin, PartRecords, position_in
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
 
@@ -17,9 +19,8 @@ BLOCK = 512 * 1024
 
 
 def checkpoint_key(path: str) -> str:
-    """A path's key in checkpoints: absolute, the folder resolved; a link at the end is kept, as it may be switched."""
-    given = Path(path)
-    return str(given.parent.resolve() / given.name)
+    """A path's key in checkpoints: absolute, but as given; links are not resolved, as they may be switched."""
+    return str(Path(path).absolute())
 
 
 class FileReader:
@@ -32,6 +33,10 @@ class FileReader:
     path : the file.
     name : the path that its records are attributed to, if the file had another path before.
 
+    Attributes
+    ----------
+    path : see above.
+
     Raises
     ------
     OSError : the file can't be opened.
@@ -39,14 +44,18 @@ class FileReader:
     """
 
     def __init__(self, path: str, context: SourceContext, name: str | None = None) -> None:
-        self._context = context
+        self.path, self._context = path, context
         self._descriptor = _opened(path)
-        status = os.fstat(self._descriptor)
-        self._compression = self._compression_of(path)
-        self._origin = Origin(
-            name or path, checkpoint_key(name or path), {"device": status.st_dev, "inode": status.st_ino}
-        )
-        self._known_damage: int | None = None
+        try:
+            status = os.fstat(self._descriptor)
+            self._compression = self._compression_of(path)
+        except BaseException:
+            self.close()
+            raise
+        identity = {"device": status.st_dev, "inode": status.st_ino, "file": os.path.realpath(path)}
+        self._origin = Origin(name or path, checkpoint_key(name or path), identity)
+        self._damage: Position = {}
+        self._size = None if self._compression else status.st_size
         self._begin()
 
     def read(self) -> list[PartRecords] | None:
@@ -65,35 +74,86 @@ class FileReader:
             return self._break_off(str(damage))
         except ConnectorError as error:
             raise ConnectorError(f"{self._origin.part}: {error}") from error
-        return self._cutter.feed(block) if block else None
+        return self._identified(self._cutter.feed(block)) if block else None
 
     def finish(self) -> list[PartRecords]:
         """The file ends here: an incomplete last line is a record too."""
-        return self._cutter.finish()
+        return self._identified(self._cutter.finish())
+
+    def position(self) -> Position:
+        """Where reading resumes: behind the last record that was returned."""
+        cutter = self._cutter
+        position = position_in(self._origin.identity, cutter.offset, cutter.before, self._bytes.head, self._size)
+        return position | self._damage
 
     def resume(self, position: Position) -> bool:
-        """Go to a position; False, without moving, if it belongs to another file."""
-        if any(position[name] != number for name, number in self._origin.identity.items()):
-            return False
-        before = bytes.fromhex(position["before"])
-        if not self._seek(position["offset"], before):
+        """Go to a position; False, at the beginning, if the bytes before it are not those that were read."""
+        content = self._open_bytes()
+        if not seek_behind(content, position):
             self._begin()
             return False
-        self._known_damage = position.get("damaged")
+        self._go_on(content)
+        self._damage = {key: position[key] for key in ("damaged", "error") if key in position}
         return True
+
+    def holds(self, position: Position) -> bool:
+        """Whether `resume` would go to a position; of a compressed file only the first bytes are compared."""
+        compare = seek_behind if self._compression is None else begins_alike
+        return compare(self._open_bytes(), position)
+
+    def head(self) -> bytes:
+        """The first bytes, up to `HEAD`."""
+        content = self._open_bytes()
+        try:
+            return content.read(HEAD)
+        except DamagedError:
+            return b""
+
+    def take_over(self, other: "FileReader") -> bool:
+        """Go to where another reader is, if this file holds all that it has read, and that is at least one record."""
+        content = other._bytes
+        end = position_in({}, content.offset, content.before, content.head, None)
+        return other._cutter.offset > 0 and seek_behind(self._open_bytes(), end) and self.resume(other.position())
+
+    def has_more(self) -> bool:
+        """Whether there is anything behind the last record that was returned."""
+        if self._compression is not None:  # it is decompressed up to here anyway
+            try:
+                return bool(self._bytes.read(1))
+            except DamagedError:
+                return True
+        return os.fstat(self._descriptor).st_size > self._bytes.offset
+
+    def rest_is_in(self, other: "FileReader") -> bool:
+        """Whether another reader's plain file, at the same offset, goes on with all that this one has left."""
+        at = self._cutter.offset
+        while rest := os.pread(self._descriptor, BLOCK, at):
+            if os.pread(other._descriptor, len(rest), at) != rest:
+                return False
+            at += len(rest)
+        return True
+
+    def begins_as(self, other: "FileReader") -> bool:
+        """Whether this file has the first bytes that another reader has read."""
+        position = other.position()
+        return position["offset"] > 0 and begins_alike(self._open_bytes(), position)
 
     def go_to_end(self) -> None:
         """Go to the end of a plain file, or to the beginning of an incomplete last line."""
         size = os.fstat(self._descriptor).st_size
         at = max(0, size - self._context.max_record_bytes)
-        offset = at + os.pread(self._descriptor, size - at, at).rfind(b"\n") + 1
-        known = min(FINGERPRINT, offset)
-        self._seek(offset, os.pread(self._descriptor, known, offset - known))
+        content = self._open_bytes()
+        content.seek(at + os.pread(self._descriptor, size - at, at).rfind(b"\n") + 1)
+        self._go_on(content)
 
     def is_at(self, path: str) -> bool:
         """Whether the file at `path` is this one. Raises OSError if there is no file."""
-        status = os.stat(path)
-        return self._origin.identity == {"device": status.st_dev, "inode": status.st_ino}
+        status, identity = os.stat(path), self._origin.identity
+        return (status.st_dev, status.st_ino) == (identity["device"], identity["inode"])
+
+    def is_linked(self) -> bool:
+        """Whether the file still has a name somewhere."""
+        return os.fstat(self._descriptor).st_nlink > 0
 
     @property
     def disk_offset(self) -> int:
@@ -101,18 +161,15 @@ class FileReader:
         return self._bytes.disk_offset
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        with suppress(OSError):  # a network file system may have lost the file
+            os.close(self._descriptor)
 
     def _compression_of(self, path: str) -> Compression | None:
         """By the first bytes; a followed file, which may be empty yet, is plain."""
         if self._context.follow:
             return compression(path)
         head = os.pread(self._descriptor, SAMPLE, 0)
-        try:
-            return compression_of(path, head, int(self._context.options.get("long", DEFAULT_WINDOW_LOG)))
-        except ConnectorError:
-            self.close()
-            raise
+        return compression_of(path, head, int(self._context.options.get("long", DEFAULT_WINDOW_LOG)))
 
     def _begin(self) -> None:
         self._bytes = self._open_bytes()
@@ -123,17 +180,17 @@ class FileReader:
             return PlainFile(self._descriptor)
         return CompressedFile(self._descriptor, self._compression)
 
+    def _go_on(self, content: PlainFile | CompressedFile) -> None:
+        """Read on from where `content` is, which is the beginning of a record."""
+        header = self._header() if content.offset else None
+        self._bytes = content
+        self._cutter = self._open_cutter(content.offset, content.before, header)
+
     def _open_cutter(self, offset: int = 0, before: bytes = b"", header: bytes | None = None) -> RecordCutter:
         context = self._context
         return RecordCutter(
             self._origin, context.framing, context.max_record_bytes, offset, before, header, context.notice
         )
-
-    def _seek(self, offset: int, before: bytes) -> bool:
-        header = self._header() if offset else None
-        self._bytes = self._open_bytes()
-        self._cutter = self._open_cutter(offset, before, header)
-        return self._bytes.seek(offset, before)
 
     def _header(self) -> bytes | None:
         """The header at the file's beginning, if its format has one."""
@@ -151,7 +208,7 @@ class FileReader:
 
     def _begin_again(self) -> list[PartRecords]:
         self._context.notice(f"{self._origin.part} was truncated or overwritten; it is read from its beginning again")
-        incomplete = self._cutter.finish()
+        incomplete = self._identified(self._cutter.finish())
         self._begin()
         return incomplete
 
@@ -159,7 +216,20 @@ class FileReader:
         """The incomplete rest as a record with an error, unless an earlier run already returned it."""
         good = self._bytes.offset
         records = self._cutter.break_off(f"{damage}, after {good} decompressed bytes", good)
-        return records if self._known_damage != good else []
+        return self._identified(records) if self._damage.get("damaged") != good else []
+
+    def _identified(self, records: list[PartRecords]) -> list[PartRecords]:
+        """The records, with what identifies the file; the first ones replace what an earlier run found damaged."""
+        if not records:
+            return records
+        if self._compression is None:
+            self._size = os.fstat(self._descriptor).st_size
+        for one in records:
+            one.size, one.head = self._size, self._bytes.head
+        if self._damage:
+            self._context.notice(f"{records[0].name(0)}: what was cut off or damaged before is read again")
+            records[0].mended, self._damage = self._damage["error"], {}
+        return records
 
 
 def _opened(path: str) -> int:

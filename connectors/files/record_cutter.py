@@ -29,6 +29,7 @@ class RecordCutter:
 
     Attributes
     ----------
+    offset, before : where the next record begins, and up to `FINGERPRINT` bytes before that.
     header_due : whether the next record is the header. A record that is too long is not used as header.
     pending_bytes : the number of bytes of an incomplete record.
 
@@ -48,7 +49,7 @@ class RecordCutter:
         notice: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._origin, self._framing, self._longest = origin, framing, max_record_bytes
-        self._offset, self._before = offset, before
+        self.offset, self.before = offset, before
         self.header = header
         self.header_due = framing.header and not offset
         self._unfinished: list[bytes] = []
@@ -89,11 +90,11 @@ class RecordCutter:
         """
         data = b"".join(self._unfinished) if self._oversized is None else self._oversized.head
         self._unfinished, self.pending_bytes, self._oversized = [], 0, None
-        return [self._single(data[:KEPT_BYTES], error, self._offset, self._offset, self._before, damaged)]
+        return [self._single(data[:KEPT_BYTES], error, self.offset, self.offset, self.before, damaged)]
 
     def _check(self, data: bytes, final: bool) -> None:
         check_is_text(data, self._origin.part)
-        if not self._offset:
+        if not self.offset:
             check_line_ends(data, self._origin.part, final)
 
     def _too_long(self, unfinished: int) -> bool:
@@ -105,16 +106,16 @@ class RecordCutter:
             self._checked = len(data) >= LEAST
         starts, ends, consumed = self._framing(data, final)
         records = self._records(data, starts, ends, consumed)
-        self._offset += consumed
-        self._before = (self._before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
+        self.offset += consumed
+        self.before = (self.before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
         rest = self._behind_nuls(data[consumed:])
         if self._too_long(len(rest)):
-            self._oversized, rest = OversizedRecord(self._framing, rest, self._before), b""
+            self._oversized, rest = OversizedRecord(self._framing, rest, self.before), b""
         self._unfinished, self.pending_bytes = [rest] if rest else [], len(rest)
         return [records] if len(records) else []
 
     def _records(self, data: bytes, starts: Indices, ends: Indices, consumed: int) -> PartRecords:
-        nexts = np.append(starts, consumed)[1:] + self._offset
+        nexts = np.append(starts, consumed)[1:] + self.offset
         starts, nuls = behind_marks(data, starts, ends)
         filled = starts < ends
         if not filled.all():
@@ -127,15 +128,15 @@ class RecordCutter:
             data,
             starts,
             ends,
-            offsets=starts + self._offset,
+            offsets=starts + self.offset,
             nexts=nexts,
             part=self._origin.part,
             header=self.header,
             errors=errors,
             key=self._origin.key,
             identity=self._origin.identity,
-            base=self._offset,
-            previous=self._before,
+            base=self.offset,
+            previous=self.before,
         )
         return self._without_header(records)
 
@@ -147,8 +148,8 @@ class RecordCutter:
             return data
         bare = data.lstrip(b"\0")
         nuls = len(data) - len(bare)
-        self._offset += nuls
-        self._before = (self._before + data[max(0, nuls - FINGERPRINT) : nuls])[-FINGERPRINT:]
+        self.offset += nuls
+        self.before = (self.before + data[max(0, nuls - FINGERPRINT) : nuls])[-FINGERPRINT:]
         self._nuls.add(nuls)
         if bare:
             self._nuls.tell()
@@ -194,10 +195,10 @@ class RecordCutter:
         rest = record.feed(block, final)
         if rest is None:
             return []
-        begin, end = self._offset, self._offset + record.total
+        begin, end = self.offset, self.offset + record.total
         self.header_due = False
         skipped = self._single(record.head, self._length_error(record.length), begin, end, record.before)
-        self._offset, self._before, self._oversized = end, record.before, None
+        self.offset, self.before, self._oversized = end, record.before, None
         return [skipped, *self.feed(rest, final)]
 
     def _single(

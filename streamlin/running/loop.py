@@ -252,7 +252,7 @@ class Run:
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
             self._writer.run(self._sinks.write_dead, portion.dead, portion.records)
-        self.model.prequential.count_records(portion.dead, portion.tombstones, portion.lost)
+        self.model.prequential.count_records(portion.dead, portion.tombstones, portion.lost, portion.mended)
         self._read.add(portion)
         self._named_fields.add(portion.batch)
         self._saver.add(portion)

@@ -1,7 +1,7 @@
 """Opening a source: from an address to the source, the format of its records, and the replay pace."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 
@@ -27,9 +27,11 @@ def open_source(
     stop: threading.Event,
     checkpoint: Callable[[], Mapping[str, Position]] = dict,
     delayed_labels: bool = False,
+    elsewhere: Sequence[tuple[str, Position]] = (),
 ) -> tuple[Source, Format, Pace | None]:
     """Open a source. It gets the URL's options except `format`, `rate`, `speed` and those of the format.
 
+    positions, checkpoint, elsewhere : see `streamlin.events.SourceContext`.
     delayed_labels : whether a record may hold only the label of an earlier text.
 
     Raises
@@ -52,6 +54,7 @@ def open_source(
         notice=notice,
         settings=config.settings_of(address.scheme),
         checkpoint=checkpoint,
+        elsewhere=elsewhere,
     )
     make: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
     try:

@@ -46,6 +46,11 @@ class Portion:
         """Number of records before the first one that are gone."""
         return self.records.lost if self.begin == 0 else 0
 
+    @property
+    def mended(self) -> str | None:
+        """The error of a dead letter of an earlier run that no longer counts."""
+        return self.records.mended if self.begin == 0 else None
+
 
 class Reader:
     """The reading side of the loop.

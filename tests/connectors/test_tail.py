@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Iterator
 
 import pytest
+import zstandard
 
 import connectors.files.file_reader
 from connectors.files import FileSource
@@ -267,27 +268,48 @@ def test_a_resumed_rotated_file_may_still_grow(writer, log, follow):
     assert await_payloads(source, 1) == [b"new"]
 
 
-@pytest.mark.parametrize("how", ["deleted", "compressed", "truncated", "overwritten"])
-def test_a_file_gone_after_a_stop_gives_a_notice(writer, log, follow, notices, how):
+@pytest.mark.parametrize("how", ["moved away", "deleted", "overwritten"])
+@pytest.mark.parametrize("done", [1, 2])
+def test_a_file_gone_after_a_stop_gives_a_notice(writer, log, follow, notices, how, done):
+    """It says how many bytes are known to be lost."""
+    writer.open(log)
+    writer.write("one\ntwo\n")
+    positions = stopped(FileSource(str(log), context(follow=True)), done)
+    if how == "moved away":
+        (log.parent / "away").mkdir()
+        writer.rename(log, log.parent / "away" / "app.log")
+    elif how == "deleted":
+        writer.delete(log)
+    else:
+        log.write_bytes(b"")
+    log.touch()
+    log.write_bytes(b"new\n" * 3)
+    source = follow(positions=positions)
+    assert await_payloads(source, 3) == [b"new"] * 3
+    left = ["", "the 4 bytes that it had after offset 4 are", "what was added to it after offset 8 is"][done]
+    assert notices == [
+        f"the file that was read as {log} is gone or overwritten; {left} not read, and {log} is read from its beginning"
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("grown", [False, True])
+def test_a_file_truncated_while_stopped_is_read_on_in_its_copy(writer, log, follow, notices, suffix, grown):
+    """logrotate's `copytruncate`, with `compress` or without; the log has grown past the position or not."""
     writer.open(log)
     writer.write("one\ntwo\n")
     positions = stopped(FileSource(str(log), context(follow=True)), 1)
-    if how == "truncated":
-        writer.copytruncate(log, f"{log}.1")
-    elif how == "overwritten":
-        writer.copytruncate_and_write(log, f"{log}.1", "a longer line than all there was\n")
-    else:
-        log.with_name("app.log.1.gz").write_bytes(gzip.compress(log.read_bytes()) if how == "compressed" else b"")
-        writer.delete(log)
-        writer.open(log)
-    writer.write("new\n")
+    new = "a longer line than all there was" if grown else "new"
+    writer.copytruncate(log, f"{log}.1")
+    compress = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
+    copy = log.with_name("app.log.1").rename(log.with_name(f"app.log.1{suffix}"))
+    copy.write_bytes(compress(copy.read_bytes()))
+    writer.write(f"{new}\n")
     source = follow(positions=positions)
-    last = await_payloads(source, 2 if how == "overwritten" else 1)
-    assert last[-1] == b"new"
-    assert notices == [
-        f"the file that was read as {log} is gone or overwritten; what was added to it after offset 4 is not read, "
-        f"and {log} is read from its beginning"
-    ]
+    assert await_payloads(source, 2) == [b"two", new.encode()]
+    assert notices == [f"{copy} was {log} before; it is read to its end first"]
+    (positions,) = [positions_after(found, 1) for found in [follow(positions=positions).poll(1)]]
+    assert await_payloads(follow(positions=positions), 1) == [new.encode()]
 
 
 def test_a_long_line_that_grows_slowly_is_not_kept(writer, log, follow, monkeypatch):

@@ -1,0 +1,106 @@
+"""Searches for the file of a position that is no longer at its path: renamed, compressed, copied, or behind a link."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from connectors.files.file_reader import FileReader
+from connectors.files.outage import passes
+from connectors.records import HEAD
+from streamlin.errors import ConnectorError
+from streamlin.events import Position, SourceContext
+
+ENOUGH = HEAD
+"""So many equal bytes are no coincidence, whatever a file is called; a header or a first line may be."""
+
+Test = Callable[[str, os.stat_result, Position], bool]
+
+
+def has_inode(path: str, status: os.stat_result, position: Position) -> bool:
+    """Whether a file has the device and inode that the one of a position had."""
+    return (status.st_dev, status.st_ino) == (position["device"], position["inode"])
+
+
+def may_be(path: str, status: os.stat_result, position: Position) -> bool:
+    """Whether equal bytes before a position are evidence enough that a file at another path is the same one.
+
+    Files of one folder often begin with the same header or line. Equal bytes count if the file has the same inode, or a
+    name that begins with the old one (`app.log.1.gz`), or if they are many.
+    """
+    named = os.path.basename(path).startswith(os.path.basename(position["file"]))
+    return named or position["offset"] >= ENOUGH or has_inode(path, status, position)
+
+
+def find_file(position: Position, name: str, context: SourceContext, test: Test = may_be) -> FileReader | None:
+    """The file that a position belongs to, in the folders of its old and its new path; at the position.
+
+    name : the path as given, which its records are attributed to. test : leaves out files before they are opened.
+    """
+    for path in _candidates(position, name, test):
+        reader = resumed(path, position, context, name)
+        if reader is not None:
+            return reader
+    return None
+
+
+def resumed(path: str, position: Position, context: SourceContext, name: str) -> FileReader | None:
+    """A file at a position; None if it is another file or can't be read. Raises OSError for a failure that may pass."""
+    try:
+        reader = FileReader(path, context, name)
+        if reader.resume(position):
+            return reader
+        reader.close()
+    except ConnectorError:
+        return None
+    except OSError as error:
+        if passes(error):
+            raise
+    return None
+
+
+def only_begins_as(path: str, old: str, position: Position, context: SourceContext) -> bool:
+    """Whether a file has the bytes before a position, but goes on otherwise than the old file, which is elsewhere now.
+
+    A copy of the old file holds the rest of that, too; a new file that happens to begin as the old one does not.
+    """
+    old_reader = resumed(old, position, context, path)
+    if old_reader is None:
+        return False
+    try:
+        new_reader = resumed(path, position, context, path)
+        if new_reader is None:
+            return False
+        try:
+            return not old_reader.rest_is_in(new_reader)
+        finally:
+            new_reader.close()
+    finally:
+        old_reader.close()
+
+
+def unread(position: Position) -> str:
+    """For a message: what is not read of a file that is not found, if anything is known; else empty."""
+    offset = position["offset"]
+    rest = position.get("size", offset) - offset
+    return f"the {rest:,} bytes that it had after offset {offset:,} are not read" if rest > 0 else ""
+
+
+def _candidates(position: Position, name: str, test: Test) -> list[str]:
+    """Paths that the file may have: with its inode first, then its own, then others, the last written first."""
+    folders = {os.path.dirname(path) for path in (position["file"], os.path.abspath(name), os.path.realpath(name))}
+    entries = [entry for folder in sorted(folders) for entry in files_in(folder)]
+    found = [
+        (not has_inode(path, status, position), path != position["file"], -status.st_mtime_ns, path)
+        for path, status in entries
+        if test(path, status, position)
+    ]
+    return [path for *_, path in sorted(found)]
+
+
+def files_in(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The regular files of a folder, those that links lead to included; none if it can't be read."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                if entry.is_file():
+                    yield entry.path, entry.stat()
