@@ -32,6 +32,7 @@ class PartRecords(Records):
     head : the file's first bytes, up to `HEAD`.
     size : of a plain file when it was read, in bytes.
     damaged : if the last record is the incomplete end of a damaged file, the number of good bytes in the file.
+    unended : whether the last record ends with the file, without a line end: it may have been read too early.
     """
 
     key: str = "-"
@@ -41,15 +42,22 @@ class PartRecords(Records):
     head: bytes | None = None
     size: int | None = None
     damaged: int | None = None
+    unended: bool = False
 
     def position(self, count: int) -> Position:
-        """See `position_in`; behind the incomplete end of a damaged file also `damaged`, and the error."""
+        """See `position_in`.
+
+        Behind the incomplete end of a damaged file it also has `damaged` and the error, behind a last line without end
+        `unended`, where the line begins.
+        """
         offset = super().position(count)["offset"]
         if not self.identity:
             return {"offset": offset}
         position = position_in(self.identity, offset, self.before(offset), self.head, self.size)
         if self.damaged is not None and count == len(self):
             position |= {"damaged": self.damaged, "error": self.errors[count - 1]}
+        if self.unended and count == len(self):
+            position["unended"] = int(self.offsets[count - 1])
         return position
 
     def before(self, offset: int) -> bytes:

@@ -11,6 +11,7 @@ from connectors.files.first_bytes import SAMPLE
 from connectors.files.plain_file import ChangedError, PlainFile
 from connectors.files.record_cutter import RecordCutter
 from connectors.files.same_bytes import begins_alike, seek_behind
+from connectors.files.unended_line import behind_line_end, is_continued
 from connectors.records import HEAD, Origin, PartRecords, position_in
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
@@ -93,8 +94,30 @@ class FileReader:
             self._begin()
             return False
         self._go_on(content)
-        self._damage = {key: position[key] for key in ("damaged", "error") if key in position}
+        if "unended" not in position:
+            self._damage = {key: position[key] for key in ("damaged", "error") if key in position}
+        elif self._compression is None and is_continued(self._moved_to(position["offset"])):
+            self._resume_in_line(position)
         return True
+
+    def _resume_in_line(self, position: Position) -> None:
+        """Read a line again that was a dead letter, as its end was missing; skip the rest of one that was an event."""
+        at, begin = position["offset"], position["unended"]
+        if "error" in position:
+            self._go_on(self._moved_to(begin))
+            self._damage = {"error": position["error"]}
+            return
+        end = behind_line_end(self._moved_to(at))
+        self._go_on(self._moved_to(end))
+        self._context.notice(
+            f"{self._origin.part}:{begin}: this line was read before it was complete; "
+            f"the {end - at:,} bytes that were added to it are not read"
+        )
+
+    def _moved_to(self, offset: int) -> PlainFile | CompressedFile:
+        content = self._open_bytes()
+        content.seek(offset)
+        return content
 
     def holds(self, position: Position) -> bool:
         """Whether `resume` would go to a position; of a compressed file only the first bytes are compared."""
@@ -227,7 +250,7 @@ class FileReader:
         for one in records:
             one.size, one.head = self._size, self._bytes.head
         if self._damage:
-            self._context.notice(f"{records[0].name(0)}: what was cut off or damaged before is read again")
+            self._context.notice(f"{records[0].name(0)}: what was incomplete before is read again")
             records[0].mended, self._damage = self._damage["error"], {}
         return records
 

@@ -106,6 +106,7 @@ class RecordCutter:
             self._checked = len(data) >= LEAST
         starts, ends, consumed = self._framing(data, final)
         records = self._records(data, starts, ends, consumed)
+        records.unended = final and not data.endswith(b"\n")
         self.offset += consumed
         self.before = (self.before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
         rest = self._behind_nuls(data[consumed:])

@@ -47,6 +47,11 @@ class Portion:
         return self.records.lost if self.begin == 0 else 0
 
     @property
+    def last_error(self) -> str | None:
+        """The error of the last record; None if that became an event."""
+        return self.dead[-1].error if self.dead and self.dead[-1].record == self.count - 1 else None
+
+    @property
     def mended(self) -> str | None:
         """The error of a dead letter of an earlier run that no longer counts."""
         return self.records.mended if self.begin == 0 else None

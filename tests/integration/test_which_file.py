@@ -149,7 +149,7 @@ def test_half_a_line_of_a_growing_archive_is_mended_later(
         assert list(report["dead_letters_by_kind"].values()) == [1]
         assert "01234567".startswith(runs.ids())
     path.write_bytes(whole)
-    assert "what was cut off or damaged before is read again" in runs.run(source, *dead).err
+    assert "what was incomplete before is read again" in runs.run(source, *dead).err
     report = runs.report()
     assert (report["events"], report["dead_letters"], report["dead_letters_by_kind"]) == (8, 0, {})
     assert runs.ids() == "01234567"
@@ -163,3 +163,48 @@ def stored(content: bytes) -> bytes:
         encoder.compress(line) + encoder.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for line in content.splitlines(True)
     ]
     return b"".join(pieces) + encoder.flush()
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_half_a_line_of_a_growing_file_is_mended_later(runs: Runs, tmp_path: Path, follow: bool) -> None:
+    """At rest the last line is a record without its end, too; the next run finds more of it."""
+    path = tmp_path / "app.jsonl"
+    content = b"".join(json.dumps(event).encode() + b"\n" for event in EVENTS)
+    line = len(content) // len(EVENTS)
+    for length in (2 * line + 20, 2 * line + 30, 3 * line + 20):
+        path.write_bytes(content[:length])
+        runs.run(path)
+        assert (runs.report()["dead_letters"], runs.ids()) == (1, "01234567"[: length // line])
+        assert list(runs.report()["dead_letters_by_kind"]) == ["not JSON"]
+    path.write_bytes(content)
+    if follow:
+        process = start(*runs.arguments(path, "--follow"))
+        until(lambda: runs.ids() == "01234567", process)
+        process.send_signal(signal.SIGTERM)
+        done = finish(process)
+    else:
+        done = runs.run(path)
+    assert done.err == f"streamlin: {path}:{3 * line}: what was incomplete before is read again\n"
+    assert (runs.report()["dead_letters"], runs.report()["dead_letters_by_kind"]) == (0, {})
+    assert runs.ids() == "01234567"
+
+
+def test_the_rest_of_a_line_that_was_learned_is_skipped(runs: Runs, tmp_path: Path) -> None:
+    """Half a line of text is an event; only a line end behind it, or nothing, makes it a whole one."""
+    path = tmp_path / "app.log"
+    contents = {
+        b"one\nhalf": 2,
+        b"one\nhalf\n": 2,
+        b"one\nhalf\nthr": 3,
+        b"one\nhalf\nthree\nfour": 4,
+        b"one\nhalf\nthree\nfour\r\n": 4,
+    }
+    for content, events in contents.items():
+        path.write_bytes(content)
+        told = runs.run(path).err
+        assert runs.report()["events"] == events
+        assert (told != "") == (content[-10:] == b"three\nfour")
+        if told:
+            assert told.endswith(
+                "app.log:9: this line was read before it was complete; the 3 bytes that were added to it are not read\n"
+            )
