@@ -1,6 +1,7 @@
 """Searches for the file of a position that is no longer at its path: renamed, compressed, copied, or behind a link."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -12,6 +13,9 @@ from streamlin.events import Position, SourceContext
 
 ENOUGH = HEAD
 """So many equal bytes are no coincidence, whatever a file is called; a header or a first line may be."""
+
+_ROTATED = re.compile(r"[-._]\d[\w.-]*")
+"""What follows the name of a log that was rotated: `.1`, `.2.gz`, `-20260101`."""
 
 Test = Callable[[str, os.stat_result, Position], bool]
 
@@ -45,15 +49,16 @@ def find_file(position: Position, name: str, context: SourceContext, test: Test 
 
 def resumed(path: str, position: Position, context: SourceContext, name: str) -> FileReader | None:
     """A file at a position; None if it is another file or can't be read. Raises OSError for a failure that may pass."""
+    reader = None
     try:
         reader = FileReader(path, context, name)
         if reader.resume(position):
             return reader
         reader.close()
-    except ConnectorError:
-        return None
-    except OSError as error:
-        if passes(error):
+    except (ConnectorError, OSError) as error:
+        if reader is not None:
+            reader.close()
+        if isinstance(error, OSError) and passes(error):
             raise
     return None
 
@@ -76,6 +81,33 @@ def only_begins_as(path: str, old: str, position: Position, context: SourceConte
             new_reader.close()
     finally:
         old_reader.close()
+
+
+def written_since(found: FileReader, position: Position, path: str, context: SourceContext) -> None:
+    """Tell of logs that were rotated after a file that was found: of these no position tells how far they were read."""
+    with suppress(OSError):
+        since = os.stat(found.path).st_mtime_ns
+        sizes = {
+            other: status.st_size
+            for other, status in files_in(os.path.dirname(found.path))
+            if status.st_mtime_ns > since and _ROTATED.fullmatch(_behind(other, path))
+        }
+        later = [other for other in sorted(sizes) if not _is_copy(other, position, path, context)]
+        if later:
+            names = ", ".join(map(os.path.basename, later))
+            size = sum(sizes[other] for other in later)
+            context.notice(f"{names} ({size:,} bytes) were rotated since then, and are not read")
+
+
+def _behind(other: str, path: str) -> str:
+    return os.path.basename(other).removeprefix(os.path.basename(path))
+
+
+def _is_copy(other: str, position: Position, path: str, context: SourceContext) -> bool:
+    reader = resumed(other, position, context, path)
+    if reader is not None:
+        reader.close()
+    return reader is not None
 
 
 def unread(position: Position) -> str:

@@ -4,8 +4,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from connectors.files.file_reader import FileReader, checkpoint_key
-from connectors.files.lost_files import find_file, resumed, unread
+from connectors.files.file_reader import FileReader
+from connectors.files.lost_files import find_file, resumed, unread, written_since
+from connectors.files.open_file import checkpoint_key
 from connectors.files.recognition import recognized
 from streamlin.events import Position, SourceContext
 
@@ -54,6 +55,7 @@ def _rest_of_replaced(path: str, position: Position, context: SourceContext) -> 
     if found is None:
         context.notice(other_file(path, position))
     else:
+        written_since(found, position, path, context)
         yield from _rest(found, path, position)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from connectors.files.file_reader import FileReader, checkpoint_key
 from connectors.files.likely_positions import Known, LikelyPositions, similarity
 from connectors.files.lost_files import files_in, has_inode, only_begins_as
+from connectors.files.open_file import OpenFile, checkpoint_key
 from connectors.files.outage import passes
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
@@ -151,18 +151,18 @@ class _Matching:
 
     def _holds(self, path: str, position: Position) -> bool:
         """Whether a file has the bytes before a position; of a compressed file only the first ones are compared."""
-        with self._opened(path) as reader:
-            return reader is not None and reader.holds(position)
+        with self._opened(path) as file:
+            return file is not None and file.holds(position)
 
     def _head(self, path: str) -> bytes:
-        with self._opened(path) as reader:
-            return b"" if reader is None else reader.head()
+        with self._opened(path) as file:
+            return b"" if file is None else file.head()
 
     @contextmanager
-    def _opened(self, path: str) -> Iterator[FileReader | None]:
-        """A reader; None if the file can't be read, which is told when its turn comes."""
+    def _opened(self, path: str) -> Iterator[OpenFile | None]:
+        """The open file; None if the file can't be read, which is told when its turn comes."""
         try:
-            reader = FileReader(path, self._context)
+            file = OpenFile(path, self._context)
         except ConnectorError:
             yield None
         except OSError as error:
@@ -170,8 +170,8 @@ class _Matching:
                 raise
             yield None
         else:
-            with closing(reader):
-                yield reader
+            with closing(file):
+                yield file
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -8,6 +8,7 @@ from errno import EACCES
 from connectors.failures import connector_errors
 from connectors.files.file_reader import FileReader
 from connectors.files.outage import postponed
+from connectors.files.plain_file import ChangedError
 from connectors.files.reading_plan import PlannedFile, other_file, plan
 from connectors.records import PartRecords
 from streamlin.events import SourceContext
@@ -48,7 +49,10 @@ class FileReplay:
                 return None
             self._reader = self._open(self._files[self._opened])
             self._opened += 1
-        records = self._reader.read()
+        try:
+            records = self._reader.read()
+        except ChangedError:
+            return self._reader.begin_again()
         if records is not None:
             return records
         last = self._reader.finish()

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from connectors.files.file_reader import checkpoint_key
 from connectors.files.matching import read_among
+from connectors.files.open_file import checkpoint_key
 from connectors.files.outage import Outage, seconds_of
 from connectors.files.paths import check_followable, files_of
 from connectors.files.replay import FileReplay

@@ -5,9 +5,11 @@ import time
 from errno import ENOENT
 
 from connectors.failures import connector_errors
-from connectors.files.file_reader import FileReader, checkpoint_key
-from connectors.files.lost_files import find_file, has_inode, only_begins_as, unread
+from connectors.files.file_reader import FileReader
+from connectors.files.lost_files import find_file, has_inode, only_begins_as, unread, written_since
+from connectors.files.open_file import checkpoint_key
 from connectors.files.outage import postponed
+from connectors.files.plain_file import ChangedError
 from connectors.files.recognition import recognized
 from connectors.polling import PAUSE
 from connectors.records import PartRecords
@@ -51,7 +53,10 @@ class FileTail:
         if self._reader is None:
             self._await()
             return []
-        records = self._reader.read()
+        try:
+            records = self._reader.read()
+        except ChangedError:
+            return self._changed(self._reader)
         if records is not None:
             return records
         if not self._has_successor(self._reader):
@@ -97,38 +102,42 @@ class FileTail:
             if self._position is None or self._waiting:
                 raise
             reader = None
-        if self._position is not None:
-            reader = self._resumed(reader, self._position)
-        elif self._from_end and reader is not None:
-            reader.go_to_end()
+        try:
+            if self._position is not None:
+                reader = self._resumed(reader, self._position)
+            elif self._from_end and reader is not None:
+                reader.go_to_end()
+        except BaseException:
+            if reader is not None:
+                reader.close()
+            raise
         if reader is None:
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
-        self._reader, self._position, self._from_end = reader, None, False
+        self._reader, self._position = reader, None
+        self._from_end = self._waiting = False
 
     def _resumed(self, reader: FileReader | None, position: Position) -> FileReader | None:
         """The reader at a position: that of the path, or that of the file which has been read there before."""
-        if reader is not None and reader.resume(position) and not self._is_new(position):
+        if reader is not None and reader.resume(position) and not self._is_new(reader, position):
             return reader
         found = find_file(position, self._path, self._context)
         if found is not None:
             self._context.notice(f"{found.path} was {self._path} before; it is read to its end first")
-        elif reader is not None:
+            written_since(found, position, self._path, self._context)
+            if reader is not None:
+                reader.close()
+            return found
+        if reader is not None:
             left = unread(position) or f"what was added to it after offset {position['offset']:,} is not read"
             self._context.notice(
                 f"the file that was read as {self._path} is gone or overwritten; {left}, "
                 f"and {self._path} is read from its beginning"
             )
-        else:
-            return None
-        if reader is not None and found is not None:
-            reader.close()
-        return found or reader
+        return reader
 
-    def _is_new(self, position: Position) -> bool:
+    def _is_new(self, reader: FileReader, position: Position) -> bool:
         """Whether the file at the path only begins as the old one, which is elsewhere by now."""
-        if has_inode(self._path, os.stat(self._path), position):
-            return False
-        old = find_file(position, self._path, self._context, has_inode)
+        old = None if reader.is_file_of(position) else find_file(position, self._path, self._context, has_inode)
         if old is None:
             return False
         old.close()
@@ -136,6 +145,16 @@ class FileTail:
             return True
         self._say_equal(position)
         return False
+
+    def _changed(self, reader: FileReader) -> list[PartRecords]:
+        """The file was truncated or overwritten; what it had before, and was not read, may be in a copy."""
+        copy = find_file(reader.position(), self._path, self._context) if reader.unread else None
+        if copy is None:
+            return reader.begin_again()
+        self._context.notice(f"{copy.path} was {self._path} before; it is read to its end first")
+        self._reader = copy
+        reader.close()
+        return []
 
     def _has_successor(self, reader: FileReader) -> bool:
         try:
@@ -145,12 +164,12 @@ class FileTail:
 
     def _leave(self, reader: FileReader) -> list[PartRecords]:
         """Finish a file that was replaced at its path, once everything written to it in the meantime is read."""
-        records = reader.read()
-        if records is not None:
-            return records
         try:
+            records = reader.read()
+            if records is not None:
+                return records
             successor = FileReader(self._path, self._context)
-        except _NOT_THERE:
+        except (ChangedError, *_NOT_THERE):  # the next `read` finds out
             return []
         try:
             last = self._last_of(reader, successor)

@@ -212,7 +212,10 @@ def test_a_file_overwritten_while_read_is_read_again(tmp_path, monkeypatch):
     assert payloads(source.poll(1) or []) == [b"one"]
     path.write_bytes(b"uno\nduo\ntre\n")
     assert payloads(polled(source)) == [b"tw", b"uno", b"duo", b"tre"]
-    assert notices == [f"{path} was truncated or overwritten; it is read from its beginning again"]
+    assert notices == [
+        f"{path} was truncated or overwritten; it is read from its beginning again; "
+        "8 bytes that it had before are not read"
+    ]
     source.close()
 
 

@@ -175,3 +175,28 @@ def test_a_link_and_its_file_are_one_source(folder, notices):
     source = FileSource(str(folder / "a.log"), context(positions=first, elsewhere=both, notice=notices.append))
     assert source.poll(9) is None
     assert notices == []
+
+
+@pytest.mark.parametrize("lines_read", [1, 400])
+def test_a_copy_by_another_name_goes_on_if_much_of_it_was_read(folder, notices, lines_read):
+    """A few equal bytes may be those of another file that begins so; 4,096 are not."""
+    (folder / "a.log").write_bytes(b"".join(ONE + b"%d\n" % i for i in range(300)))
+    whole = payloads(read_file(folder))
+    positions = positions_after(read_file(folder), lines_read)
+    shutil.copy(folder / "a.log", folder / "moved.log")
+    (folder / "a.log").unlink()
+    read = lines_read if lines_read > 1 else 0
+    assert read_again(folder, positions, notices) == whole[read:]
+    assert len(notices) == 1
+
+
+def test_many_files_with_one_name_and_one_beginning(tmp_path):
+    """Copied to another folder, each goes on where it was; the last one has one more line."""
+    names = [f"{number:03d}/app.log" for number in range(300)]
+    for name in names:
+        (tmp_path / "old" / name).parent.mkdir(parents=True)
+        (tmp_path / "old" / name).write_bytes(ONE + name.encode() + b"\n" + TWO)
+    positions = positions_after(read_file(tmp_path / "old" / "**" / "*.log"), 3 * len(names) - 1)
+    shutil.copytree(tmp_path / "old", tmp_path / "new")
+    source = FileSource(str(tmp_path / "new" / "**" / "*.log"), context(elsewhere=list(positions.items())))
+    assert payloads([records for some in iter(lambda: source.poll(9), None) for records in some]) == lines(TWO)

@@ -1,6 +1,7 @@
 """Following a file as `tail -F` does, while another process writes to it, rotates and truncates it."""
 
 import gzip
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -310,6 +311,51 @@ def test_a_file_truncated_while_stopped_is_read_on_in_its_copy(writer, log, foll
     assert notices == [f"{copy} was {log} before; it is read to its end first"]
     (positions,) = [positions_after(found, 1) for found in [follow(positions=positions).poll(1)]]
     assert await_payloads(follow(positions=positions), 1) == [new.encode()]
+
+
+def test_a_file_truncated_before_it_was_read_is_read_on_in_its_copy(writer, log, follow, notices, monkeypatch):
+    """The reader is behind the writer, by two blocks; without a copy a line says what is lost."""
+    for copies in (True, False):
+        monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 8)
+        writer.open(log)
+        writer.write("one\ntwo\nthree\nfour\nfive\n")
+        source = follow()
+        assert await_payloads(source, 2) == [b"one", b"two"]
+        monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 1000)
+        writer.copytruncate_and_write(log, f"{log}.1", "new\n")
+        if copies:
+            assert await_payloads(source, 4) == [b"three", b"four", b"five", b"new"]
+        else:
+            log.with_name("app.log.1").unlink()
+            assert await_payloads(source, 1) == [b"new"]
+        source.close()
+        log.write_bytes(b"")
+    assert notices == [
+        f"{log}.1 was {log} before; it is read to its end first",
+        f"{log} was truncated or overwritten; it is read from its beginning again; "
+        "16 bytes that it had before are not read",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_logs_rotated_in_the_meantime_are_named(writer, log, follow, notices, suffix):
+    """Twice while stopped: one of the two was never read, and no position tells how far."""
+    writer.open(log)
+    writer.write("one\ntwo\n")
+    positions = stopped(FileSource(str(log), context(follow=True)), 1)
+    writer.rename(log, f"{log}.2")
+    os.utime(f"{log}.2", (1e9, 1e9))
+    for name in (f"app.log.1{suffix}", "app.log.bak", "app.log.pos", "other.log.1"):
+        log.with_name(name).write_bytes(b"between\n")
+    log.with_name("app.log.3").write_bytes(b"one\ntwo\n")
+    writer.open(log)
+    writer.write("new\n")
+    source = follow(positions=positions)
+    assert await_payloads(source, 2) == [b"two", b"new"]
+    assert notices == [
+        f"{log}.2 was {log} before; it is read to its end first",
+        f"app.log.1{suffix} (8 bytes) were rotated since then, and are not read",
+    ]
 
 
 def test_a_long_line_that_grows_slowly_is_not_kept(writer, log, follow, monkeypatch):

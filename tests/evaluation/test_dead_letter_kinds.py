@@ -31,3 +31,15 @@ def test_the_number_of_kinds_is_bounded() -> None:
     kinds.add([DeadLetter(0, "bbb")])
     assert len(kinds.counts) == MOST_KINDS + 1
     assert list(kinds.by_frequency().items())[:2] == [(OTHERS, 6), ("bbb", 2)]
+
+
+def test_what_no_longer_counts_is_taken_from_its_kind() -> None:
+    """One that was counted among the others is taken from these."""
+    kinds = DeadLetterKinds({"not JSON": 2, OTHERS: 1})
+    for error, left in (
+        ("not JSON: byte 4", {"not JSON": 1, OTHERS: 1}),
+        ("3 cells, expected 2", {"not JSON": 1}),
+        ("not JSON: byte 5", {}),
+    ):
+        kinds.remove(error)
+        assert kinds.counts == left
