@@ -63,10 +63,15 @@ class ConfluentConsumer(Client):
 
     def extents(self, parts: Sequence[Part]) -> dict[Part, Extent]:
         with self.translated():
-            return {
-                part: Extent(*self._consumer.get_watermark_offsets(TopicPartition(*part), timeout=SECONDS))
-                for part in parts
-            }
+            try:
+                return {part: self._extent(part) for part in parts}
+            except KafkaException as error:
+                if error.args[0].code() == KafkaError._UNKNOWN_PARTITION:  # noted while a broker started, and kept
+                    self._consumer.list_topics(timeout=SECONDS)
+                raise
+
+    def _extent(self, part: Part) -> Extent:
+        return Extent(*self._consumer.get_watermark_offsets(TopicPartition(*part), timeout=SECONDS))
 
     def offsets_at(self, parts: Sequence[Part], time_ms: int) -> dict[Part, int]:
         with self.translated():
