@@ -17,6 +17,7 @@ from tests.integration.kafka.broker import PATIENCE, add_partitions, committed, 
 from tests.integration.kafka.clients import CLIENTS
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.polling import awaited, opened, polled, positions, values
+from tests.integration.processes import until
 
 REFRESHED = {
     "kafka-python": {"client_metadata_max_age_ms": "200"},
@@ -88,28 +89,29 @@ def test_members_that_start_together_read_nothing_old(broker: Broker, topic: Top
     name = topic(4)
     produce(broker.address, name, [one for part in range(4) for one in numbered(0, 5, part)])
     options = {"client": client, "start": "latest", "group": f"together-{client}", "assignment": "group"}
-    started, found = threading.Barrier(3), []
+    ready: set[int] = set()
+    found: list[bytes] = []
+    ended = threading.Event()
 
     def member() -> None:
         with closing(opened(broker.address, name, **options)) as source:
-            while not source.extent():
-                found.extend(values(source.poll(100) or []))
-            source.commit({}, 1)
-            started.wait(PATIENCE)
             while not ended.is_set():
                 found.extend(values(source.poll(100) or []))
+                if source.extent() and threading.get_ident() not in ready:
+                    source.commit({}, 1)
+                    ready.add(threading.get_ident())
 
-    ended, threads = threading.Event(), [threading.Thread(target=member) for _ in range(2)]
+    threads = [threading.Thread(target=member) for _ in range(2)]
     for thread in threads:
         thread.start()
-    started.wait(PATIENCE)
-    produce(broker.address, name, [one for part in range(4) for one in numbered(5, 6, part)])
-    deadline = time.monotonic() + PATIENCE
-    while len(found) < 4 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    ended.set()
-    for thread in threads:
-        thread.join()
+    try:
+        until(lambda: len(ready) == 2)
+        produce(broker.address, name, [one for part in range(4) for one in numbered(5, 6, part)])
+        until(lambda: len(found) >= 4)
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
     assert found == [b"5"] * 4
 
 
@@ -212,7 +214,14 @@ def test_a_topic_restored_from_a_copy_while_stopped(restored: Restored, client: 
 
 @pytest.mark.parametrize(("kind", "said"), [("short", SHORT), ("grown", GROWN)])
 def test_a_topic_restored_from_a_copy_while_running(restored: Restored, client: str, kind: str, said: str) -> None:
+    """librdkafka ignores brokers that know less than before: then the next start says which offsets do not fit."""
     name = f"{kind}-{client}"
     with pytest.raises(ConnectorError) as raised:
         awaited(restored.live[name], 1)
-    assert str(raised.value) == f"{name}{said}; on_gap=continue reads it from its beginning, offset 0"
+    expected = [f"{name}{said}; on_gap=continue reads it from its beginning, offset 0"]
+    if client == "confluent":
+        address = restored.broker.address
+        expected.append(
+            f"the brokers at {address} know less than before, as if restored from an older copy; start the run again"
+        )
+    assert str(raised.value) in expected
