@@ -137,6 +137,7 @@ class Batch:
     extra : the configured further fields, each a column of texts (None for a missing one).
     records, kept : the records, and int64[n], the record of each event.
     label_only : bool[n], events that are only the label of an earlier text, by its id; None if no event is.
+    values : float32[len(texts)], with `pieces`: each piece's features have this value for 1; None if all are 1.
     """
 
     ids: list[str | None]
@@ -149,6 +150,7 @@ class Batch:
     kept: NDArray[np.int64]
     pieces: NDArray[np.int64] | None = None
     label_only: NDArray[np.bool_] | None = None
+    values: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -156,10 +158,12 @@ class Batch:
     def __getitem__(self, part: slice) -> "Batch":
         """The events of a slice with step 1; records are shared, not copied."""
         begin, end, _ = part.indices(len(self))
-        texts, pieces = self.texts[begin:end], None
+        texts, pieces, values = self.texts[begin:end], None, None
         if self.pieces is not None:
             pieces = self.pieces[begin : end + 1]
-            texts, pieces = self.texts[pieces[0] : pieces[-1]], pieces - pieces[0]
+            texts, values = self.texts[pieces[0] : pieces[-1]], self.values
+            values = None if values is None else values[pieces[0] : pieces[-1]]
+            pieces = pieces - pieces[0]
         return Batch(
             self.ids[begin:end],
             texts,
@@ -171,6 +175,7 @@ class Batch:
             self.kept[begin:end],
             pieces,
             None if self.label_only is None else self.label_only[begin:end],
+            values,
         )
 
     @property

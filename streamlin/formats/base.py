@@ -30,6 +30,9 @@ class Format(ABC):
     envelope : fills in what an event lacks from outside the record's value.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
+    no_label_hint : completes "no event has a label", for the summary.
+    tag_hint : the same where every event has an id, which may be a label at the wrong place; said while a run goes on.
+    label_rule : what a label is, for the message about too many labels; empty if `fields.label` names it.
     """
 
     name: ClassVar[str]
@@ -38,6 +41,10 @@ class Format(ABC):
     envelope: Envelope | None = None
     delayed_labels = False
     errors_without_text: frozenset[str] = frozenset({"the text is missing", _NEITHER})
+
+    no_label_hint: ClassVar[str] = "set fields.label to its field"
+    tag_hint: ClassVar[str] = ""
+    label_rule: ClassVar[str] = ""
 
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""

@@ -26,6 +26,7 @@ class RegexFormat(Format):
     """
 
     name = "regex"
+    no_label_hint = "name a group of the pattern (?P<label>…)"
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
         preset = _preset(options)

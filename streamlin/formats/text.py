@@ -8,6 +8,7 @@ class TextFormat(LineFormat):
     """One text per line and no other field; a line of blanks is an event without words."""
 
     name = "text"
+    no_label_hint = "format text has none"
 
     def read(self, line: str) -> tuple[str, str | None, str | None, float]:
         """The line."""

@@ -25,6 +25,7 @@ from streamlin.running.named_fields import NamedFields
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
+from streamlin.running.tagged_texts import TaggedTexts
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
 from streamlin.streams.addresses import parse_address, redacted
@@ -103,6 +104,7 @@ class Run:
                 self._open.enter_context(closing(reader)) for reader in readers.open_all(address, source, limit)
             ]
             self.source = self._readers[0].source
+            self._tagged_texts = TaggedTexts(self._readers[0].decoder.tag_hint)
             self._resumed = bool(self.state.positions.get(self._readers[0].key))
             if previous:
                 self.state.restore_previous()
@@ -152,7 +154,7 @@ class Run:
                     requested = self._requests.pending  # before reading: the read then covers all that was handed over
                     portion = next(portions)
                     if portion is not None:
-                        self.model.admit(portion.batch)
+                        self.model.admit(portion.batch, self._label_rule(portion))
                 except StopIteration:
                     break
                 except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
@@ -213,12 +215,14 @@ class Run:
         report = report_of(self.model.prequential, self.model.labels, details)
         pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
         counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
+        unlabelled = counts["events"] and not counts["labelled"]
+        hint = {"label_hint": self._readers[-1].decoder.no_label_hint} if unlabelled else {}
         lag = self.lag()
         delayed = self.model.delayed_labels
         more = ({} if lag is None else {"lag": lag}) | ({} if delayed is None else {"delayed_labels": delayed.report()})
         if self._named_fields.missing:
             more["missing_fields"] = self._named_fields.missing
-        return counts | pace | more | report
+        return counts | pace | more | hint | report
 
     def lag(self) -> dict[str, int] | None:
         """Events that wait in each part of the source; None if the source can't tell."""
@@ -268,6 +272,7 @@ class Run:
         self.batch_size = len(batch)
         hints = (
             self._unsegmented_texts.observe(batch.texts),
+            self._tagged_texts.observe(batch),
             self._invisible_differences.observe(self.model.labels.names),
         )
         for line in [*hints, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
@@ -278,6 +283,10 @@ class Run:
         for watcher in self.watchers:
             watcher.learned(self.model.learned)
         return given, predictions
+
+    def _label_rule(self, portion: Portion) -> str:
+        """What a label is in the format that a portion comes from."""
+        return next((reader.decoder.label_rule for reader in self._readers if reader.key == portion.source), "")
 
     def _is_small(self, portion: Portion) -> bool:
         return len(portion.batch) * _SMALL < self.config.pipeline.batch_size

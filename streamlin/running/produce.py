@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from streamlin.config import RunConfig
-from streamlin.events import SinkContext
+from streamlin.errors import ConfigError
+from streamlin.events import Batch, SinkContext
 from streamlin.formats import open_format
 from streamlin.formats.base import Format
 from streamlin.registry import connector
@@ -55,10 +56,19 @@ def produce(
     return Produced(messages, read.dead_letters)
 
 
+def _check_values(batch: Batch) -> None:
+    """Raise ConfigError if words have values (VW's `word:2.5`), which the text of a JSON record can't hold."""
+    if batch.values is not None and batch.pieces is not None:
+        event = int(np.searchsorted(batch.pieces, np.flatnonzero(batch.values != 1.0)[0], side="right")) - 1
+        where = batch.records.name(int(batch.kept[event]))
+        raise ConfigError(f"{where}: words with values, such as a:0.5, can't be sent as JSON")
+
+
 def _send(portion: Portion, encode: Format | None, sink: object) -> int:
     """Send a portion; returns the number of messages."""
     records, batch = portion.records, portion.batch
     if encode is not None:
+        _check_values(batch)
         lines, keys = [encode.encode(event) for event in batch.events()], batch.keys()
     else:
         own = dict(zip(batch.kept.tolist(), batch.keys(), strict=True))

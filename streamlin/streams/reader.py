@@ -77,7 +77,7 @@ class Reader:
     ) -> None:
         self._stages = StageTimes() if stages is None else stages
         self.source, self.key = source, key
-        self._decoder, self._featurize = decoder, featurize
+        self.decoder, self._featurize = decoder, featurize
         self._batch_size, self._max_dead = config.batch_size, config.max_consecutive_dead_letters
         self._left, self._pace, self._stop = limit, pace, stop
         self._dead_in_a_row, self._has_events = 0, False
@@ -113,7 +113,7 @@ class Reader:
 
     def _portions(self, records: Records) -> Iterator[Portion]:
         begin = perf_counter()
-        batch, dead = self._decoder.decode(records)
+        batch, dead = self.decoder.decode(records)
         self._stages.add("decode", begin)
         self._has_events = self._has_events or len(batch) > 0
         count = self._count_before_too_many_dead(len(records), dead)
@@ -150,7 +150,7 @@ class Reader:
         """
         expected = 0
         for letter in dead:
-            if self._has_events and letter.error in self._decoder.errors_without_text:
+            if self._has_events and letter.error in self.decoder.errors_without_text:
                 continue
             if letter.record != expected:
                 self._dead_in_a_row = 0
