@@ -274,6 +274,10 @@ class LabelIndex:
 class Framing(Protocol):
     """How a stream of bytes is cut into records; the format knows, and sources of bytes call it.
 
+    Optional attributes: `single`, the framing of a record that is too long to keep, if that is another one;
+    `remark(data, starts, consumed)`, called with the bytes and what became of them, which returns a place in them and
+    what is strange there, for the user; None for nothing.
+
     header : whether the first record of every part is a header instead of an event.
     """
 

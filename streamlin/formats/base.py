@@ -32,6 +32,7 @@ class Format(ABC):
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
     no_label_hint : completes "no event has a label", for the summary.
     tag_hint : the same where every event has an id, which may be a label at the wrong place; said while a run goes on.
+    bad_records_hint : what may help where too many records in a row can't be read.
     label_rule : what a label is, for the message about too many labels; empty if `fields.label` names it.
     """
 
@@ -45,6 +46,7 @@ class Format(ABC):
     no_label_hint: ClassVar[str] = "set fields.label to its field"
     tag_hint: ClassVar[str] = ""
     label_rule: ClassVar[str] = ""
+    bad_records_hint: str = ""
 
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""

@@ -10,6 +10,7 @@ from streamlin.errors import ConfigError, RecordError, nearest
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format
 from streamlin.formats.cells import Cells, batch_of_cells, time_cell, wanted_names
+from streamlin.formats.joined_lines import joined_lines
 from streamlin.formats.log_presets import PRESETS, Preset
 from streamlin.formats.utf8 import Indices, spans, texts_of
 from streamlin.formats.values import Scalar
@@ -22,15 +23,19 @@ class RegexFormat(Format):
 
     Options: `preset`, or `pattern` and, for a `time` that is neither Unix seconds nor RFC 3339, `time_format` as in
     `datetime.strptime` (UTC unless it has `%z`). The pattern must match the whole line. A group that did not take part
-    in the match is an empty field; if it is the text, the line is a dead letter.
+    in the match is an empty field; if it is the text, the line is a dead letter. With `multiline`, which joins lines to
+    the first line before them, a dot of the pattern also matches line feeds.
     """
 
     name = "regex"
     no_label_hint = "name a group of the pattern (?P<label>…)"
+    bad_records_hint = "lines that continue the one before, as in stack traces, are joined by multiline=PATTERN"
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
-        preset = _preset(options)
-        self._pattern = _compiled(preset.pattern, fields)
+        preset, joined = _preset(options), joined_lines(options)
+        if joined is not None:
+            self.framing, self.bad_records_hint = joined, ""
+        self._pattern = _compiled(preset.pattern, fields, re.NOFLAG if joined is None else re.DOTALL)
         groups = self._pattern.groupindex
         self._names = [name for name in wanted_names(fields, extra) if name in groups]
         self._fields, self._extra, self._label = fields, extra, preset.label
@@ -43,7 +48,7 @@ class RegexFormat(Format):
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
         lines = texts_of(records.data, *spans(records, kept))
-        matches = [self._pattern.fullmatch(line) for line in lines]
+        matches = [self._pattern.fullmatch(line.replace("\r\n", "\n")) for line in lines]
         if None in matches:
             raise RecordError("the line does not match the pattern")
         columns: dict[str, Cells] = {name: [match[name] for match in matches if match] for name in self._names}
@@ -72,9 +77,9 @@ def _preset(options: Mapping[str, str]) -> Preset:
     return PRESETS[name]
 
 
-def _compiled(pattern: str, fields: FieldsConfig) -> re.Pattern[str]:
+def _compiled(pattern: str, fields: FieldsConfig, flags: re.RegexFlag) -> re.Pattern[str]:
     try:
-        compiled = re.compile(pattern)
+        compiled = re.compile(pattern, flags)
     except re.error as error:
         raise ConfigError(f"pattern {pattern} does not compile: {error}") from None
     for name in fields.text:

@@ -10,12 +10,15 @@ from streamlin.errors import ConfigError
 from streamlin.events import Position, Source, SourceContext
 from streamlin.formats import FORMATS, format_of, open_format, option_names
 from streamlin.formats.base import Format
+from streamlin.formats.joined_lines import JoinedLines
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address
 from streamlin.streams.format_of_files import format_at
 from streamlin.streams.replay_pace import Pace, parse_pace
 
 _PACE_OPTIONS = ("rate", "speed")
+_WHOLE_MESSAGES = ("kafka", "synthetic")
+"""Sources without lines."""
 _COMMON_OPTIONS = ("format", *_PACE_OPTIONS)
 
 
@@ -43,6 +46,10 @@ def open_source(
     decoder = open_format(name, format_options, config.fields, further_fields(config))
     if delayed_labels:
         decoder.take_delayed_labels()
+    if isinstance(decoder.framing, JoinedLines):
+        decoder.framing.longest = config.pipeline.max_record_bytes
+        if address.scheme in _WHOLE_MESSAGES:
+            raise ConfigError(f"{address.scheme}: multiline joins the lines of files; each message is an event")
     context = SourceContext(
         options=options,
         framing=decoder.framing,

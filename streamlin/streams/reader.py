@@ -123,10 +123,11 @@ class Reader:
             self._left -= batch.n_texts
         yield from self._paced(batch, dead, records, count)
         if self._dead_in_a_row >= self._max_dead and not self._stop.is_set():
+            hint = self.decoder.bad_records_hint
             raise ConnectorError(
                 f"{self._max_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
                 f"{dead[-1].error}; are the format and the fields right? "
-                "pipeline.max_consecutive_dead_letters is the limit"
+                f"pipeline.max_consecutive_dead_letters is the limit{hint and f'; {hint}'}"
             )
 
     def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
