@@ -19,12 +19,12 @@ from streamlin.registry import connector
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
-from streamlin.running.invisible_differences import InvisibleDifferences
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.named_fields import NamedFields
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
+from streamlin.running.similar_labels import SimilarLabels
 from streamlin.running.tagged_texts import TaggedTexts
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
@@ -94,7 +94,7 @@ class Run:
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
             self._read, self._named_fields = ReadRecords(self.notice), NamedFields(config, self.notice)
-            self._invisible_differences = InvisibleDifferences()
+            self._similar_labels = SimilarLabels()
             self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
@@ -273,7 +273,7 @@ class Run:
         hints = (
             self._unsegmented_texts.observe(batch.texts),
             self._tagged_texts.observe(batch),
-            self._invisible_differences.observe(self.model.labels.names),
+            self._similar_labels.observe(self.model.labels.names),
         )
         for line in [*hints, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
             if line is not None:
