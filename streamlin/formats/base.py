@@ -29,6 +29,7 @@ class Format(ABC):
     framing : splits a stream of bytes into records.
     envelope : fills in what an event lacks from outside the record's value.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
+    per_second : how many of the unit of times that are numbers make a second.
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
     no_label_hint : completes "no event has a label", for the summary.
     tag_hint : the same where every event has an id, which may be a label at the wrong place; said while a run goes on.
@@ -41,6 +42,7 @@ class Format(ABC):
     framing: Framing = Lines()
     envelope: Envelope | None = None
     delayed_labels = False
+    per_second: float = 1.0
     errors_without_text: frozenset[str] = frozenset({"the text is missing", _NEITHER})
 
     no_label_hint: ClassVar[str] = "set fields.label to its field"
@@ -51,6 +53,10 @@ class Format(ABC):
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""
         raise ConfigError(f"format {self.name} has no labels without texts; delayed labels need json, csv or tsv")
+
+    def read_times_in(self, per_second: float) -> None:
+        """Set `per_second`. Raises ConfigError if the format's times are no numbers."""
+        self.per_second = per_second
 
     @abstractmethod
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None: ...
@@ -78,7 +84,7 @@ class Format(ABC):
     def _complete(self, records: Records, kept: Indices) -> Batch:
         batch = self.batch(records, kept)
         if self.envelope is not None:
-            batch = self.envelope.complete(batch)
+            batch = self.envelope.complete(batch, self.per_second)
         if batch.label_only is not None:
             _check_label_only(batch, batch.label_only)
         return batch

@@ -62,7 +62,7 @@ class JsonFormat(Format):
             texts=texts,
             labels=names(column(fields.label)),
             weights=checked_weights(column(fields.weight)),
-            times=unix_times(column(fields.time)),
+            times=unix_times(column(fields.time), self.per_second),
             extra={path: _texts(column(path)) for path in self._extra},
             records=records,
             kept=kept,

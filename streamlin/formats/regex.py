@@ -9,7 +9,7 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, RecordError, nearest
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format
-from streamlin.formats.cells import Cells, batch_of_cells, time_cell, wanted_names
+from streamlin.formats.cells import Cells, batch_of_cells, wanted_names
 from streamlin.formats.joined_lines import joined_lines
 from streamlin.formats.log_presets import PRESETS, Preset
 from streamlin.formats.utf8 import Indices, spans, texts_of
@@ -39,11 +39,17 @@ class RegexFormat(Format):
         groups = self._pattern.groupindex
         self._names = [name for name in wanted_names(fields, extra) if name in groups]
         self._fields, self._extra, self._label = fields, extra, preset.label
-        self._time: Callable[[str], Scalar] = time_cell
+        self._time: Callable[[str], Scalar] = str
         if preset.time_format is not None:
             self._time = _time_reader(preset.time_format)
             if fields.time not in groups:
                 raise ConfigError(f"time_format needs a group '{fields.time}' in the pattern {preset.pattern}")
+
+    def read_times_in(self, per_second: float) -> None:
+        """See `Format`."""
+        if self._time is not str and per_second != 1.0:
+            raise ConfigError("time_unit is for times that are numbers; those of this pattern have a time_format")
+        super().read_times_in(per_second)
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
@@ -54,7 +60,7 @@ class RegexFormat(Format):
         columns: dict[str, Cells] = {name: [match[name] for match in matches if match] for name in self._names}
         if self._label is not str and "label" in columns:
             columns["label"] = [cell and self._label(cell) for cell in columns["label"]]
-        return batch_of_cells(records, kept, columns, self._fields, self._extra, self._time)
+        return batch_of_cells(records, kept, columns, self._fields, self._extra, self._time, self.per_second)
 
     def encode(self, event: Event) -> bytes:
         """Raises RecordError: a pattern can't be used for writing."""

@@ -36,6 +36,7 @@ from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Portion
 from streamlin.streams.sinks import Sinks
 from streamlin.streams.stage_times import StageTimes
+from streamlin.streams.time_units import TimeUnits
 
 _READ_AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
@@ -94,7 +95,7 @@ class Run:
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
             self._read, self._named_fields = ReadRecords(self.notice), NamedFields(config, self.notice)
-            self._similar_labels = SimilarLabels()
+            self._similar_labels, self._time_units = SimilarLabels(), TimeUnits(self.notice)
             self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
@@ -259,6 +260,7 @@ class Run:
         self.model.prequential.count_records(portion.dead, portion.tombstones, portion.lost)
         self._read.add(portion)
         self._named_fields.add(portion.batch)
+        self._time_units.observe(portion.batch, portion.source)
         self._saver.add(portion)
         self._save_if_due()
         return learned

@@ -17,6 +17,7 @@ from streamlin.streams.addresses import parse_address, redacted
 from streamlin.streams.opening import open_source
 from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Portion, Reader
+from streamlin.streams.time_units import TimeUnits
 
 
 class Produced(NamedTuple):
@@ -43,13 +44,14 @@ def produce(
             SinkContext(target.options, settings=config.settings_of(target.scheme), notice=notice),
         )
         with closing(opened):
-            messages, read = 0, ReadRecords(notice)
+            messages, read, time_units = 0, ReadRecords(notice), TimeUnits(notice)
             for portion in reader:
                 if portion is None:
                     opened.flush()
                     continue
                 messages += _send(portion, encode, opened)
                 read.add(portion)
+                time_units.observe(portion.batch)
             opened.sync()
     if not stop.is_set():
         read.end(redacted(config.source.needed_url()), nothing_before=not messages)

@@ -15,11 +15,12 @@ from streamlin.registry import connector
 from streamlin.streams.addresses import Address
 from streamlin.streams.format_of_files import format_at
 from streamlin.streams.replay_pace import Pace, parse_pace
+from streamlin.streams.time_units import OPTION, time_unit
 
 _PACE_OPTIONS = ("rate", "speed")
 _WHOLE_MESSAGES = ("kafka", "synthetic")
 """Sources without lines."""
-_COMMON_OPTIONS = ("format", *_PACE_OPTIONS)
+_COMMON_OPTIONS = ("format", OPTION, *_PACE_OPTIONS)
 
 
 def open_source(
@@ -31,7 +32,7 @@ def open_source(
     checkpoint: Callable[[], Mapping[str, Position]] = dict,
     delayed_labels: bool = False,
 ) -> tuple[Source, Format, Pace | None]:
-    """Open a source. It gets the URL's options except `format`, `rate`, `speed` and those of the format.
+    """Open a source. It gets the URL's options except `format`, `rate`, `speed`, `time_unit` and those of the format.
 
     delayed_labels : whether a record may hold only the label of an earlier text.
 
@@ -43,7 +44,10 @@ def open_source(
     name = options.pop("format", None) or (format_at if address.scheme == "file" else format_of)(address.address)
     pace = parse_pace({key: options.pop(key) for key in _PACE_OPTIONS if key in options}, stop)
     format_options = {key: options.pop(key) for key in option_names(name) if key in options}
+    per_second = time_unit(options)
+    options.pop(OPTION, None)
     decoder = open_format(name, format_options, config.fields, further_fields(config))
+    decoder.read_times_in(per_second)
     if delayed_labels:
         decoder.take_delayed_labels()
     if isinstance(decoder.framing, JoinedLines):

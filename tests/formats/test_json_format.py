@@ -110,7 +110,7 @@ def test_labels_and_ids_are_texts(plain_json, label, expected):
             b'{"text":"a","time":"soon"}',
             "time is 'soon', expected Unix seconds or RFC 3339, such as 2024-05-01T12:00:00Z",
         ),
-        (b'{"text":"a","time":"1117838570"}', "time is '1117838570', expected Unix seconds or RFC 3339"),
+        (b'{"text":"a","time":"1117838570 s"}', "time is '1117838570 s', expected Unix seconds or RFC 3339"),
         (b'{"text":"a","time":' + b"9" * 400 + b"}", "time is out of range, expected Unix seconds"),
         (b'{"text":"\xff"}', "not UTF-8: byte 0xff at position 9"),
         (b'{"text":"a","other":"\xff"}', "not UTF-8: byte 0xff at position 21"),
