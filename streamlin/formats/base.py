@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -33,7 +34,7 @@ class Format(ABC):
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
     no_label_hint : completes "no event has a label", for the summary.
     tag_hint : the same where every event has an id, which may be a label at the wrong place; said while a run goes on.
-    bad_records_hint : what may help where too many records in a row can't be read.
+    advice : error -> what helps where many records have it, or all.
     label_rule : what a label is, for the message about too many labels; empty if `fields.label` names it.
     """
 
@@ -48,7 +49,7 @@ class Format(ABC):
     no_label_hint: ClassVar[str] = "set fields.label to its field"
     tag_hint: ClassVar[str] = ""
     label_rule: ClassVar[str] = ""
-    bad_records_hint: str = ""
+    advice: Mapping[str, str] = MappingProxyType({})
 
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""

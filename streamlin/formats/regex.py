@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from types import MappingProxyType
 
 from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, RecordError, nearest
@@ -15,6 +16,7 @@ from streamlin.formats.log_presets import PRESETS, Preset
 from streamlin.formats.utf8 import Indices, spans, texts_of
 from streamlin.formats.values import Scalar
 
+_NO_MATCH = "the line does not match the pattern"
 _YEAR = re.compile(r"%[YyGcx]")
 
 
@@ -29,12 +31,14 @@ class RegexFormat(Format):
 
     name = "regex"
     no_label_hint = "name a group of the pattern (?P<label>…)"
-    bad_records_hint = "lines that continue the one before, as in stack traces, are joined by multiline=PATTERN"
+    advice: Mapping[str, str] = MappingProxyType(
+        {_NO_MATCH: "lines that continue the one before, as in stack traces, are joined by multiline=PATTERN"}
+    )
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
         preset, joined = _preset(options), joined_lines(options)
         if joined is not None:
-            self.framing, self.bad_records_hint = joined, ""
+            self.framing, self.advice = joined, {}
         self._pattern = _compiled(preset.pattern, fields, re.NOFLAG if joined is None else re.DOTALL)
         groups = self._pattern.groupindex
         self._names = [name for name in wanted_names(fields, extra) if name in groups]
@@ -56,7 +60,7 @@ class RegexFormat(Format):
         lines = texts_of(records.data, *spans(records, kept))
         matches = [self._pattern.fullmatch(line.replace("\r\n", "\n")) for line in lines]
         if None in matches:
-            raise RecordError("the line does not match the pattern")
+            raise RecordError(_NO_MATCH)
         columns: dict[str, Cells] = {name: [match[name] for match in matches if match] for name in self._names}
         if self._label is not str and "label" in columns:
             columns["label"] = [cell and self._label(cell) for cell in columns["label"]]

@@ -94,7 +94,7 @@ class Run:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
             self._resumed_events = self.model.prequential.events
-            self._read, self._named_fields = ReadRecords(self.notice), NamedFields(config, self.notice)
+            self._named_fields = NamedFields(config, self.notice)
             self._similar_labels, self._time_units = SimilarLabels(), TimeUnits(self.notice)
             self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             readers = Readers(
@@ -105,6 +105,8 @@ class Run:
                 self._open.enter_context(closing(reader)) for reader in readers.open_all(address, source, limit)
             ]
             self.source = self._readers[0].source
+            advice = {kind: line for reader in self._readers for kind, line in reader.decoder.advice.items()}
+            self._read = ReadRecords(self.notice, advice)
             self._tagged_texts = TaggedTexts(self._readers[0].decoder.tag_hint)
             self._resumed = bool(self.state.positions.get(self._readers[0].key))
             if previous:

@@ -44,7 +44,7 @@ def produce(
             SinkContext(target.options, settings=config.settings_of(target.scheme), notice=notice),
         )
         with closing(opened):
-            messages, read, time_units = 0, ReadRecords(notice), TimeUnits(notice)
+            messages, read, time_units = 0, ReadRecords(notice, decoder.advice), TimeUnits(notice)
             for portion in reader:
                 if portion is None:
                     opened.flush()

@@ -12,6 +12,7 @@ from typing import Any
 
 from streamlin.config import PipelineConfig
 from streamlin.errors import ConnectorError
+from streamlin.evaluation.dead_letter_kinds import kind_of
 from streamlin.events import Batch, DeadLetter, Position, Records, Source
 from streamlin.formats.base import Format
 from streamlin.streams.replay_pace import Pace
@@ -123,7 +124,7 @@ class Reader:
             self._left -= batch.n_texts
         yield from self._paced(batch, dead, records, count)
         if self._dead_in_a_row >= self._max_dead and not self._stop.is_set():
-            hint = self.decoder.bad_records_hint
+            hint = self.decoder.advice.get(kind_of(dead[-1].error), "")
             raise ConnectorError(
                 f"{self._max_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
                 f"{dead[-1].error}; are the format and the fields right? "
