@@ -13,7 +13,8 @@ from streamlin.formats.framing import Lines
 _LINES = 1000
 _LONGEST = 10_000_000
 _MARKS = "\0\ufeff"
-_LF, _LINE_ENDS = 0x0A, b"\r\n"
+_LF = 0x0A
+_LINE_ENDS = re.compile(rb"(?:\r?\n)+\Z|\r\Z")
 
 Bounds = tuple[int, int]
 
@@ -48,7 +49,7 @@ class JoinedLines:
         """starts int64[n], ends int64[n], and the number of bytes consumed."""
         bounds, consumed, self._cut_at = list[Bounds](), 0, None
         for begin, end in self._records(data, final):
-            stop = begin + len(data[begin:end].rstrip(_LINE_ENDS))
+            stop = begin + len(_trimmed(data[begin:end]))
             bounds += [(begin, stop)] if begin < stop else []
             consumed = end
         starts, ends = np.array(bounds, np.int64).reshape(-1, 2).T.copy()
@@ -69,23 +70,37 @@ class JoinedLines:
         for start, end in _lines(data):
             is_whole = final or data[end - 1] == _LF
             is_first = is_whole and self._matches(data[start:end])
-            too_many = lines == self._most or (lines > 0 and _size(data, begin, end) > self.longest)
-            if too_many or (lines and is_first):
-                if not is_first and self._cut_at is None:
-                    self._cut_at = begin
+            is_full = _size(data, begin, end) > self.longest
+            if lines and (is_first or is_full):
+                self._note_cut(begin, is_full and not is_first)
                 yield begin, start
                 begin = start
                 lines = 0
-            if not lines and is_whole and not data[start:end].strip(_LINE_ENDS):
+            if not lines and is_whole and not _trimmed(data[start:end]).lstrip(b"\0"):
                 yield start, end  # an empty line before a record belongs to none
                 begin = end
                 continue
             lines += 1
+            if is_whole and (lines == self._most or _size(data, begin, end) > self.longest):
+                self._note_cut(begin, lines > 1)
+                yield begin, end
+                begin = end
+                lines = 0
         if final and begin < len(data):
             yield begin, len(data)
 
+    def _note_cut(self, begin: int, is_cut: bool) -> None:
+        """Note where the first record begins that a limit has ended."""
+        if is_cut and self._cut_at is None:
+            self._cut_at = begin
+
     def _matches(self, line: bytes) -> bool:
-        return self._match(line.rstrip(_LINE_ENDS).decode(errors="replace").lstrip(_MARKS)) is not None
+        return self._match(_trimmed(line).decode(errors="replace").lstrip(_MARKS)) is not None
+
+
+def _trimmed(record: bytes) -> bytes:
+    """Without the line ends at its end."""
+    return _LINE_ENDS.sub(b"", record) if record[-1:] in (b"\r", b"\n") else record
 
 
 def _size(data: bytes, begin: int, end: int) -> int:

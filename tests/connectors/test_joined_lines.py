@@ -31,11 +31,11 @@ def by_hand(data: bytes, most: int, longest: int) -> list[bytes]:
         full = len(last) == most or len(b"".join([*last, line])) > longest
         if last and not full and not line.startswith(b"a"):
             last.append(line)
-        elif line.strip(b"\r\n"):
+        elif line not in (b"\n", b"\r\n", b"\r"):
             records.append([line])
         elif last:
             records.append([])
-    return [joined for record in records if (joined := b"".join(record).rstrip(b"\r\n"))]
+    return [joined for record in records if (joined := re.sub(rb"(\r?\n)+$|\r$", b"", b"".join(record)))]
 
 
 @given(content.map(lambda data: data.replace(b"\0", b"")), cuts, st.sampled_from([1, 2, 4]), st.sampled_from([9, LONG]))
