@@ -19,6 +19,10 @@ from streamlin.formats.values import checked_weights, names
 _NEITHER = "expected a text, or a label with an id; found neither"
 
 
+Row = tuple[str, str | None, str | None, float]
+"""Text, label, id and weight of a line."""
+
+
 class Format(ABC):
     """Turns bytes into events and back.
 
@@ -119,7 +123,7 @@ class LineFormat(Format):
         self._extra = extra
 
     @abstractmethod
-    def read(self, line: str) -> tuple[str, str | None, str | None, float]:
+    def read(self, line: str) -> Row:
         """Text, label, id and weight of a line. Raises RecordError."""
 
     @abstractmethod
@@ -128,7 +132,10 @@ class LineFormat(Format):
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
-        rows = [self.read(line) for line in texts_of(records.data, *spans(records, kept))]
+        return self.batch_of([self.read(line) for line in texts_of(records.data, *spans(records, kept))], records, kept)
+
+    def batch_of(self, rows: Sequence[Row], records: Records, kept: Indices) -> Batch:
+        """The batch of what `read` returned for the records whose numbers are `kept`."""
         texts, labels, ids, weights = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
         return Batch(
             ids=names(ids),

@@ -12,7 +12,7 @@ import numpy as np
 
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
-from streamlin.formats.base import LineFormat
+from streamlin.formats.base import LineFormat, Row
 from streamlin.formats.utf8 import Indices, spans, texts_of
 from streamlin.formats.values import is_number, number
 
@@ -31,11 +31,11 @@ class VwFormat(LineFormat):
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`. Words with values become pieces of their own, behind the text."""
-        batch = super().batch(records, kept)
-        lines = texts_of(records.data, *spans(records, kept))
-        if not any(":" in line for line in lines):
-            return batch
-        valued = [_valued_words(line) for line in lines]
+        if b":" not in records.data:
+            return super().batch(records, kept)
+        parsed = [_parsed(line) for line in texts_of(records.data, *spans(records, kept))]
+        batch = self.batch_of([row for row, _ in parsed], records, kept)
+        valued = [words for _, words in parsed]
         if any(valued):
             batch.pieces = np.cumsum([0, *(1 + len(words) for words in valued)])
             texts = [[text, *(word for word, _ in words)] for text, words in zip(batch.texts, valued, strict=True)]
@@ -43,16 +43,9 @@ class VwFormat(LineFormat):
             batch.values = np.array([value for words in valued for value in (1.0, *(v for _, v in words))], np.float32)
         return batch
 
-    def read(self, line: str) -> tuple[str, str | None, str | None, float]:
+    def read(self, line: str) -> Row:
         """Text without the words that have a value, label, tag and importance."""
-        head, *namespaces = line.replace("\t", " ").split("|")
-        if not namespaces:
-            raise DecodeError("not VW: no '|' before the words")
-        label, tag, weight = _head(head)
-        if ":" not in line:
-            return "\n".join(map(_plain_words, namespaces)), label, tag, weight
-        plain = (" ".join(word for word, value in _words(namespace) if value == 1.0) for namespace in namespaces)
-        return "\n".join(plain), label, tag, weight
+        return _parsed(line)[0]
 
     def write(self, event: Event) -> str:
         """A line with an unnamed namespace for each line of the text."""
@@ -60,6 +53,17 @@ class VwFormat(LineFormat):
         words += [] if event.weight == 1.0 else [repr(event.weight)]
         words += [] if event.id is None else [f"'{event.id}"]
         return " ".join([*words, *(f"| {line}" for line in event.text.split("\n"))])
+
+
+def _parsed(line: str) -> tuple[Row, list[_Valued]]:
+    """What `VwFormat.read` returns, and the words with a value other than 1; of value 0 is a word that is not there."""
+    head, *namespaces = line.replace("\t", " ").split("|")
+    if not namespaces:
+        raise DecodeError("not VW: no '|' before the words")
+    label, tag, weight = _head(head)
+    valued: list[_Valued] = []
+    texts = [_text(namespace, valued) if ":" in namespace else _plain_words(namespace) for namespace in namespaces]
+    return ("\n".join(texts), label, tag, weight), valued
 
 
 def _head(head: str) -> tuple[str | None, str | None, float]:
@@ -87,16 +91,15 @@ def _plain_words(namespace: str) -> str:
     return _single_blanks(namespace if namespace.startswith(" ") else namespace.partition(" ")[2])
 
 
-def _valued_words(line: str) -> list[_Valued]:
-    """The words of a line with a value other than 1, and other than 0, which is that of a word that is not there."""
-    _, *namespaces = line.replace("\t", " ").split("|")
-    return [
-        (word, value)
-        for namespace in namespaces
-        if ":" in namespace
-        for word, value in _words(namespace)
-        if value not in (0.0, 1.0)
-    ]
+def _text(namespace: str, valued: list[_Valued]) -> str:
+    """The words of a namespace that have the value 1; the others are added to `valued`."""
+    plain = []
+    for word, value in _words(namespace):
+        if value == 1.0:
+            plain.append(word)
+        elif value:
+            valued.append((word, value))
+    return " ".join(plain)
 
 
 def _words(namespace: str) -> Iterator[_Valued]:
