@@ -141,6 +141,7 @@ class Batch:
     extra : the configured further fields, each a column of texts (None for a missing one).
     records, kept : the records, and int64[n], the record of each event.
     label_only : bool[n], events that are only the label of an earlier text, by its id; None if no event is.
+    values : float32[len(texts)], with `pieces`: each piece's features have this value for 1; None if all are 1.
     """
 
     ids: list[str | None]
@@ -153,6 +154,7 @@ class Batch:
     kept: NDArray[np.int64]
     pieces: NDArray[np.int64] | None = None
     label_only: NDArray[np.bool_] | None = None
+    values: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -160,10 +162,12 @@ class Batch:
     def __getitem__(self, part: slice) -> "Batch":
         """The events of a slice with step 1; records are shared, not copied."""
         begin, end, _ = part.indices(len(self))
-        texts, pieces = self.texts[begin:end], None
+        texts, pieces, values = self.texts[begin:end], None, None
         if self.pieces is not None:
             pieces = self.pieces[begin : end + 1]
-            texts, pieces = self.texts[pieces[0] : pieces[-1]], pieces - pieces[0]
+            texts, values = self.texts[pieces[0] : pieces[-1]], self.values
+            values = None if values is None else values[pieces[0] : pieces[-1]]
+            pieces = pieces - pieces[0]
         return Batch(
             self.ids[begin:end],
             texts,
@@ -175,6 +179,7 @@ class Batch:
             self.kept[begin:end],
             pieces,
             None if self.label_only is None else self.label_only[begin:end],
+            values,
         )
 
     @property
@@ -272,6 +277,10 @@ class LabelIndex:
 
 class Framing(Protocol):
     """How a stream of bytes is cut into records; the format knows, and sources of bytes call it.
+
+    Optional attributes: `single`, the framing of a record that is too long to keep, if that is another one;
+    `remark(data, starts, consumed)`, called with the bytes and what became of them, which returns a place in them and
+    what is strange there, for the user; None for nothing.
 
     header : whether the first record of every part is a header instead of an event.
     """

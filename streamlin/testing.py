@@ -113,6 +113,9 @@ def check_batch(batch: Batch) -> None:
     else:
         assert (np.diff(batch.pieces) > 0).all(), "pieces: each event needs at least one text"
         _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "the ends of pieces")
+    if batch.values is not None:
+        _same(batch.values.dtype, np.dtype(np.float32), "the type of values")
+        _same(batch.values.size, len(batch.texts) if batch.pieces is not None else -1, "the number of values")
 
 
 def check_learner(make: Callable[[], Learner]) -> None:

@@ -56,6 +56,7 @@ class RecordCutter:
         self.pending_bytes = 0
         self._oversized: OversizedRecord | None = None
         self._checked = False
+        self._notice, self._remarked = notice, False
         self._headers = Counted(origin.part, "rows that are the header again were", notice)
         self._nuls = Counted(origin.part, "NUL bytes before a record were", notice)
 
@@ -105,15 +106,25 @@ class RecordCutter:
             self._check(data, final)
             self._checked = len(data) >= LEAST
         starts, ends, consumed = self._framing(data, final)
+        self._remark(data, starts, consumed)
         records = self._records(data, starts, ends, consumed)
         records.unended = final and not data.endswith(b"\n")
         self.offset += consumed
         self.before = (self.before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
         rest = self._behind_nuls(data[consumed:])
         if self._too_long(len(rest)):
-            self._oversized, rest = OversizedRecord(self._framing, rest, self.before), b""
+            framing = getattr(self._framing, "single", self._framing)
+            self._oversized, rest = OversizedRecord(framing, rest, self.before), b""
         self._unfinished, self.pending_bytes = [rest] if rest else [], len(rest)
         return [records] if len(records) else []
+
+    def _remark(self, data: bytes, starts: Indices, consumed: int) -> None:
+        """Tell what the framing finds strange, once for a part."""
+        remark = getattr(self._framing, "remark", None)
+        found = None if remark is None or self._remarked else remark(data, starts, consumed)
+        if found is not None:
+            self._remarked = True
+            self._notice(f"{self._origin.part}:{self.offset + found[0]}: {found[1]}")
 
     def _records(self, data: bytes, starts: Indices, ends: Indices, consumed: int) -> PartRecords:
         nexts = np.append(starts, consumed)[1:] + self.offset

@@ -47,7 +47,7 @@ class FileSource(PolledSource):
         elif from_end:
             raise ConfigError("file source: start=end needs --follow; without it nothing would be read")
         else:
-            self._reader = FileReplay(files_of(address), context)
+            self._reader = FileReplay(files_of(address, context.notice), context)
 
     @staticmethod
     def key(address: str) -> str:

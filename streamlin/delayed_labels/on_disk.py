@@ -165,13 +165,16 @@ def _packed(text: WaitingText) -> bytes:
         text.scores.shape[1],
         text.scores.tobytes(),
         text.baselines.tobytes(),
+        text.values,
     )
     return msgspec.msgpack.encode(kept)
 
 
 def _unpacked(id_: str, kept: bytes, learners: int) -> WaitingText:
-    texts, extra, weight, time, number, known, scores, baselines = msgspec.msgpack.decode(kept)
-    text = WaitingText(id_, tuple(texts), tuple(extra), weight, math.nan if time is None else time, number)
+    texts, extra, weight, time, number, known, scores, baselines, *more = msgspec.msgpack.decode(kept)
+    values = tuple(more[0]) if more and more[0] else None  # older rows have none
+    time = math.nan if time is None else time
+    text = WaitingText(id_, tuple(texts), tuple(extra), weight, time, number, values=values)
     text.scores = np.frombuffer(scores).reshape(learners, known)
     text.baselines = np.frombuffer(baselines, np.int32)
     return text

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import WaitingText
+from streamlin.delayed_labels.waiting import WaitingText, values_of
 from streamlin.evaluation.predictions import Earlier
 from streamlin.events import Batch
 
@@ -54,6 +54,7 @@ class Plan:
             time,
             number,
             label,
+            None if batch.values is None else tuple(batch.values[first:last].tolist()),
         )
         kept.row, kept.source = self._given[-1], event
         self._new.append((kept, kept.row))
@@ -125,6 +126,7 @@ class Plan:
             records=self._batch.records,
             kept=np.zeros(len(old), np.int64),
             pieces=np.cumsum([0, *(len(text.texts) for text in old)]),
+            values=values_of(old) if any(text.values is not None for text in old) else None,
         )
 
     def recall(self, scores: NDArray[np.float64]) -> Earlier:

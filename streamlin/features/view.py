@@ -86,6 +86,8 @@ class View:
 
     def buckets(self, batch: Batch) -> Buckets:
         """The features of a batch's events, categories included."""
+        if batch.values is not None and batch.pieces is not None:
+            return self._valued(batch, batch.pieces, batch.values)
         pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
         return self._hashed(batch.texts, pieces, self._category_names(batch))
 
@@ -134,6 +136,18 @@ class View:
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         encoded = *encode_texts(self._normalized(texts)), pieces, *encode_texts(named)
         return _trimmed(*hash_texts(*encoded, *self.hash_options))
+
+    def _valued(self, batch: Batch, pieces: NDArray[np.int64], piece_values: NDArray[np.float32]) -> Buckets:
+        """The features of events whose pieces have values: each piece's own features times its value, then summed."""
+        names = [""] * (len(self.categories) * len(batch.texts))
+        for number, name in enumerate(self._category_names(batch)):  # those of an event belong to its first piece
+            event, category = divmod(number, len(self.categories))
+            names[int(pieces[event]) * len(self.categories) + category] = name
+        bounds, buckets, values = self._hashed(batch.texts, np.arange(len(batch.texts) + 1), names)
+        values *= np.repeat(piece_values, np.diff(bounds))
+        indptr = bounds[pieces]
+        sum_repeats(indptr, buckets, values, self.bits)
+        return _trimmed(indptr, buckets, values)
 
     def _normalized(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""

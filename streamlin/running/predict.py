@@ -52,7 +52,7 @@ def predict(
 
 
 def _predict_all(reader: Reader, model: Model, sinks: Sinks, notice: Callable[[str], None]) -> ReadRecords:
-    lines, read = PredictionLines(model.names, model.labels), ReadRecords(notice)
+    lines, read = PredictionLines(model.names, model.labels), ReadRecords(notice, reader.decoder.advice)
     for portion in reader:
         if portion is None:
             sinks.flush()

@@ -22,7 +22,7 @@ from pydantic import (
 from streamlin.config import RunConfig, further_fields
 from streamlin.config.findings import line_of
 from streamlin.errors import RecordError
-from streamlin.events import Event
+from streamlin.events import BOM, Event
 from streamlin.formats.values import rfc_3339
 from streamlin.service.problems import Refused
 
@@ -163,7 +163,9 @@ class Bodies(Generic[Kind]):
         self._either: TypeAdapter[Any] = TypeAdapter(either)
 
     def read(self, body: bytes) -> tuple[Sequence[Kind], bool]:
-        """The objects of a body, and whether it is a list. Raises Refused."""
+        """The objects of a body, behind byte order marks, and whether it is a list. Raises Refused."""
+        while body.startswith(BOM):
+            body = body.removeprefix(BOM)
         try:
             if _LIST.match(body):
                 return self._many.validate_json(body), True
