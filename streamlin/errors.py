@@ -10,7 +10,12 @@ StreamlinError          1
    └─ DecodeError           its bytes are not what the format says
 """
 
+import re
 from collections.abc import Iterable
+
+_SECRET = re.compile(
+    r"(?<=//).*(?:(?=@)|(?=%40))|(?<=password=)[^&]*|(?<=secret=)[^&]*|(?<=token=)[^&]*", re.IGNORECASE
+)
 
 
 class StreamlinError(Exception):
@@ -70,6 +75,11 @@ def missing(what: str, extra: str, error: ModuleNotFoundError) -> str:
     """For a message about a package that is not installed: what needs it, and how to install it."""
     package = (error.name or "").partition(".")[0]
     return f"{what} needs {package}, which is not installed: pip install 'streamlin[{extra}]'"
+
+
+def redacted(text: str) -> str:
+    """An address to show, without anything that looks like a secret."""
+    return _SECRET.sub("…", text)
 
 
 def spelled(name: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamlin.commands.garbage import tune_garbage_collector
+from streamlin.errors import redacted
 from streamlin.monitoring.options import MonitoringOptions
 from streamlin.terminal.printing import logs_json, print_notice, print_result
 
@@ -65,7 +66,6 @@ def _run_and_report(run: "Run", report_files: "Sequence[ReportFile]") -> None:
 
 def _page(run: "Run", report: dict[str, Any]) -> str:
     from streamlin.monitoring.html_report import html_report
-    from streamlin.streams.addresses import redacted
 
     config = run.config
     return html_report(report, config.evaluation.window, redacted(config.source.needed_url()))

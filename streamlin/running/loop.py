@@ -9,7 +9,7 @@ from typing import Any
 
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError, StreamlinError, spelled
+from streamlin.errors import ConfigError, StreamlinError, redacted, spelled
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
@@ -27,7 +27,7 @@ from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
 from streamlin.streams.prediction_lines import PredictionLines
