@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
+from streamlin.admission import Admission
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError, redacted, spelled
@@ -27,6 +28,7 @@ from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
+from streamlin.running.within_limits import WithinLimits
 from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
@@ -59,6 +61,7 @@ class Run:
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
     stop : when set, also by another thread, the run ends cleanly.
+    pass_over : see `WithinLimits`.
 
     Raises
     ------
@@ -76,6 +79,7 @@ class Run:
         limit: int | None = None,
         previous: bool = False,
         stop: threading.Event | None = None,
+        pass_over: bool | None = None,
     ) -> None:
         self.stop = stop if stop is not None else threading.Event()
         self.progress, self.watchers, self.seconds = progress, tuple(watchers), 0.0
@@ -91,6 +95,8 @@ class Run:
         try:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
+            self.admission = Admission(self.model, config)
+            self._within_limits = WithinLimits(self.admission, pass_over, self.notice)
             self._resumed_events = self.model.prequential.events
             self._read, self._named_fields = ReadRecords(self.notice), NamedFields(config, self.notice)
             self._invisible_differences = InvisibleDifferences()
@@ -141,18 +147,17 @@ class Run:
 
         Raises
         ------
-        StreamlinError : the source or a sink failed for good, there are too many labels, or no record of a source that
+        StreamlinError : the source or a sink failed for good, a limit was exceeded, or no record of a source that
             is not empty became an event. What came before is in the checkpoint, unless a sink failed.
         """
         begin, failure = time.perf_counter(), None
-        with self._reading() as portions:
+        with self._reading() as read:
+            portions = self._within_limits.of(read)
             self._update_watchers()
             while not self.stop.is_set():
                 try:
                     requested = self._requests.pending  # before reading: the read then covers all that was handed over
                     portion = next(portions)
-                    if portion is not None:
-                        self.model.admit(portion.batch)
                 except StopIteration:
                     break
                 except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
