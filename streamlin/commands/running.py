@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from streamlin.commands.garbage import tune_garbage_collector
 from streamlin.errors import redacted
 from streamlin.monitoring.options import MonitoringOptions
-from streamlin.terminal.printing import logs_json, print_notice, print_result
+from streamlin.terminal.printing import logs_json, print_notice, print_tables
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
@@ -73,7 +73,6 @@ def _page(run: "Run", report: dict[str, Any]) -> str:
 
 def _show_summary(run: "Run") -> None:
     """Print the summary to the standard stream that has no predictions."""
-    from streamlin.terminal.printing import rendered
     from streamlin.terminal.progress import log_fields
     from streamlin.terminal.summary import counts_line, summary
 
@@ -82,4 +81,4 @@ def _show_summary(run: "Run") -> None:
     if logs_json():
         print_notice(f"done: {counts_line(report)}", **log_fields(report))
         file = None if run.writes_to_stdout else file
-    print_result(rendered(summary(report, run.config.evaluation.window), file), file)
+    print_tables(summary(report, run.config.evaluation.window), file)
