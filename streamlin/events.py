@@ -16,6 +16,8 @@ from streamlin.errors import spelled
 
 BOM = b"\xef\xbb\xbf"
 _NUL = b"\0"
+MAX_WEIGHT = 1e9
+"""The largest weight of an event: sums of any number of them, and their products in the learners, stay finite."""
 
 Position = dict[str, Any]
 """Where to read next in one part of a source; JSON-able. `offset` is always there."""
@@ -26,7 +28,7 @@ class Event:
     """One decoded record.
 
     label : None for no label.
-    weight : how much the event counts, >= 0.
+    weight : how much the event counts, 0 to `MAX_WEIGHT`.
     time : Unix seconds, or None.
     extra : other fields by (dotted) name, for slices and categories.
     """
@@ -136,7 +138,7 @@ class Batch:
     ids, labels : None for a missing one, never `""`.
     texts : the texts; if events have several text fields, the pieces of the texts.
     pieces : int64[n + 1], event i has `texts[pieces[i]:pieces[i + 1]]`; None if each event has one text.
-    weights : float64[n], finite, >= 0.
+    weights : float64[n], 0 to `MAX_WEIGHT`.
     times : float64[n] Unix seconds, NaN for a missing time.
     extra : the configured further fields, each a column of texts (None for a missing one).
     records, kept : the records, and int64[n], the record of each event.
@@ -333,7 +335,8 @@ class Source(Protocol):
     `progress()`, the bytes read and their total; `extent()`, key of a part -> offsets, where reading began and one past
     the last record, which gives the lag; `reference_field`, see `connectors.synthetic.source`; `key(address)`, a static
     method, what a checkpoint calls the source if that is not the address; `reads(address, paths)`, a static method,
-    those of the paths that the source reads, or would read once they exist: no output may go there.
+    those of the paths that the source reads, or would read once they exist: no output may go there; `files(address)`, a
+    static method of `file://`, the files that are read.
     """
 
     def poll(self, limit: int) -> list[Records] | None:

@@ -55,7 +55,7 @@ class Model:
         self.labels = LabelIndex()
         self.learned: Learned
         """The rows of the last `step`."""
-        self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
+        self.further_fields = further_fields(config)
         self._notices: list[str] = []
         self._clipped: set[str] = set()
         """The learners for which negative values were raised to 0, as a notice has said."""
@@ -89,23 +89,6 @@ class Model:
         calibrated = [name in self.mixtures for name in self.names]
         self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
         self.delayed_labels = _delayed_labels(config, len(self.names))
-
-    def admit(self, batch: Batch, label_rule: str = "") -> None:
-        """Raise ConfigError, before anything is learned, if the batch raises the labels above `pipeline.max_labels`.
-
-        Every label is a column of every table: a field that is an id, taken for the label, would exhaust memory.
-        label_rule : what a label is, where `fields.label` does not name it.
-        """
-        room = max(0, self._max_labels - len(self.labels))
-        new = {label for label in set(batch.labels) if label is not None and self.labels.code(label) < 0}
-        if len(new) > room:  # rare: only now look for labels of weight 0, which do not count
-            new &= {label for label, weight in zip(batch.labels, batch.weights, strict=True) if weight > 0}
-        if len(new) > room:
-            named = f"if fields.label = '{self._label_field}' is the label"
-            raise ConfigError(
-                f"pipeline.max_labels: found more than {self._max_labels:,} labels, {min(new)!r:.60} among them; "
-                f"{f'{label_rule}; if these are labels' if label_rule else named}, raise the limit"
-            )
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import RecordError
-from streamlin.events import Batch, Event, Position, Records, Sink, Source, single_records
+from streamlin.events import MAX_WEIGHT, Batch, Event, Position, Records, Sink, Source, single_records
 from streamlin.formats.base import Format, comparable
 from streamlin.learners import Learner, best
 
@@ -107,7 +107,7 @@ def check_batch(batch: Batch) -> None:
         assert "" not in column, f"{name}: a missing one must be None, not empty"
     for name, numbers in (("weights", batch.weights), ("times", batch.times)):
         _same(numbers.dtype, np.dtype(np.float64), f"the type of {name}")
-    assert (np.isfinite(batch.weights) & (batch.weights >= 0)).all(), "weights must be finite, 0 or more"
+    assert ((batch.weights >= 0) & (batch.weights <= MAX_WEIGHT)).all(), "weights must be from 0 to 1e9"
     if batch.pieces is None:
         _same(len(batch.texts), n, "the number of texts")
     else:

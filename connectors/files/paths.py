@@ -3,11 +3,11 @@
 import os
 import stat
 from collections.abc import Callable
-from glob import glob
 
 from connectors.failures import connector_errors
 from connectors.files.closed_folders import closed_folders, has_wildcards
 from connectors.files.compression import compression
+from connectors.files.patterns import each_once, matching
 from streamlin.errors import ConfigError, ConnectorError
 
 
@@ -16,7 +16,8 @@ def files_of(address: str, notice: Callable[[str], None] = lambda line: None) ->
 
     A path that exists is used literally, whatever characters it contains. A folder refers to its files, without those
     whose names begin with `.` or `_`, which mark hidden files and notes of other programs (`_SUCCESS`). Any other path
-    with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth.
+    with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth. A file with several
+    names is read once.
 
     notice : is told of folders in which a pattern can't look.
 
@@ -33,8 +34,8 @@ def files_of(address: str, notice: Callable[[str], None] = lambda line: None) ->
         else:
             return _in_folder(address) if is_folder else [address]
     wanted = os.path.basename(address).startswith("_")
-    found = (path for path in glob(address, recursive=True) if not os.path.isdir(path))
-    paths = sorted(path for path in found if wanted or not os.path.basename(path).startswith("_"))
+    found = (path for path in matching(address) if not os.path.isdir(path))
+    paths = each_once(path for path in found if wanted or not os.path.basename(path).startswith("_"))
     closed = closed_folders(address)
     if not paths:
         raise ConnectorError(f"no file matches {address}{closed and f', but {closed}'}")
@@ -48,7 +49,7 @@ def _in_folder(folder: str) -> list[str]:
         names = sorted(entry.name for entry in entries if entry.is_file() and not is_left_out(entry.name))
     if not names:
         raise ConnectorError(f"no file in the folder {folder} (names that begin with . or _ are left out)")
-    return [os.path.join(folder, name) for name in names]
+    return each_once(os.path.join(folder, name) for name in names)
 
 
 def is_left_out(name: str) -> bool:

@@ -55,6 +55,11 @@ class FileSource(PolledSource):
         return checkpoint_key(address)
 
     @staticmethod
+    def files(address: str) -> list[str]:
+        """The files that the address refers to. Raises ConnectorError if there is none."""
+        return files_of(address)
+
+    @staticmethod
     def reads(address: str, paths: Sequence[str]) -> list[str]:
         """Those of `paths` that the address refers to, or would refer to once they exist."""
         return read_among(address, paths)

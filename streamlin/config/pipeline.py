@@ -15,6 +15,7 @@ class PipelineConfig(Strict):
     max_record_bytes : a longer record is a dead letter.
     max_consecutive_dead_letters : this many in a row end the run.
     max_labels : more labels than this end the run.
+    max_table_bytes : larger tables of all learners together end the run; None: a third of the usable memory.
     """
 
     batch_size: Annotated[Count, Field(le=100_000)] = 4000
@@ -22,3 +23,4 @@ class PipelineConfig(Strict):
     max_record_bytes: Count = 10_000_000
     max_consecutive_dead_letters: Count = 1000
     max_labels: Count = 1000
+    max_table_bytes: Count | None = None

@@ -16,6 +16,7 @@ class ServeConfig(Strict):
     max_body_bytes, max_batch : bytes, and events, of one request.
     max_in_flight : requests that are processed at a time.
     max_waiting : events that are accepted and not learned yet.
+    pass_over : leave out accepted events that the limits of `pipeline` no longer allow; otherwise the service ends.
     """
 
     token: Annotated[SecretStr, Field(min_length=1)] | None = None
@@ -24,6 +25,7 @@ class ServeConfig(Strict):
     max_batch: Count = 1000
     max_in_flight: Count = 256
     max_waiting: Count = 10_000
+    pass_over: bool = False
 
     @model_validator(mode="after")
     def _batches_can_wait(self) -> Self:

@@ -13,6 +13,7 @@ from streamlin.delayed_labels.delays import Delays
 from streamlin.delayed_labels.in_memory import Store
 from streamlin.delayed_labels.packing import packed, unpacked
 from streamlin.delayed_labels.plan import Plan
+from streamlin.delayed_labels.waiting import Due, WaitingText
 from streamlin.events import Batch, arrays_under
 
 
@@ -75,6 +76,31 @@ class LabelsById:
                 self._add_text(plan, event, id_, label, time)
             self._enforce_bounds()
         return plan
+
+    def labels_due(self, batch: Batch) -> set[str]:
+        """The labels that may be learned with a batch: its own, and those that wait for its texts."""
+        found = {label for label in set(batch.labels) if label is not None}
+        if self._early:
+            found |= {self._early[id_].label for id_ in batch.ids if id_ is not None and id_ in self._early}
+        return found
+
+    def texts_due(self, batch: Batch) -> list[WaitingText]:
+        """The texts from before a batch that are learned with it."""
+        if batch.label_only is None:
+            return []
+        ids = dict.fromkeys(str(batch.ids[event]) for event in np.flatnonzero(batch.label_only).tolist())
+        return [text for id_ in ids if (text := self._waiting.get(id_)) is not None]
+
+    def due(self, event: Batch) -> Due | None:
+        """What is learned when the one event of a batch arrives; nothing changes."""
+        id_, label, weight = event.ids[0], event.labels[0], float(event.weights[0])
+        if event.label_only is not None and event.label_only[0]:
+            text = self._waiting.get(str(id_))
+            return None if text is None else Due(text, str(label), text.weight * weight)
+        early = None if label is not None or id_ is None else self._early.get(id_)
+        if early is not None:
+            return Due(None, early.label, weight * early.weight)
+        return None if label is None else Due(None, label, weight)
 
     def report(self) -> dict[str, Any]:
         """What waits, what became of the rest, and the delays: in texts, and in seconds by the events' times."""

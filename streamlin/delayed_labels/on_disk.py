@@ -75,6 +75,13 @@ class OnDisk:
         self._new[str(text.id)] = clock, text
         self._size += text.size
 
+    def get(self, id_: str) -> WaitingText | None:
+        """The text of an id; None if no text has it."""
+        if id_ in self._new:
+            return self._new[id_][1]
+        row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
+        return None if row is None else _unpacked(id_, row[1], self._learners)
+
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         """Remove the text of an id and return it; None if no text has the id."""
         if id_ in self._new:

@@ -1,7 +1,7 @@
 """A text that waits for its label, and many such texts as arrays."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,14 @@ class WaitingText:
     def size(self) -> int:
         """Size in characters."""
         return sum(map(len, self.texts))
+
+
+class Due(NamedTuple):
+    """What is learned when an event arrives: a text that waits, or the event's own if None; its label and weight."""
+
+    text: WaitingText | None
+    label: str
+    weight: float
 
 
 def to_arrays(waiting: Sequence[WaitingText], names: Sequence[str]) -> dict[str, NDArray[Any]]:

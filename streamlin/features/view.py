@@ -84,6 +84,16 @@ class View:
         """Pickle the parameters only: the character tables take a megabyte."""
         return type(self), (self.config, self.bits, self.categories)
 
+    def most_features(self, characters: int, pieces: int) -> int:
+        """An upper bound of the features of pieces of text with so many characters in all, each with its categories.
+
+        A word and the separator behind it are two characters at least; the n-grams of characters of a word with n
+        letters are at most n + 2 of each length. Lower case may be twice as long, and the form NFKC 18 times.
+        """
+        shortest, longest = self.config.ngrams
+        characters *= (18 if self.config.normalize else 1) * (2 if self.config.lowercase else 1)
+        return 2 * (longest - shortest + 1) * (characters + pieces) + pieces * len(self.categories)
+
     def buckets(self, batch: Batch) -> Buckets:
         """The features of a batch's events, categories included."""
         if batch.values is not None and batch.pieces is not None:

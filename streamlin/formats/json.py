@@ -11,7 +11,7 @@ import numpy as np
 
 from streamlin.config import FieldsConfig, RunConfig, further_fields
 from streamlin.errors import DecodeError, RecordError
-from streamlin.events import Batch, Event, Records
+from streamlin.events import MAX_WEIGHT, Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
 from streamlin.formats.json_errors import ADVICE, explained, malformed
 from streamlin.formats.json_fields import JsonFields, put
@@ -162,7 +162,7 @@ def _text(value: Any) -> str:
 
 
 def _finite(value: float, name: str) -> float:
-    if not isfinite(value) or (name == "weight" and value < 0):
+    if not isfinite(value) or (name == "weight" and not 0 <= value <= MAX_WEIGHT):
         raise RecordError(f"{name} {value} can't be written")
     return value
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import RecordError
+from streamlin.events import MAX_WEIGHT
 
 Scalar = str | int | float | None
 
@@ -36,13 +37,13 @@ def number_text(value: str | int | float) -> str:
 
 
 def checked_weights(values: Sequence[float | None]) -> NDArray[np.float64]:
-    """float64[n]; None is 1."""
+    """float64[n]; None is 1. Raises RecordError for one that is not from 0 to `MAX_WEIGHT`."""
     if values.count(None) == len(values):
         return np.ones(len(values))
     column = np.array([1.0 if value is None else value for value in values], np.float64)
-    bad = ~(np.isfinite(column) & (column >= 0.0))
+    bad = ~((column >= 0.0) & (column <= MAX_WEIGHT))  # also refuses NaN
     if bad.any():
-        raise RecordError(f"weight is {column[bad][0]:g}, expected a finite number >= 0")
+        raise RecordError(f"weight is {column[bad][0]:g}, expected a number from 0 to {MAX_WEIGHT:g}")
     return column
 
 

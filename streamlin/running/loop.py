@@ -7,9 +7,10 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
+from streamlin.admission import Admission
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError, StreamlinError, spelled
+from streamlin.errors import ConfigError, StreamlinError, redacted, spelled
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
@@ -28,7 +29,8 @@ from streamlin.running.similar_labels import SimilarLabels
 from streamlin.running.tagged_texts import TaggedTexts
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.running.within_limits import WithinLimits
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
 from streamlin.streams.prediction_lines import PredictionLines
@@ -61,6 +63,7 @@ class Run:
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
     stop : when set, also by another thread, the run ends cleanly.
+    pass_over : see `WithinLimits`.
 
     Raises
     ------
@@ -78,6 +81,7 @@ class Run:
         limit: int | None = None,
         previous: bool = False,
         stop: threading.Event | None = None,
+        pass_over: bool | None = None,
     ) -> None:
         self.stop = stop if stop is not None else threading.Event()
         self.progress, self.watchers, self.seconds = progress, tuple(watchers), 0.0
@@ -93,6 +97,8 @@ class Run:
         try:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
+            self.admission = Admission(self.model, config)
+            self._within_limits = WithinLimits(self.admission, pass_over, self.notice, self._label_rule)
             self._resumed_events = self.model.prequential.events
             self._named_fields = NamedFields(config, self.notice)
             self._similar_labels, self._time_units = SimilarLabels(), TimeUnits(self.notice)
@@ -146,18 +152,17 @@ class Run:
 
         Raises
         ------
-        StreamlinError : the source or a sink failed for good, there are too many labels, or no record of a source that
+        StreamlinError : the source or a sink failed for good, a limit was exceeded, or no record of a source that
             is not empty became an event. What came before is in the checkpoint, unless a sink failed.
         """
         begin, failure = time.perf_counter(), None
-        with self._reading() as portions:
+        with self._reading() as read:
+            portions = self._within_limits.of(read)
             self._update_watchers()
             while not self.stop.is_set():
                 try:
                     requested = self._requests.pending  # before reading: the read then covers all that was handed over
                     portion = next(portions)
-                    if portion is not None:
-                        self.model.admit(portion.batch, self._label_rule(portion))
                 except StopIteration:
                     break
                 except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
@@ -290,9 +295,9 @@ class Run:
             watcher.learned(self.model.learned)
         return given, predictions
 
-    def _label_rule(self, portion: Portion) -> str:
-        """What a label is in the format that a portion comes from."""
-        return next((reader.decoder.label_rule for reader in self._readers if reader.key == portion.source), "")
+    def _label_rule(self, source: str) -> str:
+        """What a label is in the format of a source, if `fields.label` does not name it."""
+        return next((reader.decoder.label_rule for reader in self._readers if reader.key == source), "")
 
     def _is_small(self, portion: Portion) -> bool:
         return len(portion.batch) * _SMALL < self.config.pipeline.batch_size

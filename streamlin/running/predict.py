@@ -7,8 +7,9 @@ from contextlib import closing
 from streamlin.checkpoint.file import load
 from streamlin.checkpoint.loading import config_of, model_of
 from streamlin.config import KafkaConfig
+from streamlin.errors import redacted
 from streamlin.model import Model
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.read_records import ReadRecords

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, redacted
 from streamlin.events import Batch, SinkContext
 from streamlin.formats import open_format
 from streamlin.formats.base import Format
 from streamlin.registry import connector
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Portion, Reader

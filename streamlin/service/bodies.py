@@ -22,7 +22,7 @@ from pydantic import (
 from streamlin.config import RunConfig, further_fields
 from streamlin.config.findings import line_of
 from streamlin.errors import RecordError
-from streamlin.events import BOM, Event
+from streamlin.events import BOM, MAX_WEIGHT, Event
 from streamlin.formats.values import rfc_3339
 from streamlin.service.problems import Refused
 
@@ -63,7 +63,9 @@ class Body(_Strict):
     """The keys that any event may have."""
 
     id: Name | None = Field(None, description="The event's id, by which a delayed label refers to it.", examples=["42"])
-    weight: Annotated[Finite, Field(ge=0)] | None = Field(None, description="How much the event counts; 1 by default.")
+    weight: Annotated[Finite, Field(ge=0, le=MAX_WEIGHT)] | None = Field(
+        None, description="How much the event counts; 1 by default."
+    )
     time: Moment | None = Field(None, description="The time of the event: Unix seconds, or RFC 3339.")
 
     @property

@@ -114,7 +114,13 @@ class Service(Watcher):
             self._open.callback(self._journal.close)
             self._source = JournalSource(self._journal, position, json_lines(config))
             self._run = Run(
-                config, self, state=self._state, source=self._source, watchers=[self._metrics], previous=previous
+                config,
+                self,
+                state=self._state,
+                source=self._source,
+                watchers=[self._metrics],
+                previous=previous,
+                pass_over=config.serve.pass_over,
             )
             self._open.callback(self._run.close)
             warm_up(config)
@@ -137,7 +143,7 @@ class Service(Watcher):
                 self._journal.end()
             else:
                 self._server.stop()  # which ends the journal
-        elif self._server is None and self._source.taken == self._journal.lines:
+        elif self._server is None and self._source.learned == self._journal.lines:
             self._metrics.update(run)
             self._metrics.refresh(run)  # for a scrape before anything is learned
             self._server = self._serve()
@@ -155,7 +161,7 @@ class Service(Watcher):
         config = self._config
         predictor = Predictor(self._state, config)
         self._open.callback(predictor.close)
-        acceptance = Acceptance(config, self._journal, self._source, self._state)
+        acceptance = Acceptance(config, self._journal, self._source, self._state, self._run.admission)
         self._open.callback(acceptance.close)
         metrics = RequestMetrics()
         app: ASGIApp = make_app(config, predictor, acceptance, routes(self._metrics, *metrics.collectors))

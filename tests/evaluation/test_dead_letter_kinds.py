@@ -12,7 +12,7 @@ from streamlin.events import DeadLetter
         ("not UTF-8: byte 0xff at position 7", "not UTF-8"),
         ("not JSON: invalid character (byte 4)", "not JSON"),
         ("field 'text' is missing", "field 'text' is missing"),
-        ("weight is -0.5, expected a finite number >= 0", "weight is …"),
+        ("weight is -0.5, expected a number from 0 to 1e+09", "weight is …"),
         ("time is 'a: b', expected Unix seconds or RFC 3339", "time is '…'"),
         ("the value of 'a' is \"it's\", expected a whole number", "the value of '…'"),
         ("3 cells, expected 2", "… cells"),

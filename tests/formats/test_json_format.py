@@ -128,7 +128,7 @@ def test_labels_and_ids_are_texts(plain_json, label, expected):
         (b'{"text":"a","id":[1]}', "id is of type array, expected int or float or str or null"),
         (b'{"text":"a","weight":"1"}', "weight is of type str, expected float or null"),
         (b'{"text":"a","weight":true}', "weight is of type bool, expected float or null"),
-        (b'{"text":"a","weight":-1}', "weight is -1, expected a finite number >= 0"),
+        (b'{"text":"a","weight":-1}', "weight is -1, expected a number from 0 to 1e+09"),
         (b'{"text":"a","weight":1e400}', "Number out of range, field weight"),
         (b'{"text":"a","label":' + b"9" * 5000 + b"}", "Integer value out of range, field label"),
         (b'{"text":"a","time":true}', "time is of type bool, expected int or float or str or null"),

@@ -42,6 +42,11 @@ WRONG = [
     ("/learn", {"text": ["a"], "label": "b"}, "text: input should be a valid string, got ['a']"),
     ("/learn", {"texts": "a", "label": "b"}, "texts: unknown key; did you mean 'text'?"),
     ("/learn", {"text": "a", "label": "b", "weight": -1}, "weight: input should be greater than or equal to 0, got -1"),
+    (
+        "/learn",
+        {"text": "a", "label": "b", "weight": 1.7e308},
+        "weight: input should be less than or equal to 1000000000, got 1.7e+308",
+    ),
     ("/learn", {"text": "a", "label": "b", "weight": "1"}, "weight: input should be a valid number, got '1'"),
     (
         "/learn",
