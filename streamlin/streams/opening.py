@@ -10,6 +10,7 @@ from streamlin.errors import ConfigError
 from streamlin.events import Position, Source, SourceContext
 from streamlin.formats import FORMATS, format_of, open_format, option_names
 from streamlin.formats.base import Format
+from streamlin.formats.lengths import Lengths
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address
 from streamlin.streams.format_of_files import format_at
@@ -41,6 +42,7 @@ def open_source(
     pace = parse_pace({key: options.pop(key) for key in _PACE_OPTIONS if key in options}, stop)
     format_options = {key: options.pop(key) for key in option_names(name) if key in options}
     decoder = open_format(name, format_options, config.fields, further_fields(config))
+    decoder.lengths = Lengths.of(config.pipeline)
     if delayed_labels:
         decoder.take_delayed_labels()
     context = SourceContext(
