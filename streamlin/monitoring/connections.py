@@ -1,5 +1,6 @@
 """The open connections of a server, bounded by their number and by the files that the process may have open."""
 
+import os
 import resource
 from collections.abc import Callable
 from typing import Protocol
@@ -18,11 +19,11 @@ class Connection(Protocol):
 
 
 class Connections:
-    """Decides which connections are kept. For use on one event loop.
+    """Decides which connections are kept. For use on one event loop, except for its construction and end.
 
     Beyond a bound, a new connection takes the place of the one that has waited longest for a request: clients who
-    send requests are served, however many others are connected and silent. The bound of files holds for all servers
-    of a process, and leaves files for checkpoints and outputs.
+    send requests are served, however many others are connected and silent. The servers of a process share the files
+    that it may have open, and leave some for checkpoints, outputs and sources.
 
     Parameters
     ----------
@@ -35,12 +36,18 @@ class Connections:
         self._open: set[Connection] = set()
         self._waiting: dict[Connection, None] = {}  # in the order in which they began to wait
         self._crowded: set[Connection] = set()
+        self._in_use = len(os.listdir("/proc/self/fd"))
         self._told = False
+        _SERVERS.add(self)
+
+    def close(self) -> None:
+        """The server has ended."""
+        _SERVERS.discard(self)
 
     def make_room(self, descriptor: int) -> str | None:
         """Make room for a new connection; None, or the bound that is met if all others have requests.
 
-        descriptor : of the new connection. The system gives the lowest one that is free.
+        descriptor : of the new connection.
         """
         bound = self._bound(descriptor)
         if bound is None:
@@ -55,10 +62,9 @@ class Connections:
         oldest.abort()
         return None
 
-    @property
-    def is_crowded(self) -> bool:
-        """Whether not even a connection that may ask for the health can be kept."""
-        return len(self._crowded) >= _MOST_CROWDED
+    def can_keep(self, descriptor: int, bound: str | None) -> bool:
+        """Whether a new connection can be kept, beyond the bound to ask for the health."""
+        return not self._takes_reserve(descriptor) and (bound is None or len(self._crowded) < _MOST_CROWDED)
 
     def entered(self, connection: Connection, is_crowded: bool) -> None:
         """A connection is open. is_crowded : it is beyond a bound."""
@@ -84,10 +90,32 @@ class Connections:
 
     def _bound(self, descriptor: int) -> str | None:
         """The bound that is met, for people."""
-        if len(self._open) >= self._limits.max_connections:
-            return f"serve.max_connections = {self._limits.max_connections:,} connections are open"
-        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        reserved = min(self._limits.reserved_files, files // 2)
-        if files != resource.RLIM_INFINITY and descriptor >= files - reserved:
-            return f"of {files:,} open files (ulimit -n) all are in use but serve.reserved_files = {reserved:,}"
+        most, (files, reserved) = self._limits.max_connections, self._files()
+        room = max(1, (files - reserved - self._in_use) // max(1, len(_SERVERS)))
+        if len(self._open) >= min(most, room) or self._takes_reserve(descriptor):
+            if most <= room:
+                return f"serve.max_connections = {most:,} connections are open"
+            return (
+                f"{room:,} connections are open, which are all that {files:,} open files (ulimit -n) allow "
+                f"beside serve.reserved_files = {reserved:,}"
+            )
         return None
+
+    def _takes_reserve(self, descriptor: int) -> bool:
+        """Whether so much of the reserve is in use already that a connection would be at its expense.
+
+        The system gives the lowest descriptor that is free.
+        """
+        files, reserved = self._files()
+        return descriptor >= files - reserved // 2
+
+    def _files(self) -> tuple[int, int]:
+        """How many files may be open, and how many of these are not for connections."""
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if files == resource.RLIM_INFINITY:
+            files = 1 << 30
+        return files, min(self._limits.reserved_files, files // 2)
+
+
+_SERVERS = set[Connections]()
+"""Those of the servers that run in this process."""

@@ -63,9 +63,10 @@ class Server:
         self._options = options or ServerOptions()
         self._alongside, self._ended = alongside, ended
         self._error: BaseException | None = None
-        connections = Connections(self._options.limits, self._options.notice)
+        self._connections = Connections(self._options.limits, self._options.notice)
         app = Answering(app, self._options.problem, self._options.notice)
-        self._uvicorn = UvicornServer(_config(app, self._options, connections), listener.socket, connections)
+        config = _config(app, self._options, self._connections)
+        self._uvicorn = UvicornServer(config, listener.socket, self._connections)
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
@@ -91,6 +92,7 @@ class Server:
         except BaseException as error:  # raised again by `close`
             self._error = error
         finally:
+            self._connections.close()
             self._ended()
 
     async def _serve_until_stopped(self) -> None:

@@ -54,7 +54,7 @@ class UvicornServer(uvicorn.Server):
 
     async def _connect(self, loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
         bound = self._connections.make_room(connection.fileno())
-        if bound is not None and self._connections.is_crowded:
+        if not self._connections.can_keep(connection.fileno(), bound):
             connection.close()
             return
         try:

@@ -50,7 +50,7 @@ def test_idle_connections_take_no_files_from_a_service(tmp_path: Path, sending: 
         service.process.terminate()
         done = finish(service.process)
     assert done.code == 0
-    bound = "of 300 open files (ulimit -n) all are in use but serve.reserved_files = 100"
+    bound = "which are all that 300 open files (ulimit -n) allow beside serve.reserved_files = 100"
     assert f"{bound}; for a new connection the one that has waited longest is closed\n" in done.err
     assert json.loads(command_line("inspect", service.folder, "--json").out)["events"] == 5
 
