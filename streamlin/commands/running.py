@@ -43,7 +43,7 @@ def run_and_show(
     report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
     with stop_on_signals(stop.set):
-        with terminal_progress() as progress, watchers(monitoring, progress.notice) as watching:
+        with terminal_progress() as progress, watchers(monitoring, config.serve, progress.notice) as watching:
             notify_when_compiling(progress.notice)
             with closing(Run(config, progress, watchers=watching, limit=limit, previous=previous, stop=stop)) as run:
                 tune_garbage_collector()

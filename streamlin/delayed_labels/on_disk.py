@@ -29,7 +29,7 @@ CREATE INDEX IF NOT EXISTS by_id ON waiting (id) WHERE gone IS NULL;
 CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 """
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
-_FIND = "SELECT came, kept FROM waiting WHERE id = ? AND gone IS NULL"
+_FIND = "SELECT came, size, kept FROM waiting WHERE id = ? AND gone IS NULL"
 _OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
 
 
@@ -91,9 +91,9 @@ class OnDisk:
         row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
         if row is None:
             return None
-        text = _unpacked(id_, row[1], self._learners)
-        self._mark_gone(clock, row[0], text.size)
-        return text
+        came, size, kept = row
+        self._mark_gone(clock, came, size)
+        return _unpacked(id_, kept, self._learners)
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""

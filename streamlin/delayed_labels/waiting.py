@@ -46,8 +46,8 @@ class WaitingText:
 
     @property
     def size(self) -> int:
-        """Size in characters."""
-        return sum(map(len, self.texts))
+        """Size in characters, of texts, id, label and further fields."""
+        return sum(map(len, (*self.texts, *filter(None, (self.id, self.label, *self.extra)))))
 
 
 class Due(NamedTuple):

@@ -13,6 +13,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, DeadLetter, Event, Framing, Records
 from streamlin.formats.envelope import Envelope
 from streamlin.formats.framing import Lines
+from streamlin.formats.lengths import Lengths
 from streamlin.formats.schema_frames import frames
 from streamlin.formats.utf8 import Indices, spans, texts_of, utf8
 from streamlin.formats.values import checked_weights, names
@@ -34,6 +35,7 @@ class Format(ABC):
     options : the URL options that it accepts; those of streamlin's own formats are in a table in `streamlin.formats`.
     framing : splits a stream of bytes into records.
     envelope : fills in what an event lacks from outside the record's value.
+    lengths : of labels, ids and further fields; an event with longer ones is a dead letter.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
     per_second : how many of the unit of times that are numbers make a second.
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
@@ -47,6 +49,7 @@ class Format(ABC):
     options: ClassVar[frozenset[str]] = frozenset()
     framing: Framing = Lines()
     envelope: Envelope | None = None
+    lengths = Lengths()
     delayed_labels = False
     per_second: float = 1.0
     errors_without_text: frozenset[str] = frozenset({"the text is missing", _NEITHER})
@@ -94,6 +97,7 @@ class Format(ABC):
         batch = self.batch(records, kept)
         if self.envelope is not None:
             batch = self.envelope.complete(batch, self.per_second)
+        self.lengths.check(batch)
         if batch.label_only is not None:
             _check_label_only(batch, batch.label_only)
         return batch

@@ -15,6 +15,7 @@ from streamlin.events import MAX_WEIGHT, Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
 from streamlin.formats.json_errors import ADVICE, explained, malformed
 from streamlin.formats.json_fields import JsonFields, put
+from streamlin.formats.lengths import Lengths
 from streamlin.formats.utf8 import Indices, check_utf8, encoding_error, spans
 from streamlin.formats.values import checked_weights, names, number_text, unix_times
 
@@ -126,6 +127,7 @@ class JsonFormat(Format):
 def json_lines(config: RunConfig) -> JsonFormat:
     """JSON lines with the fields of a configuration; with labels by id, records without texts are labels."""
     lines = JsonFormat({}, config.fields, further_fields(config))
+    lines.lengths = Lengths.of(config.pipeline)
     if config.delayed_labels.by_id:
         lines.take_delayed_labels()
     return lines

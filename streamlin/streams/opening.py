@@ -11,6 +11,7 @@ from streamlin.events import Position, Source, SourceContext
 from streamlin.formats import FORMATS, format_of, open_format, option_names
 from streamlin.formats.base import Format
 from streamlin.formats.joined_lines import JoinedLines
+from streamlin.formats.lengths import Lengths
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address
 from streamlin.streams.format_of_files import format_at
@@ -50,6 +51,7 @@ def open_source(
     options.pop(OPTION, None)
     decoder = open_format(name, format_options, config.fields, further_fields(config))
     decoder.read_times_in(per_second)
+    decoder.lengths = Lengths.of(config.pipeline)
     if delayed_labels:
         decoder.take_delayed_labels()
     if isinstance(decoder.framing, JoinedLines):

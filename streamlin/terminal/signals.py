@@ -11,16 +11,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While entered, SIGINT and SIGTERM call `stop`; a second SIGINT interrupts at once.
+    """While entered, SIGINT and SIGTERM call `stop`; a second signal, of either kind, interrupts at once.
 
     `stop` runs on its own thread: a handler interrupts the main thread anywhere, even while it holds the lock that
     `stop` needs.
     """
     caught: queue.SimpleQueue[bool] = queue.SimpleQueue()  # its `put` is reentrant
 
-    def handle(number: int, _: object) -> None:
+    def handle(_: int, __: object) -> None:
         caught.put(True)
-        if number == signal.SIGINT:
+        for number in _SIGNALS:
             signal.signal(number, signal.default_int_handler)
 
     def call_stop() -> None:

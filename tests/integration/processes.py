@@ -149,6 +149,12 @@ def peak_of(*arguments: object) -> tuple[Done, int]:
     return Done(done.returncode, done.stdout.decode(), "\n".join(err)), int(peak)
 
 
+def memory_of(process: "subprocess.Popen[bytes]", line: str = "VmRSS") -> int:
+    """The resident memory of a running process in MiB; its peak with the line `VmHWM`."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return next(int(row.split()[1]) for row in status.splitlines() if row.startswith(f"{line}:")) // 1024
+
+
 def _command(arguments: Sequence[object], before: str) -> list[str]:
     return _before(before, [*MODULE, *(str(argument) for argument in arguments)])
 

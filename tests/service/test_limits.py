@@ -185,6 +185,8 @@ def test_a_token_is_needed_for_all_but_health(tmp_path: Path) -> None:
                 assert answer.status == 401
                 assert answer.headers["www-authenticate"] == "Bearer"
                 assert TOKEN not in str(answer)
+        for shown in (f"bearer {TOKEN}", f"BEARER  {TOKEN}", f"bEaReR {TOKEN} "):
+            assert service.ask("GET", "/openapi.json", None, {"Authorization": shown}).status == 200
         known = {"Authorization": f"Bearer {TOKEN}"}
         assert service.post("/learn", {"text": "a", "label": "b"}, known).status == 202
         assert service.ask("GET", "/metrics", None, known).status == 200
