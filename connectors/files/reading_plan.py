@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from connectors.files.file_reader import FileReader
-from connectors.files.lost_files import find_file, resumed, unread, written_since
+from connectors.files.lost_files import files_in, find_file, resumed, unread, written_since
 from connectors.files.open_file import checkpoint_key
+from connectors.files.paths import is_left_out
 from connectors.files.recognition import recognized
 from streamlin.events import Position, SourceContext
 
@@ -41,6 +42,21 @@ def plan(paths: Sequence[str], context: SourceContext) -> list[PlannedFile]:
     for file in rests:
         context.notice(f"{file.path} was {file.name} before; it is read to its end first")
     return [*rests, *planned]
+
+
+def tell_of_old_folder(folder: str, context: SourceContext) -> None:
+    """If a folder is a link that led to another one before, tell of the files there that were not begun.
+
+    Only the first time: later on, positions of files with equal names are those of the new folder.
+    """
+    read: dict[str, set[str]] = {}
+    for key, position in context.positions.items():
+        if "file" in position and not os.path.islink(key):
+            read.setdefault(os.path.dirname(position["file"]), set()).add(position["file"])
+    for old in [] if os.path.realpath(folder) in read else sorted(read):
+        left = [path for path, _ in files_in(old) if path not in read[old] and not is_left_out(os.path.basename(path))]
+        if left:
+            context.notice(f"{folder} led to {old} before; {len(left):,} files there are not read, such as {min(left)}")
 
 
 def other_file(path: str, position: Position) -> str:

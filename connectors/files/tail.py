@@ -17,6 +17,9 @@ from streamlin.events import Position, SourceContext
 
 _NOT_THERE = (FileNotFoundError, NotADirectoryError, PermissionError)
 
+REWRITTEN_WITHIN = 0.5
+"""Seconds that a program which writes a longer copy over a file may need to write what was there before."""
+
 
 class FileTail:
     """Follows a file that grows, may be truncated, and may be replaced by another file at its path (rotation).
@@ -36,6 +39,7 @@ class FileTail:
         self._from_end = from_end
         self._position: Position | None = None
         self._looked_up = self._waiting = self._said_equal = False
+        self._shorter_since: float | None = None
         self._reader: FileReader | None = None
         with connector_errors(f"{path} can't be read"), postponed():
             try:
@@ -57,6 +61,7 @@ class FileTail:
             records = self._reader.read()
         except ChangedError:
             return self._changed(self._reader)
+        self._shorter_since = None
         if records is not None:
             return records
         if not self._has_successor(self._reader):
@@ -148,6 +153,10 @@ class FileTail:
 
     def _changed(self, reader: FileReader) -> list[PartRecords]:
         """The file was truncated or overwritten; what it had before, and was not read, may be in a copy."""
+        if reader.is_prefix() and self._may_be_rewritten():
+            time.sleep(PAUSE)
+            return []
+        self._shorter_since = None
         copy = find_file(reader.position(), self._path, self._context) if reader.unread else None
         if copy is None:
             return reader.begin_again()
@@ -155,6 +164,13 @@ class FileTail:
         self._reader = copy
         reader.close()
         return []
+
+    def _may_be_rewritten(self) -> bool:
+        """Whether what was read may be written again right now, as by `cp` over the file."""
+        now = time.monotonic()
+        if self._shorter_since is None:
+            self._shorter_since = now
+        return now - self._shorter_since < REWRITTEN_WITHIN
 
     def _has_successor(self, reader: FileReader) -> bool:
         try:
