@@ -11,6 +11,9 @@ from connectors.files.paths import is_left_out
 from connectors.files.recognition import recognized
 from streamlin.events import Position, SourceContext
 
+_SHOWN = 3
+"""Files that a message names."""
+
 
 @dataclass(frozen=True)
 class PlannedFile:
@@ -54,9 +57,11 @@ def tell_of_old_folder(folder: str, context: SourceContext) -> None:
         if "file" in position and not os.path.islink(key):
             read.setdefault(os.path.dirname(position["file"]), set()).add(position["file"])
     for old in [] if os.path.realpath(folder) in read else sorted(read):
-        left = [path for path, _ in files_in(old) if path not in read[old] and not is_left_out(os.path.basename(path))]
+        names = sorted(os.path.basename(path) for path, _ in files_in(old) if path not in read[old])
+        left = [name for name in names if not is_left_out(name)]
         if left:
-            context.notice(f"{folder} led to {old} before; {len(left):,} files there are not read, such as {min(left)}")
+            more = f" and {len(left) - _SHOWN:,} more" if len(left) > _SHOWN else ""
+            context.notice(f"{folder} led to {old} before; not read there: {', '.join(left[:_SHOWN])}{more}")
 
 
 def other_file(path: str, position: Position) -> str:
