@@ -92,6 +92,10 @@ class FileReader(OpenFile):
         position = other.position()
         return position["offset"] > 0 and begins_alike(self.content(), position)
 
+    def is_prefix(self) -> bool:
+        """Whether the file has become shorter, and its first bytes are still those that were read."""
+        return self.size() < self._bytes.offset and self._bytes.head.startswith(self.head()[: len(self._bytes.head)])
+
     def rest_is_in(self, other: "FileReader") -> bool:
         """Whether another reader's file, at the same offset, goes on with all that this one has left."""
         at = self._cutter.offset

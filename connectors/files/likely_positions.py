@@ -24,6 +24,8 @@ class LikelyPositions:
         self._by_name: dict[str, dict[str, list[Known]]] = defaultdict(lambda: defaultdict(list))
         self._by_head: dict[str, list[Known]] = defaultdict(list)
         for one in known:
+            if not one[1]["offset"]:
+                continue  # no bytes that could be compared
             folder, name = _folder_and_name(one[1]["file"])
             self._by_name[name][folder].append(one)
             if one[1]["offset"] >= ENOUGH and "head" in one[1]:

@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 
 from connectors.files.file_reader import FileReader
-from connectors.files.outage import passes
+from connectors.files.outage import if_there
 from connectors.records import HEAD
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
@@ -49,17 +49,11 @@ def find_file(position: Position, name: str, context: SourceContext, test: Test 
 
 def resumed(path: str, position: Position, context: SourceContext, name: str) -> FileReader | None:
     """A file at a position; None if it is another file or can't be read. Raises OSError for a failure that may pass."""
-    reader = None
-    try:
-        reader = FileReader(path, context, name)
+    with if_there(), suppress(ConnectorError), ExitStack() as opened:
+        reader = opened.enter_context(closing(FileReader(path, context, name)))
         if reader.resume(position):
+            opened.pop_all()
             return reader
-        reader.close()
-    except (ConnectorError, OSError) as error:
-        if reader is not None:
-            reader.close()
-        if isinstance(error, OSError) and passes(error):
-            raise
     return None
 
 
@@ -68,19 +62,14 @@ def only_begins_as(path: str, old: str, position: Position, context: SourceConte
 
     A copy of the old file holds the rest of that, too; a new file that happens to begin as the old one does not.
     """
-    old_reader = resumed(old, position, context, path)
-    if old_reader is None:
-        return False
-    try:
-        new_reader = resumed(path, position, context, path)
-        if new_reader is None:
-            return False
-        try:
-            return not old_reader.rest_is_in(new_reader)
-        finally:
-            new_reader.close()
-    finally:
-        old_reader.close()
+    with ExitStack() as opened:
+        readers = []
+        for file in (old, path):
+            reader = resumed(file, position, context, path)
+            if reader is None:
+                return False
+            readers.append(opened.enter_context(closing(reader)))
+        return not readers[0].rest_is_in(readers[1])
 
 
 def written_since(found: FileReader, position: Position, path: str, context: SourceContext) -> None:
@@ -130,9 +119,12 @@ def _candidates(position: Position, name: str, test: Test) -> list[str]:
 
 
 def files_in(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """The regular files of a folder, those that links lead to included; none if it can't be read."""
-    with suppress(OSError), os.scandir(folder) as entries:
+    """The regular files of a folder, those that links lead to included; none if it can't be read.
+
+    Raises OSError for a failure that may pass.
+    """
+    with if_there(), os.scandir(folder) as entries:
         for entry in entries:
-            with suppress(OSError):
+            with if_there():
                 if entry.is_file():
                     yield entry.path, entry.stat()

@@ -56,6 +56,16 @@ def postponed() -> Iterator[None]:
             raise
 
 
+@contextmanager
+def if_there() -> Iterator[None]:
+    """Leave out what is not there or can't be read for good; a failure that may pass is raised."""
+    try:
+        yield
+    except OSError as error:
+        if passes(error):
+            raise
+
+
 class Outage:
     """Counts how long reading has failed, and when it is tried again.
 

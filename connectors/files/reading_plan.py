@@ -5,10 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from connectors.files.file_reader import FileReader
-from connectors.files.lost_files import find_file, resumed, unread, written_since
+from connectors.files.lost_files import files_in, find_file, resumed, unread, written_since
 from connectors.files.open_file import checkpoint_key
+from connectors.files.paths import is_left_out
 from connectors.files.recognition import recognized
 from streamlin.events import Position, SourceContext
+
+_SHOWN = 3
+"""Files that a message names."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,23 @@ def plan(paths: Sequence[str], context: SourceContext) -> list[PlannedFile]:
     for file in rests:
         context.notice(f"{file.path} was {file.name} before; it is read to its end first")
     return [*rests, *planned]
+
+
+def tell_of_old_folder(folder: str, context: SourceContext) -> None:
+    """If a folder is a link that led to another one before, tell of the files there that were not begun.
+
+    Only the first time: later on, positions of files with equal names are those of the new folder.
+    """
+    read: dict[str, set[str]] = {}
+    for key, position in context.positions.items():
+        if "file" in position and not os.path.islink(key):
+            read.setdefault(os.path.dirname(position["file"]), set()).add(position["file"])
+    for old in [] if os.path.realpath(folder) in read else sorted(read):
+        names = sorted(os.path.basename(path) for path, _ in files_in(old) if path not in read[old])
+        left = [name for name in names if not is_left_out(name)]
+        if left:
+            more = f" and {len(left) - _SHOWN:,} more" if len(left) > _SHOWN else ""
+            context.notice(f"{folder} led to {old} before; not read there: {', '.join(left[:_SHOWN])}{more}")
 
 
 def other_file(path: str, position: Position) -> str:

@@ -10,7 +10,7 @@ from itertools import chain
 from connectors.files.likely_positions import Known, LikelyPositions, similarity
 from connectors.files.lost_files import files_in, has_inode, only_begins_as
 from connectors.files.open_file import OpenFile, checkpoint_key
-from connectors.files.outage import passes
+from connectors.files.outage import if_there, passes
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
 
@@ -175,12 +175,9 @@ class _Matching:
 
 
 def _status(path: str) -> os.stat_result | None:
-    try:
+    with if_there():
         return os.stat(path)
-    except OSError as error:
-        if passes(error):
-            raise
-        return None
+    return None
 
 
 def _inode(position: Position) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """`file://`: plain or compressed files, read once or followed."""
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 
@@ -7,6 +8,7 @@ from connectors.files.matching import read_among
 from connectors.files.open_file import checkpoint_key
 from connectors.files.outage import Outage, seconds_of
 from connectors.files.paths import check_followable, files_of
+from connectors.files.reading_plan import tell_of_old_folder
 from connectors.files.replay import FileReplay
 from connectors.files.tail import FileTail
 from connectors.options import check_options
@@ -48,6 +50,8 @@ class FileSource(PolledSource):
             raise ConfigError("file source: start=end needs --follow; without it nothing would be read")
         else:
             self._reader = FileReplay(files_of(address, context.notice), context)
+            if os.path.islink(address.rstrip(os.sep)):
+                tell_of_old_folder(address, context)
 
     @staticmethod
     def key(address: str) -> str:

@@ -6,16 +6,20 @@ from errno import ENOENT
 
 from connectors.failures import connector_errors
 from connectors.files.file_reader import FileReader
-from connectors.files.lost_files import find_file, has_inode, only_begins_as, unread, written_since
+from connectors.files.lost_files import find_file
 from connectors.files.open_file import checkpoint_key
 from connectors.files.outage import postponed
 from connectors.files.plain_file import ChangedError
 from connectors.files.recognition import recognized
+from connectors.files.resumption import begins_equally, reader_behind, was_before
 from connectors.polling import PAUSE
 from connectors.records import PartRecords
 from streamlin.events import Position, SourceContext
 
 _NOT_THERE = (FileNotFoundError, NotADirectoryError, PermissionError)
+
+REWRITTEN_WITHIN = 0.5
+"""Seconds that a program which writes a longer copy over a file may need to write what was there before."""
 
 
 class FileTail:
@@ -36,6 +40,7 @@ class FileTail:
         self._from_end = from_end
         self._position: Position | None = None
         self._looked_up = self._waiting = self._said_equal = False
+        self._shorter_since: float | None = None
         self._reader: FileReader | None = None
         with connector_errors(f"{path} can't be read"), postponed():
             try:
@@ -57,6 +62,7 @@ class FileTail:
             records = self._reader.read()
         except ChangedError:
             return self._changed(self._reader)
+        self._shorter_since = None
         if records is not None:
             return records
         if not self._has_successor(self._reader):
@@ -104,7 +110,7 @@ class FileTail:
             reader = None
         try:
             if self._position is not None:
-                reader = self._resumed(reader, self._position)
+                reader = reader_behind(self._position, reader, self._path, self._context)
             elif self._from_end and reader is not None:
                 reader.go_to_end()
         except BaseException:
@@ -116,45 +122,26 @@ class FileTail:
         self._reader, self._position = reader, None
         self._from_end = self._waiting = False
 
-    def _resumed(self, reader: FileReader | None, position: Position) -> FileReader | None:
-        """The reader at a position: that of the path, or that of the file which has been read there before."""
-        if reader is not None and reader.resume(position) and not self._is_new(reader, position):
-            return reader
-        found = find_file(position, self._path, self._context)
-        if found is not None:
-            self._context.notice(f"{found.path} was {self._path} before; it is read to its end first")
-            written_since(found, position, self._path, self._context)
-            if reader is not None:
-                reader.close()
-            return found
-        if reader is not None:
-            left = unread(position) or f"what was added to it after offset {position['offset']:,} is not read"
-            self._context.notice(
-                f"the file that was read as {self._path} is gone or overwritten; {left}, "
-                f"and {self._path} is read from its beginning"
-            )
-        return reader
-
-    def _is_new(self, reader: FileReader, position: Position) -> bool:
-        """Whether the file at the path only begins as the old one, which is elsewhere by now."""
-        old = None if reader.is_file_of(position) else find_file(position, self._path, self._context, has_inode)
-        if old is None:
-            return False
-        old.close()
-        if only_begins_as(self._path, old.path, position, self._context):
-            return True
-        self._say_equal(position)
-        return False
-
     def _changed(self, reader: FileReader) -> list[PartRecords]:
         """The file was truncated or overwritten; what it had before, and was not read, may be in a copy."""
+        if reader.is_prefix() and self._may_be_rewritten():
+            time.sleep(PAUSE)
+            return []
+        self._shorter_since = None
         copy = find_file(reader.position(), self._path, self._context) if reader.unread else None
         if copy is None:
             return reader.begin_again()
-        self._context.notice(f"{copy.path} was {self._path} before; it is read to its end first")
+        self._context.notice(was_before(copy, self._path))
         self._reader = copy
         reader.close()
         return []
+
+    def _may_be_rewritten(self) -> bool:
+        """Whether what was read may be written again right now, as by `cp` over the file."""
+        now = time.monotonic()
+        if self._shorter_since is None:
+            self._shorter_since = now
+        return now - self._shorter_since < REWRITTEN_WITHIN
 
     def _has_successor(self, reader: FileReader) -> bool:
         try:
@@ -193,10 +180,7 @@ class FileTail:
     def _say_equal(self, position: Position) -> None:
         """The old file is still there under another name; a line tells of it, once."""
         if not self._said_equal:
-            self._context.notice(
-                f"another file is at {self._path}, which begins with the same {position['offset']:,} bytes; "
-                "reading goes on behind them"
-            )
+            self._context.notice(begins_equally(self._path, position))
         self._said_equal = True
 
     def _say_different(self, reader: FileReader, successor: FileReader) -> None:

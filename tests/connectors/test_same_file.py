@@ -163,6 +163,24 @@ def test_a_switched_link_leads_to_both_folders(tmp_path, notices, whole_folder):
     assert all("it is read to its end first" in notice for notice in notices)
 
 
+def test_files_of_the_old_folder_that_were_not_begun_are_named(tmp_path, notices):
+    """A link is switched before the folder was read to its end."""
+    for day in ("monday", "tuesday"):
+        (tmp_path / day).mkdir()
+        for name in ("a.log", "b.log", "_c.log"):
+            (tmp_path / day / name).write_bytes(day.encode() + b" " + name.encode() + b"\n")
+    today = tmp_path / "today"
+    today.symlink_to("monday")
+    positions = positions_after(read_file(today), 1)
+    assert read_again(today, positions, notices) == [b"monday b.log"]
+    assert notices == []
+    today.unlink()
+    today.symlink_to("tuesday")
+    assert read_again(today, positions, notices) == [b"tuesday a.log", b"tuesday b.log"]
+    monday = tmp_path / "monday"
+    assert notices == [f"{today} led to {monday} before; not read there: b.log"]
+
+
 def test_a_link_and_its_file_are_one_source(folder, notices):
     (folder / "a.log").write_bytes(ONE + TWO)
     (folder / "link").symlink_to("a.log")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import connectors.files.tail
 from connectors.files import FileSource
 from tests.connectors.reading import await_payloads, context, positions_after
 
@@ -85,6 +86,21 @@ def test_a_longer_copy_is_read_on_after_a_stop(log, follow, replace, done):
     source = follow(log, positions=positions_after(found, done))
     assert await_payloads(source, 4 - done) == [b"one", b"two", b"three", b"four"][done:]
     assert nothing_more(source)
+
+
+def test_a_copy_written_over_the_file_is_read_on(log, follow, notices, monkeypatch):
+    """As by `cp`, which truncates the file first: the reader sees it empty, and in part."""
+    monkeypatch.setattr(connectors.files.tail, "REWRITTEN_WITHIN", 60)
+    source, content = follow(log), log.read_bytes() + b"four\n"
+    assert await_payloads(source, 3) == [b"one", b"two", b"three"]
+    for length in (0, 5, len(content)):
+        log.write_bytes(content[:length])
+        assert length == len(content) or nothing_more(source)
+    assert await_payloads(source, 1) == [b"four"]
+    assert notices == []
+    log.write_bytes(b"one\nother\n")
+    assert await_payloads(source, 2) == [b"one", b"other"]
+    assert notices == [f"{log} was truncated or overwritten; it is read from its beginning again"]
 
 
 def test_a_copy_taken_in_the_middle_of_a_line(log, follow):
