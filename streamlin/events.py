@@ -4,7 +4,7 @@ A source hands over `Records`, a format makes a `Batch` of them, and both hold c
 event on the way through the pipeline. `Event` is for people and tests.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -52,6 +52,7 @@ class Records:
     errors : record -> an error that the source has found already (too long, cut off).
     tombstones : numbers of the records that only mark something as deleted; neither events nor dead letters.
     lost : how many records before the first one existed once, and can't be read any more.
+    anew : the part begins anew here: offsets of before, larger ones too, were those of other records.
     """
 
     data: bytes
@@ -64,6 +65,7 @@ class Records:
     errors: Mapping[int, str] = field(default_factory=dict)
     tombstones: Collection[int] = ()
     lost: int = 0
+    anew: bool = False
 
     def __len__(self) -> int:
         return self.starts.size
@@ -376,8 +378,11 @@ class MessageSink(Sink, Protocol):
     def sync_with(self, positions: Mapping[str, Position]) -> None:
         """`sync`; commits the source's positions in the same transaction, if the sink can."""
 
-    def written(self) -> Mapping[str, int]:
-        """Key of a part -> offset; the lines of all records before it were sent for good before this start."""
+    def written(self) -> MutableMapping[str, int]:
+        """Key of a part -> offset; the lines of all records before it were sent for good before this start.
+
+        A part that begins anew, see `Records`, is removed from this mapping.
+        """
 
 
 def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

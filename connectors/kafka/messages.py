@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +40,20 @@ class Messages(Records):
         return f"{self.part}/{self.offsets[i]}"
 
     def position(self, count: int) -> Position:
-        """`offset`, and `topic_id` and `leader_epoch` if known."""
-        position: Position = super().position(count) if count else {"offset": self.begin}
+        """`offset`; `last`, see there; `topic_id` and `leader_epoch` if known."""
+        position: Position = {"offset": self.begin}
+        if count:
+            position = super().position(count) | {"last": self.last(count - 1)}
         if self.topic_id is not None:
             position["topic_id"] = self.topic_id
         if self.leader_epoch >= 0:
             position["leader_epoch"] = self.leader_epoch
         return position
+
+    def last(self, i: int) -> list[int]:
+        """What a resumed run knows record i by: its offset, and a checksum of its key and value."""
+        key = self.keys[self.first + i] if self.keys else None
+        return [int(self.offsets[i]), crc32(self[i][:CUT], crc32(key or b""))]
 
     def envelope(self, name: str, kept: NDArray[np.int64]) -> list[Any] | None:
         """`key`, `headers.NAME` (the last of that name), `timestamp` (Unix seconds), `topic`, `partition`, `offset`."""
@@ -80,6 +88,7 @@ class Messages(Records):
             errors={i - begin: error for i, error in self.errors.items() if begin <= i < end},
             tombstones=tombstones[(tombstones >= begin) & (tombstones < end)] - begin,
             lost=self.lost if begin == 0 else 0,
+            anew=self.anew and begin == 0,
             begin=self.begin if begin == 0 else int(self.nexts[begin - 1]),
             first=self.first + begin,
         )
@@ -126,10 +135,9 @@ def _errors(lengths: NDArray[np.int64], tombstones: Sequence[int], longest: int)
     }
 
 
-def beginning(topic: str, partition: int, offset: int, lost: int) -> Messages:
-    """No message: a note that reading begins at `offset`, and that so many records before it are gone."""
-    nothing = from_lists(topic, partition, [], [], 0)
-    return replace(nothing, begin=offset, lost=lost)
+def beginning(topic: str, partition: int, offset: int, lost: int, anew: bool) -> Messages:
+    """No message: a note that reading begins at `offset`, see `Records` for the rest."""
+    return replace(from_lists(topic, partition, [], [], 0), begin=offset, lost=lost, anew=anew)
 
 
 class Fields(NamedTuple):

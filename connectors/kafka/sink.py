@@ -41,7 +41,7 @@ class KafkaSink:
             lambda: open_producer(connection, self._options, contact.patience(), contact), _PAUSE
         )
         self._in_transaction = False
-        self._written: Mapping[str, int] = {}
+        self._written: dict[str, int] = {}
 
     @property
     def commits(self) -> bool:
@@ -93,11 +93,11 @@ class KafkaSink:
             return
         self._producer.flush()
 
-    def written(self) -> Mapping[str, int]:
+    def written(self) -> dict[str, int]:
         """The offsets in the last transaction: the lines of the records before them are committed."""
         group = self._options.group
         if group is None:
-            return {}
+            return self._written
         offsets = self._contact.retry(lambda: self._producer.group_offsets(group), _PAUSE)
         self._written = {f"{topic}/{partition}": offset for (topic, partition), offset in offsets.items()}
         return self._written

@@ -249,6 +249,8 @@ class Run:
             return None
         if portion.count and self._saver.unsaved.has_new_parts:
             self._saver.save(wait=True)
+        if portion.records.anew:
+            self._writer.run(self._sinks.begin_anew, portion.records.key)
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
             self._writer.run(self._sinks.write_dead, portion.dead, portion.records)

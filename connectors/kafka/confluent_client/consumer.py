@@ -23,7 +23,9 @@ from connectors.kafka.confluent_client.librdkafka import (
 from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, UnreachableError
 from connectors.kafka.messages import Fields, Messages, from_records
+from streamlin.errors import ConnectorError
 
+_OLDER = "the brokers at {} know less than before, as if restored from an older copy; start the run again"
 _URL_SAFE = str.maketrans("+/", "-_")
 """From librdkafka's spelling of a topic's id to Kafka's."""
 
@@ -63,10 +65,26 @@ class ConfluentConsumer(Client):
 
     def extents(self, parts: Sequence[Part]) -> dict[Part, Extent]:
         with self.translated():
-            return {
-                part: Extent(*self._consumer.get_watermark_offsets(TopicPartition(*part), timeout=SECONDS))
-                for part in parts
-            }
+            try:
+                return {part: self._extent(part) for part in parts}
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError._UNKNOWN_PARTITION:
+                    raise
+            try:
+                self._consumer.list_topics(timeout=SECONDS)  # a broker that had just started may not have known it
+                return {part: self._extent(part) for part in parts}
+            except KafkaException as error:
+                # librdkafka ignores what brokers say of an earlier epoch than it has heard of, for good.
+                if error.args[0].code() == KafkaError._UNKNOWN_PARTITION and all(map(self._is_known, parts)):
+                    raise ConnectorError(_OLDER.format(self._connection.name)) from None
+                raise
+
+    def _extent(self, part: Part) -> Extent:
+        return Extent(*self._consumer.get_watermark_offsets(TopicPartition(*part), timeout=SECONDS))
+
+    def _is_known(self, part: Part) -> bool:
+        """Whether the brokers say now that there is such a partition."""
+        return part[1] in self.partitions(part[0])
 
     def offsets_at(self, parts: Sequence[Part], time_ms: int) -> dict[Part, int]:
         with self.translated():
