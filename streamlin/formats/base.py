@@ -12,6 +12,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, DeadLetter, Event, Framing, Records
 from streamlin.formats.envelope import Envelope
 from streamlin.formats.framing import Lines
+from streamlin.formats.schema_frames import frames
 from streamlin.formats.utf8 import Indices, spans, texts_of, utf8
 from streamlin.formats.values import checked_weights, names
 
@@ -58,6 +59,9 @@ class Format(ABC):
         """One event or one dead letter for each record that is not a tombstone, in order."""
         dead = [DeadLetter(i, error) for i, error in records.errors.items()]
         kept = np.delete(np.arange(len(records)), [*records.errors, *records.tombstones])
+        if framed := frames(records, kept):
+            dead += [DeadLetter(i, error) for i, error in framed.items()]
+            kept = np.setdiff1d(kept, list(framed), assume_unique=True)
         try:
             batch = self._complete(records, kept)
         except RecordError:
