@@ -12,6 +12,7 @@ from connectors.kafka.client import Consumer, Part
 from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
 from connectors.kafka.messages import Messages, beginning
+from connectors.kafka.open_transactions import OpenTransactions
 from connectors.kafka.opening import open_consumer
 from connectors.kafka.options import source_options
 from connectors.kafka.poll_limit import PollLimit
@@ -55,6 +56,7 @@ class KafkaSource:
         self._contact = connection.contact()
         self._consumer: Consumer | None = None
         self._start = StartOffsets(self._address.topics, self._options, context, connection.connect_timeout)
+        self._open = OpenTransactions(context.notice)
         self._poll_limit = PollLimit(self._options.max_poll_interval_ms / 1000)
         self._waiting: deque[Messages] = deque()
         self._started = self._is_uncertain = False
@@ -93,6 +95,8 @@ class KafkaSource:
         taken = self._taken(limit)
         if not taken and self._finished():
             if self._consumer is not None:
+                with suppress(UnreachableError):  # then the lag is what was known last
+                    self._highs |= self._readable_ends(self._consumer, sorted(self._owned))
                 self._measure(self._consumer)
             return None
         self._poll_limit.handed_over(sum(map(len, taken)))
@@ -205,10 +209,12 @@ class KafkaSource:
         if not new:
             return
         begins = self._start.begins(consumer, new)
-        ends = {part: extent.high for part, extent in consumer.extents(new).items()}
+        log_ends = consumer.log_ends(new) if self._options.stop else {}
+        ends = self._readable_ends(consumer, new)
         self._highs |= ends
         if self._options.stop and not self._started:
             self._ends = ends
+            self._open.ends(ends, log_ends)
         self._begin(consumer, begins)
         self._owned |= set(new)
         self._next_partitions = time.monotonic() + _NEW_PARTITIONS_EVERY
@@ -218,7 +224,10 @@ class KafkaSource:
         others = consumer.positions(sorted(self._owned)) if self._owned else {}
         consumer.assign(dict(others) | self._began(begins))
         anew = [part for part in self._ends if part in begins and begins[part].anew]
-        self._ends |= {part: extent.high for part, extent in consumer.extents(anew).items()} if anew else {}
+        self._ends |= self._readable_ends(consumer, anew) if anew else {}
+
+    def _readable_ends(self, consumer: Consumer, parts: Sequence[Part]) -> dict[Part, int]:
+        return {part: extent.high for part, extent in consumer.extents(parts).items()}
 
     def _began(self, begins: Mapping[Part, Begin]) -> dict[Part, int]:
         """The offsets to read from. Pieces without messages report what is lost, and what the checkpoint has not."""
@@ -302,12 +311,14 @@ class KafkaSource:
         if now - self._heard >= _QUIET:
             self._heard = now
             asked = sorted(self._owned) or self._all(consumer)[:1]  # a member without partitions asks too
-            self._highs |= {part: extent.high for part, extent in consumer.extents(asked).items()}
+            ends = self._readable_ends(consumer, asked)
+            self._highs |= ends
+            self._open.asked(ends, consumer.positions(asked), consumer.highs())
             slow = time.monotonic() - now > _SLOW
             self._is_uncertain |= self._contact.answered() or slow
             self._check_ids(consumer)
         else:
-            self._highs |= consumer.highs()
+            self._highs |= self._open.readable(consumer.positions(sorted(self._owned)), consumer.highs())
         self._measure(consumer)
         if not self._options.is_shared and not self._options.stop and now >= self._next_partitions:
             self._next_partitions = now + _NEW_PARTITIONS_EVERY

@@ -63,7 +63,7 @@ def _send(portion: Portion, encode: Format | None, sink: object) -> int:
     else:
         own = dict(zip(batch.kept.tolist(), batch.keys(), strict=True))
         numbers = [i for i in range(portion.begin, portion.count) if i not in records.tombstones]
-        lines, keys = [records[i] for i in numbers], [own.get(i) or records.name(i) for i in numbers]
+        lines, keys = [_one_line(records[i]) for i in numbers], [own.get(i) or records.name(i) for i in numbers]
     if not lines:
         return 0
     bounds = np.zeros(len(lines) + 1, np.int64)
@@ -74,3 +74,8 @@ def _send(portion: Portion, encode: Format | None, sink: object) -> int:
     else:
         sink.write(text)  # type: ignore[attr-defined]
     return len(lines)
+
+
+def _one_line(record: bytes) -> bytes:
+    """A JSON record without line feeds, which are white space in it; messages may have some."""
+    return record.strip().replace(b"\n", b" ") if b"\n" in record else record

@@ -3,11 +3,20 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from threading import Thread
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from connectors.kafka.client import Extent, Part, Rebalance
 from connectors.kafka.confluent_client.librdkafka import (
@@ -36,9 +45,7 @@ class ConfluentConsumer(Client):
     def __init__(self, connection: Connection, properties: Mapping[str, Any], seconds: float) -> None:
         super().__init__(connection)
         self._consumer = create(Consumer, {**properties, "on_commit": self._on_commit}, self.note)
-        self.common = common(connection)
         self._ends: dict[Part, int] = {}
-        self._admin: AdminClient | None = None
         self._rebalance: Rebalance | None = None
         self._unplaced: set[Part] = set()
         self._unanswered = 0
@@ -57,11 +64,21 @@ class ConfluentConsumer(Client):
         return [] if found is None or found.error is not None else sorted(found.partitions)
 
     def topic_id(self, topic: str) -> str | None:
-        if self._admin is None:
-            self._admin = create(AdminClient, self.common, self.note)
         with self.translated():
             described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=SECONDS)[topic].result()
         return str(described.topic_id).translate(_URL_SAFE)
+
+    @cached_property
+    def _admin(self) -> AdminClient:
+        admin: AdminClient = create(AdminClient, common(self._connection), self.note)
+        return admin
+
+    def log_ends(self, parts: Sequence[Part]) -> dict[Part, int]:
+        latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        how: dict[str, Any] = {"isolation_level": IsolationLevel.READ_UNCOMMITTED, "request_timeout": SECONDS}
+        with self.translated():
+            asked = self._admin.list_offsets({TopicPartition(*part): latest for part in parts}, **how)
+            return {(part.topic, part.partition): future.result().offset for part, future in asked.items()}
 
     def extents(self, parts: Sequence[Part]) -> dict[Part, Extent]:
         with self.translated():
