@@ -105,7 +105,7 @@ def from_lists(
     """Messages of given values. None is a tombstone; a value of more than `longest` bytes is cut, and an error."""
     lines = single_records([value or b"" for value in values])
     tombstones = [i for i, value in enumerate(values) if value is None] if None in values else []
-    errors = _errors(lines.ends - lines.starts, tombstones, longest)
+    errors = _errors(lines, tombstones, longest)
     if errors:
         lines = single_records([(value or b"")[: CUT if i in errors else None] for i, value in enumerate(values)])
     numbers = np.array(offsets, np.int64)
@@ -124,15 +124,13 @@ def from_lists(
     )
 
 
-def _errors(lengths: NDArray[np.int64], tombstones: Sequence[int], longest: int) -> dict[int, str]:
-    """Errors by message, for lengths of 0 or over `longest` bytes; tombstones have none."""
-    wrong = set(np.flatnonzero((lengths == 0) | (lengths > longest)).tolist()) - set(tombstones)
-    return {
-        i: f"record of {lengths[i]} bytes is over max_record_bytes = {longest}"
-        if lengths[i]
-        else "the message is empty"
-        for i in sorted(wrong)
-    }
+def _errors(lines: Records, tombstones: Sequence[int], longest: int) -> dict[int, str]:
+    """Errors by message: one of more than `longest` bytes, and one of nothing but a line end; tombstones have none."""
+    lengths = lines.ends - lines.starts
+    errors = {i: "the message is empty" for i in np.flatnonzero(lengths <= 2).tolist() if not lines[i].strip(b"\r\n")}
+    for i in np.flatnonzero(lengths > longest).tolist():
+        errors[i] = f"record of {lengths[i]} bytes is over max_record_bytes = {longest}"
+    return {i: errors[i] for i in sorted(errors.keys() - set(tombstones))}
 
 
 def beginning(topic: str, partition: int, offset: int, lost: int, anew: bool) -> Messages:

@@ -1,6 +1,7 @@
 """Where reading begins in partitions that are new, and in topics that hold other records than before."""
 
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +14,20 @@ from connectors.kafka.source import KafkaSource
 from deploy.kafka.broker import Broker
 from streamlin.errors import ConnectorError
 from streamlin.events import Position
-from tests.integration.kafka.broker import PATIENCE, add_partitions, committed, create_topic, produce
+from tests.integration.kafka.broker import (
+    PATIENCE,
+    add_partitions,
+    committed,
+    create_topic,
+    delete_topic,
+    produce,
+    read_all,
+)
 from tests.integration.kafka.clients import CLIENTS
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.polling import awaited, opened, polled, positions, values
-from tests.integration.processes import until
+from tests.integration.kafka.runs import QUICK, ran, url
+from tests.integration.processes import finish, start, until
 
 REFRESHED = {
     "kafka-python": {"client_metadata_max_age_ms": "200"},
@@ -113,6 +123,36 @@ def test_members_that_start_together_read_nothing_old(broker: Broker, topic: Top
         for thread in threads:
             thread.join()
     assert found == [b"5"] * 4
+
+
+def test_predictions_of_a_topic_made_anew_are_sent(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """With a transactional sink, too, which leaves out what it has sent of these offsets before its start."""
+    name, to = topic(), topic()
+    sink = url(broker.address, to, client, transactional=name, group=name)
+    arguments = ("--checkpoint", tmp_path / "state", "--predictions", sink)
+    produce(broker.address, name, [(None, event(i)) for i in range(3)])
+    ran(tmp_path, url(broker.address, name, client, group=name, stop="end"), *arguments)
+    source = url(broker.address, name, client, group=name, on_gap="continue")
+    running = start("run", source, *QUICK, *arguments, "--set", "checkpoint.every_seconds=0.1")
+    try:
+        produce(broker.address, name, [(None, event(3))])
+        until(lambda: predicted(broker, to) == ["0", "1", "2", "3"], running)
+        delete_topic(broker.address, name)
+        create_topic(broker.address, name)
+        produce(broker.address, name, [(None, event(i)) for i in range(4, 7)])
+        until(lambda: predicted(broker, to) == [str(i) for i in range(7)], running)
+    finally:
+        running.send_signal(signal.SIGTERM)
+    assert finish(running).code == 0
+
+
+def event(number: int) -> bytes:
+    return b'{"id": "%d", "text": "a text", "label": "x"}' % number
+
+
+def predicted(broker: Broker, topic: str) -> list[str]:
+    """Ids."""
+    return [(found.key or b"").decode() for found in read_all(broker.address, topic)]
 
 
 # A topic that was restored from an older copy. The first six of ten messages are in the copy.
