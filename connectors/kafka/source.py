@@ -65,7 +65,7 @@ class KafkaSource:
         self._begun: dict[Part, int] = {}
         self._places: dict[Part, Position] = {}
         self._to_compare: dict[Part, Sequence[int] | None] = {}
-        self._known: Mapping[str, Position] = {}
+        self._known: Mapping[str, Position] | None = None
         self._metadata = ""
         self._ends: dict[Part, int] = {}
         self._highs: dict[Part, int] = {}
@@ -114,7 +114,7 @@ class KafkaSource:
 
         Where nothing was read yet, it is where reading began: with `start=latest` later members begin there, too.
         """
-        if self._options.group is None:
+        if self._options.group is None or self._known is None:
             return {}
         known = {part: self._known.get(name(part), {"offset": self._begun[part]}) for part in self._owned}
         return {part: position for part, position in known.items() if position["offset"] >= self._begun[part]}
@@ -282,6 +282,7 @@ class KafkaSource:
             return piece
         if piece.last(0) == list(last):
             return piece.between(1, len(piece))
+        self._is_uncertain = True  # of what comes behind it, too, if no broker answers now
         low, high = consumer.extents([part])[part]
         found = f"{name(part)} has changed: offset {last[0]:,} has another record than the one that was read; "
         found += f"it ends at offset {high:,}, reading was to continue at {offset:,}"

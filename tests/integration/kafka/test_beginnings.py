@@ -75,6 +75,7 @@ def test_what_the_group_knows_of_a_topic_is_no_first_start(
     produce(broker.address, name, numbered(0, 5))
     with closing(opened(broker.address, name, **options)) as source:
         begun(source)
+        source.commit({}, 1)
     assert committed(broker.address, group, name) == {0: 5}
     add_partitions(broker.address, name, 2)
     produce(broker.address, name, [*numbered(5, 7, 1), *numbered(7, 8)])
@@ -250,6 +251,22 @@ def test_a_topic_restored_from_a_copy_while_stopped(restored: Restored, client: 
     assert sum(records.lost for records in found) == (4 if kind == "short" else 0)
     assert found[0].anew
     assert values(polled(opened(restored.broker.address, name, positions(found), client=client, stop="end"))) == []
+
+
+@pytest.mark.parametrize(("kind", "said"), [("short", SHORT), ("grown", GROWN)])
+def test_a_topic_restored_from_a_copy_in_a_group(restored: Restored, client: str, kind: str, said: str) -> None:
+    """As without one; the group has committed nothing."""
+    name = f"{kind}-{client}"
+    address, known = restored.broker.address, restored.known[name]
+    options = {"client": client, "group": f"of-{name}", "assignment": "group"}
+    with closing(opened(address, name, known, **options)) as source, pytest.raises(ConnectorError) as raised:
+        awaited(source, 1)
+    assert str(raised.value) == f"{name}{said}; on_gap=continue reads it from its beginning, offset 0"
+    expected = [b"%d" % i for i in [*range(6), *(range(100, 106) if kind == "grown" else ())]]
+    with closing(opened(address, name, known, **options, on_gap="continue")) as source:
+        found = awaited(source, len(expected))
+    assert values(found) == expected
+    assert sum(records.lost for records in found) == (4 if kind == "short" else 0)
 
 
 @pytest.mark.parametrize(("kind", "said"), [("short", SHORT), ("grown", GROWN)])
