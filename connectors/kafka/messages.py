@@ -133,7 +133,7 @@ def _errors(lines: Records, tombstones: Sequence[int], longest: int) -> dict[int
     return {i: errors[i] for i in sorted(errors.keys() - set(tombstones))}
 
 
-def beginning(topic: str, partition: int, offset: int, lost: int, anew: bool) -> Messages:
+def beginning(topic: str, partition: int, offset: int, lost: int, anew: bool = False) -> Messages:
     """No message: a note that reading begins at `offset`, see `Records` for the rest."""
     return replace(from_lists(topic, partition, [], [], 0), begin=offset, lost=lost, anew=anew)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from connectors.kafka.client import Part
+from streamlin.events import Position
 
 
 class OpenTransactions:
@@ -13,7 +14,7 @@ class OpenTransactions:
 
     def __init__(self, notice: Callable[[str], None]) -> None:
         self._notice = notice
-        self._stable: dict[Part, int] = {}
+        self._held: dict[Part, int] = {}
         self._said: dict[Part, int] = {}
 
     def ends(self, stable: Mapping[Part, int], log_ends: Mapping[Part, int]) -> None:
@@ -23,20 +24,17 @@ class OpenTransactions:
                 held = f"offsets {end:,} to {log_end:,} are behind an open transaction"
                 self._notice(f"{topic}/{partition}: {held}; stop=end ends before them")
 
-    def asked(self, stable: Mapping[Part, int], positions: Mapping[Part, int], log_ends: Mapping[Part, int]) -> None:
+    def asked(self, stable: Mapping[Part, int], log_ends: Mapping[Part, int]) -> None:
         """Nothing has come for some time, and partitions end at `stable`; says so if that lasts."""
-        for part, end in stable.items():
-            lasts = self._stable.get(part) == end == positions.get(part) and log_ends.get(part, end) > end
-            if lasts and self._said.get(part) != end:
+        held = {part: end for part, end in stable.items() if log_ends.get(part, end) > end}
+        for part, end in held.items():
+            if self._held.get(part) == end != self._said.get(part):
                 self._said[part] = end
-                held = f"what follows offset {end:,} is behind a transaction that stays open"
-                self._notice(f"{part[0]}/{part[1]}: {held}; it is read once that has ended")
-        self._stable |= stable
+                line = f"what follows offset {end:,} is behind a transaction that stays open"
+                self._notice(f"{part[0]}/{part[1]}: {line}; it is read once that has ended")
+        self._held = held
 
-    def readable(self, positions: Mapping[Part, int], log_ends: Mapping[Part, int]) -> dict[Part, int]:
-        """Up to where partitions can be read, as far as known."""
-        return {
-            part: end
-            for part, end in log_ends.items()
-            if part not in positions or positions[part] != self._stable.get(part)
-        }
+    def readable(self, places: Mapping[Part, Position], log_ends: Mapping[Part, int]) -> dict[Part, int]:
+        """Up to where partitions can be read, as far as known. places : where reading is."""
+        held = {part: end for part, end in self._held.items() if part in places and places[part]["offset"] <= end}
+        return dict(log_ends) | held

@@ -314,12 +314,12 @@ class KafkaSource:
             asked = sorted(self._owned) or self._all(consumer)[:1]  # a member without partitions asks too
             ends = self._readable_ends(consumer, asked)
             self._highs |= ends
-            self._open.asked(ends, consumer.positions(asked), consumer.highs())
+            self._open.asked(ends, consumer.highs())
             slow = time.monotonic() - now > _SLOW
             self._is_uncertain |= self._contact.answered() or slow
             self._check_ids(consumer)
         else:
-            self._highs |= self._open.readable(consumer.positions(sorted(self._owned)), consumer.highs())
+            self._highs |= self._open.readable(self._places, consumer.highs())
         self._measure(consumer)
         if not self._options.is_shared and not self._options.stop and now >= self._next_partitions:
             self._next_partitions = now + _NEW_PARTITIONS_EVERY

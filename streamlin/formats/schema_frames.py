@@ -5,7 +5,7 @@ import numpy as np
 from streamlin.events import Records
 from streamlin.formats.utf8 import Indices
 
-_LENGTH = 5
+_MAGIC, _LENGTH = b"\0", 5
 _MOST = 1 << 20
 """Ids are given one after the other; those from here on are rather two NULs before a text."""
 _BLANKS = b"\0 \t\r\n"
@@ -13,6 +13,8 @@ _BLANKS = b"\0 \t\r\n"
 
 def frames(records: Records, kept: Indices) -> dict[int, str]:
     """Errors by number, of the kept records that begin like a frame."""
+    if _MAGIC not in records.data:
+        return {}
     buffer = np.frombuffer(records.data, np.uint8)
     long_enough = kept[records.ends[kept] - records.starts[kept] > _LENGTH]
     found = long_enough[buffer[records.starts[long_enough]] == 0].tolist()

@@ -31,9 +31,10 @@ def _before_line_ends(data: bytes, starts: Indices, ends: Indices) -> Indices:
     buffer = np.frombuffer(data, np.uint8)
     if not buffer.size:
         return ends
-    fed = (starts < ends) & (buffer[ends - 1] == _LF)
+    fed = buffer[ends - 1] == _LF
     if not fed.any():
         return ends
+    fed &= starts < ends
     ends = ends - fed
     ends -= fed & (starts < ends) & (buffer[ends - 1] == _CR)
     return ends

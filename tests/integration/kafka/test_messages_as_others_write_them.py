@@ -8,7 +8,7 @@ from deploy.kafka.broker import Broker
 from tests.integration.kafka.broker import produce, read_all
 from tests.integration.kafka.conftest import Topics
 from tests.integration.kafka.runs import ran, url
-from tests.integration.processes import streamlin
+from tests.integration.processes import refused_by_process, streamlin
 
 LINES = {
     "json": b'{"text": "win now", "label": "%b"}',
@@ -52,3 +52,19 @@ def test_messages_of_several_lines_are_produced_as_one(broker: Broker, topic: To
     streamlin("produce", f"{source}&stop=end", sink)
     found = [(one.key, one.value) for one in read_all(broker.address, to)]
     assert found == [(b"1", b'{"id": "1",  "text": "a"}'), (b"2", b'{"id": "2", "text": "b"}')]
+
+
+def test_produce_names_the_message_that_is_too_large(
+    broker: Broker, topic: Topics, tmp_path: Path, client: str
+) -> None:
+    """Exit 3, in one line, also where the brokers refuse it."""
+    source, name = tmp_path / "a.jsonl", topic(config={"max.message.bytes": "20000"})
+    source.write_text('{"text": "%s"}\n' % ("x" * 30_000))
+    said = refused_by_process("produce", source, url(broker.address, name, client), code=3)
+    size = f"its value of 30,012 bytes for topic '{name}', partition 0 is, with key and headers, over "
+    assert said.startswith(
+        f"the brokers at {broker.address} have not taken a message: {size}the topic's max.message.bytes"
+    )
+    option = {"kafka-python": "client.max_request_size", "confluent": "client.message.max.bytes"}[client]
+    said = refused_by_process("produce", source, url(broker.address, name, client, **{option: 25_000}), code=3)
+    assert said.endswith(f", over {option}=25000, an option of the sink")
