@@ -46,5 +46,5 @@ class TimeUnits:
             unit = next((unit for unit in _NAMES if first / PER_SECOND[unit] <= _LATEST), "ns")
             self._notice(
                 f"times look like {_NAMES[unit]}: the first is {first:.0f}, in seconds the year "
-                f"{1970 + first / _YEAR:,.0f}; if so, add the option {OPTION}={unit} to the source"
+                f"{1970 + first / _YEAR:,.0f}; if so, add {OPTION}={unit} to the source's URL"
             )

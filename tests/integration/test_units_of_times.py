@@ -31,7 +31,7 @@ def test_units_other_than_seconds_are_named(tmp_path: Path, name: str, unit: str
     told = command_line("run", stream, *arguments).err
     said = f"times look like {NAMES.get(unit)}: the first is {TIMES[unit]}, in seconds the year"
     assert told.count(said) == told.count("times look") == (unit != "s")
-    assert told.count(f"add the option time_unit={unit}") == (unit != "s")
+    assert told.count(f"add time_unit={unit} to the source's URL") == (unit != "s")
     done = command_line("run", f"{stream}?time_unit={unit}", *arguments)
     assert "times look" not in done.err
     assert "3 events" in done.out
