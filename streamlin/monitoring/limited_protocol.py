@@ -113,7 +113,8 @@ class _Limited(asyncio.Protocol):
 
     def give_up(self) -> None:
         """The server stops: refuse a request whose body has not arrived."""
-        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_started:
+        cycle = self.cycle
+        if cycle is not None and cycle.more_body and not cycle.response_started and not self.transport.is_closing():
             self.refuse(503, "the server stops, and the body of the request has not arrived")
             self.transport.close()
 

@@ -25,6 +25,7 @@ class UvicornServer(uvicorn.Server):
         super().__init__(config)
         self._listener, self._connections = listener, connections
         self._accepting: asyncio.Task[None]
+        self._is_connecting = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept connections."""
@@ -34,6 +35,8 @@ class UvicornServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End once running requests are answered, or too late."""
+        while self._is_connecting:  # a connection that is cancelled meanwhile would never be told that it is closed
+            await asyncio.sleep(0.001)
         self._accepting.cancel()
         with suppress(asyncio.CancelledError):
             await self._accepting
@@ -50,7 +53,11 @@ class UvicornServer(uvicorn.Server):
             except OSError:
                 await asyncio.sleep(_PAUSE)
                 continue
-            await self._connect(loop, connection)
+            self._is_connecting = True
+            try:
+                await self._connect(loop, connection)
+            finally:
+                self._is_connecting = False
 
     async def _connect(self, loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
         bound = self._connections.make_room(connection.fileno())
