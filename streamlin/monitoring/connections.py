@@ -55,12 +55,13 @@ class Connections:
         if not self._told:
             self._told = True
             self._notice(f"{bound}; for a new connection the one that has waited longest is closed")
-        oldest = next(iter(self._waiting), None)
-        if oldest is None:
-            return bound
-        self.left(oldest)
-        oldest.abort()
-        return None
+        oldest = next((one for one in self._waiting if one not in self._crowded), None)
+        if oldest is not None:
+            self._end(oldest)
+            return None
+        if len(self._crowded) >= _MOST_CROWDED and self._waiting:
+            self._end(next(iter(self._waiting)))
+        return bound
 
     def can_keep(self, descriptor: int, bound: str | None) -> bool:
         """Whether a new connection can be kept, beyond the bound to ask for the health."""
@@ -87,6 +88,10 @@ class Connections:
         self._open.discard(connection)
         self._crowded.discard(connection)
         self._waiting.pop(connection, None)
+
+    def _end(self, connection: Connection) -> None:
+        self.left(connection)
+        connection.abort()
 
     def _bound(self, descriptor: int) -> str | None:
         """The bound that is met, for people."""

@@ -58,6 +58,19 @@ def test_where_all_are_busy_a_few_may_ask_for_the_health() -> None:
         assert kept == 8
 
 
+def test_those_that_asked_for_the_health_make_room_for_each_other() -> None:
+    """However many come, no more are kept beyond the bound."""
+    with servers(1, ServeConfig(max_connections=3)) as (connections,):
+        busy, crowd = filled(connections, 3, busy=True), list[Recorded]()
+        for _ in range(100):
+            assert connections.can_keep(10, connections.make_room(10))
+            crowd.append(Recorded())
+            connections.entered(crowd[-1], True)
+            connections.waits(crowd[-1])
+        assert [one.is_aborted for one in crowd] == [True] * 92 + [False] * 8
+        assert not any(one.is_aborted for one in busy)
+
+
 def test_the_servers_of_a_process_share_its_files() -> None:
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     limits = ServeConfig(max_connections=1 << 30, reserved_files=16)
