@@ -7,10 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from streamlin.terminal.printing import print_notice
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_ONE_SIGNAL = 0.2
+_ONE_SIGNAL = 0.02
 """Seconds in which signals are one: `timeout` and shells send one to a process and to its group."""
 _DONE = 0
+_INTERRUPTED = 130
+"""The exit code, as of `streamlin.cli`."""
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -49,11 +53,12 @@ def _call_stop(stop: Callable[[], None], reading: int) -> None:
             first = time.monotonic()
             stop()
         elif time.monotonic() - first > _ONE_SIGNAL:
-            _end(number)
+            _end()
 
 
-def _end(number: int) -> None:
-    """End the process with the shell's exit code; a checkpoint and its outputs bear that at any moment."""
+def _end() -> None:
+    """End the process; a checkpoint and its outputs bear that at any moment."""
     if os.isatty(2):
         os.write(2, _SHOW_CURSOR)  # which the live table has hidden
-    os._exit(128 + number)
+    print_notice("interrupted", "error")
+    os._exit(_INTERRUPTED)
