@@ -37,6 +37,8 @@ class Admission:
 
     def __init__(self, model: Model, config: RunConfig) -> None:
         self._model, self._label_field = model, config.fields.label
+        self._unlimited = -1
+        """The largest number of labels for which `fits_any_text` was true; it is asked for every batch."""
         self.max_labels = config.pipeline.max_labels
         self.max_bytes = config.pipeline.max_table_bytes or usable_memory() // _SHARE
 
@@ -46,7 +48,7 @@ class Admission:
         new = self._new(batch)
         if new and n_labels + len(new) > self.max_labels:
             return False
-        if self.table_bytes({}, n_labels + len(new)) <= self.max_bytes:
+        if self.fits_any_text(n_labels + len(new)):
             return True
         waiting: list[WaitingText] = []
         if model.delayed_labels is not None:
@@ -79,6 +81,12 @@ class Admission:
         }
         if self.table_bytes(rows, n_labels) > self.max_bytes:
             raise ConfigError(self.too_large(rows, n_labels, f"at {event.records.name(int(event.kept[0]))} "))
+
+    def fits_any_text(self, n_labels: int) -> bool:
+        """Whether the tables would fit with so many labels even if every bucket had its row."""
+        if n_labels > self._unlimited and self.table_bytes({}, n_labels) <= self.max_bytes:
+            self._unlimited = n_labels
+        return n_labels <= self._unlimited
 
     def table_bytes(self, rows: Mapping[str, int], n_labels: int) -> int:
         """The size of all learners' tables for so many rows, by view, and labels; all buckets of a view not named."""

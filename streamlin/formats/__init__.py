@@ -36,7 +36,7 @@ _ENTRIES = {
     "tsv": _Entry("csv", "TsvFormat", _CSV_OPTIONS),
     "vw": _Entry("vw", "VwFormat"),
     "fasttext": _Entry("fasttext", "FasttextFormat"),
-    "regex": _Entry("regex", "RegexFormat", _LINES_OPTIONS | {"pattern", "preset", "time_format"}),
+    "regex": _Entry("regex", "RegexFormat", _LINES_OPTIONS | {"match_seconds", "pattern", "preset", "time_format"}),
     "text": _Entry("text", "TextFormat", _LINES_OPTIONS),
 }
 

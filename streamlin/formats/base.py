@@ -1,7 +1,7 @@
 """The base of all formats: `decode` turns records into a batch and dead letters, `encode` an event into a record."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -25,6 +25,10 @@ Row = tuple[str, str | None, str | None, float]
 """Text, label, id and weight of a line."""
 
 
+class Interrupted(Exception):  # noqa: N818  # says what happened
+    """Decoding has ended before its end, because the run should; nothing of the records was used."""
+
+
 class Format(ABC):
     """Turns bytes into events and back.
 
@@ -38,6 +42,7 @@ class Format(ABC):
     lengths : of labels, ids and further fields; an event with longer ones is a dead letter.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
     per_second : how many of the unit of times that are numbers make a second.
+    is_stopped : whether the run should end; formats that may need long for a record ask, and raise `Interrupted`.
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
     no_label_hint : completes "no event has a label", for the summary.
     tag_hint : the same where every event has an id, which may be a label at the wrong place; said while a run goes on.
@@ -52,6 +57,7 @@ class Format(ABC):
     lengths = Lengths()
     delayed_labels = False
     per_second: float = 1.0
+    is_stopped: Callable[[], bool] = staticmethod(lambda: False)
     errors_without_text: frozenset[str] = frozenset({"the text is missing", _NEITHER})
 
     no_label_hint: ClassVar[str] = "set fields.label to its field"

@@ -52,7 +52,7 @@ class Promises:
         Refused : they can't be learned; or not surely, as long as others wait.
         """
         characters, new = sum(len(event.text) for event in events), self._new_labels(events)
-        if self._admission.table_bytes({}, len(self._labels) + len(new)) > self._admission.max_bytes:
+        if not self._admission.fits_any_text(len(self._labels) + len(new)):
             rows = await asyncio.to_thread(self._rows_of, lines)
             new = self._new_labels(events)  # others may have been accepted meanwhile
             self._check_tables(rows, len(self._labels) + len(new))
@@ -66,10 +66,12 @@ class Promises:
         names, limit = self._state.model.labels.names, self._admission.max_labels
         self._labels.update(names[self._looked :])
         self._looked = len(names)
-        new = {event.label for event in events if event.label is not None and event.weight > 0} - self._labels
+        given = dict.fromkeys(event.label for event in events if event.label is not None and event.weight > 0)
+        new = [label for label in given if label not in self._labels]
         if new and len(self._labels) + len(new) > limit:
-            raise Refused(409, f"label {min(new)!r:.60} exceeds pipeline.max_labels = {limit:,} different labels")
-        return new
+            label = new[max(0, limit - len(self._labels))]
+            raise Refused(409, f"label {label!r:.60} exceeds pipeline.max_labels = {limit:,} different labels")
+        return set(new)
 
     def _check_tables(self, own: Mapping[str, int], n_labels: int) -> None:
         """Raise Refused unless the tables have room for new rows, by view, and for those of events that wait."""

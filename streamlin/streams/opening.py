@@ -52,6 +52,7 @@ def open_source(
     decoder = open_format(name, format_options, config.fields, further_fields(config))
     decoder.read_times_in(per_second)
     decoder.lengths = Lengths.of(config.pipeline)
+    decoder.is_stopped = stop.is_set
     if delayed_labels:
         decoder.take_delayed_labels()
     if isinstance(decoder.framing, JoinedLines):

@@ -14,7 +14,7 @@ from streamlin.config import PipelineConfig
 from streamlin.errors import ConnectorError
 from streamlin.evaluation.dead_letter_kinds import kind_of
 from streamlin.events import Batch, DeadLetter, Position, Records, Source
-from streamlin.formats.base import Format
+from streamlin.formats.base import Format, Interrupted
 from streamlin.streams.replay_pace import Pace
 from streamlin.streams.stage_times import StageTimes
 
@@ -124,7 +124,10 @@ class Reader:
 
     def _portions(self, records: Records) -> Iterator[Portion]:
         begin = perf_counter()
-        batch, dead = self.decoder.decode(records)
+        try:
+            batch, dead = self.decoder.decode(records)
+        except Interrupted:  # only when the run is to end: it resumes before these records
+            return
         self._stages.add("decode", begin)
         self._has_events = self._has_events or len(batch) > 0
         count = self._count_before_too_many_dead(len(records), dead)

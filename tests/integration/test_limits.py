@@ -1,12 +1,14 @@
 """Limits of labels and tables: where a run ends does not depend on how the stream is cut into batches."""
 
 import json
+import resource
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import command_line, refused
-from tests.integration.processes import finish, start, until
+from tests.integration.processes import MODULE, finish, start, until
 from tests.integration.streams import json_lines, write_lines
 
 ONE_LEARNER = ("--learner", "perceptron")
@@ -84,3 +86,18 @@ def test_tables_beyond_their_limit_end_a_run(tmp_path: Path, size: int, threads:
     assert len(json_lines(out)) == 25
     command_line(*arguments)
     assert len(json_lines(out)) == 41
+
+
+def test_exhausted_memory_is_one_line(tmp_path: Path) -> None:
+    """An index of 2^31 buckets in an address space of 4 GB."""
+    limit = 4 << 30
+    done = subprocess.run(
+        [*MODULE, "run", write_lines(tmp_path / "in.jsonl", [{"text": "a"}]), "--set", "features.bits=31"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("streamlin: out of memory; ")
+    assert done.stderr.count("\n") == 1

@@ -91,7 +91,7 @@ def test_too_many_labels_get_409(tmp_path: Path) -> None:
         assert service.post("/learn", [{"text": "x", "label": label} for label in "abb"]).status == 202
         answer = service.post("/learn", [{"text": "x", "label": label} for label in "cd"])
         assert answer.status == 409
-        assert answer.error == "label 'c' exceeds pipeline.max_labels = 3 different labels"
+        assert answer.error == "label 'd' exceeds pipeline.max_labels = 3 different labels"
         assert service.post("/learn", {"text": "x", "label": "c"}).status == 202
         assert service.post("/learn", {"text": "x", "label": "a"}).status == 202
         assert service.post("/learn", {"text": "x", "label": "d", "weight": 0}).status == 202  # teaches nothing
