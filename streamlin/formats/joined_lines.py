@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,14 @@ from numpy.typing import NDArray
 from streamlin.errors import ConfigError
 from streamlin.events import Framing
 from streamlin.formats.framing import Lines
+from streamlin.formats.matching import SECONDS
 
 _LINES = 1000
 _LONGEST = 10_000_000
 _MARKS = "\0\ufeff"
 _LF = 0x0A
+_LONG = 1000
+"""Characters; only for longer lines other threads go on while a pattern is matched, which takes some time itself."""
 _LINE_ENDS = re.compile(rb"(?:\r?\n)+\Z|\r\Z")
 
 Bounds = tuple[int, int]
@@ -28,7 +32,7 @@ class JoinedLines:
 
     Parameters
     ----------
-    pattern : matches the beginning of a record's first line.
+    pattern : of the package `regex`; matches the beginning of a record's first line.
     most : the number of lines that a record may have.
 
     Attributes
@@ -39,8 +43,8 @@ class JoinedLines:
 
     header = False
 
-    def __init__(self, pattern: re.Pattern[str], most: int = _LINES) -> None:
-        self._match, self._most = pattern.match, most
+    def __init__(self, pattern: Any, most: int = _LINES) -> None:
+        self._pattern, self._most = pattern, most
         self.longest = _LONGEST
         self._cut_at: int | None = None
         self.single: Framing = Lines()
@@ -95,7 +99,15 @@ class JoinedLines:
             self._cut_at = begin
 
     def _matches(self, line: bytes) -> bool:
-        return self._match(_trimmed(line).decode(errors="replace").lstrip(_MARKS)) is not None
+        """Whether a line is a first one. Raises ConfigError if that takes too long: it can't be told then."""
+        text = _trimmed(line).decode(errors="replace").lstrip(_MARKS)
+        try:
+            return self._pattern.match(text, timeout=SECONDS, concurrent=len(text) > _LONG) is not None
+        except TimeoutError:
+            raise ConfigError(
+                f"multiline={self._pattern.pattern} needs longer than {SECONDS:g} s for the line {text!r:.60}; "
+                "expected a pattern without nested repetitions"
+            ) from None
 
 
 def _trimmed(record: bytes) -> bytes:
@@ -127,9 +139,11 @@ def joined_lines(options: Mapping[str, str]) -> JoinedLines | None:
         if "multiline_lines" in options:
             raise ConfigError("multiline_lines is the limit of multiline=PATTERN, which is not given")
         return None
+    import regex  # only patterns of users need it
+
     try:
-        compiled = re.compile(pattern)
-    except re.error as error:
+        compiled = regex.compile(pattern)
+    except regex.error as error:
         raise ConfigError(f"multiline={pattern} does not compile: {error}") from None
     if compiled.match("") is not None:
         raise ConfigError(

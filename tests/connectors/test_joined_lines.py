@@ -4,6 +4,7 @@ import gzip
 import re
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ JOINED = [b"2024 one\n  at a\n  at b", b"2024 two\n\n  at c", b"2024 three"]
 
 
 def framing(pattern: str = r"\d", most: int = 1000, longest: int = LONG) -> JoinedLines:
-    joined = JoinedLines(re.compile(pattern), most)
+    joined = JoinedLines(regex.compile(pattern), most)
     joined.longest = longest
     return joined
 
@@ -122,3 +123,8 @@ def test_formats_read_joined_lines():
 def test_options_that_are_wrong(options, said):
     with pytest.raises(ConfigError, match=said):
         joined_lines(options)
+
+
+def test_a_pattern_that_backtracks_for_hours_is_an_error():
+    with pytest.raises(ConfigError, match="multiline=.* needs longer than 0.25 s for the line 'aaaa"):
+        framing(r"(a|a)*b")(b"a" * 40 + b"\n", True)
