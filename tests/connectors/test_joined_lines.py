@@ -126,5 +126,5 @@ def test_options_that_are_wrong(options, said):
 
 
 def test_a_pattern_that_backtracks_for_hours_is_an_error():
-    with pytest.raises(ConfigError, match="multiline=.* needs longer than 0.25 s for the line 'aaaa"):
-        framing(r"(a|a)*b")(b"a" * 40 + b"\n", True)
+    with pytest.raises(ConfigError, match=r"multiline=.* needs longer than 0\.25 s for the line .aaaa"):
+        framing(r"(a|a)*[bc]")(b"a" * 40 + b"\n", True)
