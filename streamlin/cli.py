@@ -21,8 +21,11 @@ from streamlin.commands.produce import produce
 from streamlin.commands.run import run
 from streamlin.commands.serve import serve
 from streamlin.errors import ConfigError
-from streamlin.terminal.printing import print_result
+from streamlin.terminal.printing import print_notice, print_result
 from streamlin.version import __version__
+
+_INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells count."""
 
 app = typer.Typer(
     help="Streaming text classification: test, then train, event by event.",
@@ -73,9 +76,11 @@ def command_line(arguments: Sequence[str]) -> int:
     try:
         code: int = app(list(arguments), standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
-        code = 130
+        code = _INTERRUPTED
     except Exception as error:
         code = exit_code(error)
+    if code == _INTERRUPTED:  # Typer may have caught the exception
+        print_notice("interrupted", "error")
     for file in (sys.stdout, sys.stderr):
         if file is not None:
             with suppress(OSError):

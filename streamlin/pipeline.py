@@ -12,6 +12,7 @@ from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError, RecordError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
+from streamlin.running.admission import new_admission
 from streamlin.running.inputs_and_outputs import outputs_of
 from streamlin.running.loop import Run
 from streamlin.running.results import Results
@@ -56,6 +57,7 @@ class Pipeline:
         self.config = _configured(config, tables)
         self._config_file = config if isinstance(config, str | PathLike) else None
         self._state = RunState(self.config)
+        self._admission = new_admission(self._state.model, self.config)
         self._rows = IterableSource((), self.config)
         self._run: Run | None = None
 
@@ -127,15 +129,14 @@ class Pipeline:
         Raises
         ------
         RecordError : one can't become an event; none was learned.
+        ConfigError : a limit of labels or tables was exceeded; the events before that one were learned.
         ValueError : the arguments have different lengths.
         GuestError : an external model failed, and its `on_error` is "stop"; some of the events may be learned.
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
         batch = self._batch(list(zip(xs, ys, strict=True)))
-        model = self._state.model
-        model.admit(batch)
-        model.step(batch, model.featurize(batch))
+        self._learn(batch)
         self._show_notices()
         return self
 
@@ -226,6 +227,17 @@ class Pipeline:
         """Raise ConfigError if this pipeline tags tokens."""
         if self.config.task == "tagging":
             raise ConfigError(f"{method}: not for task = 'tagging'; {instead}")
+
+    def _learn(self, batch: Batch) -> None:
+        """Learn a batch; event by event where it may exceed a limit."""
+        model, features = self._state.model, self._state.model.featurize(batch)
+        if self._admission.fits(batch, features):
+            model.step(batch, features)
+            return
+        for event in (batch[number : number + 1] for number in range(len(batch))):
+            features = model.featurize(event)
+            self._admission.check(event, features)
+            model.step(event, features)
 
     def _show_notices(self) -> None:
         """Show the notices of external models."""

@@ -10,6 +10,9 @@ def exit_code(error: Exception) -> int:
         if not isinstance(error.__cause__, BrokenPipeError) or has_reader(1):
             _show_error(str(error))
         return error.exit_code
+    if isinstance(error, MemoryError):
+        _show_error("out of memory; fewer labels, learners or features.bits need less, see pipeline.max_table_bytes")
+        return 1
     # Typer's usage errors; recognized by this method, since some versions of Typer have their own copy of click.
     if hasattr(error, "format_message"):
         _show_error(error.format_message())

@@ -1,6 +1,5 @@
 """The command `streamlin explain`."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from streamlin.commands import options
 from streamlin.errors import ConfigError
-from streamlin.terminal.printing import print_result, rendered
+from streamlin.terminal.printing import print_json, print_tables
 
 
 def explain(
@@ -79,10 +78,10 @@ def _explain_all(
         file.write(page([(found.text, found.learners) for found in explanations], top))
     if as_json:
         for explanation in explanations:
-            print_result(json.dumps(explanation.to_dict(top), ensure_ascii=False), sys.stdout)
+            print_json(explanation.to_dict(top), sys.stdout)
         return
     tables = [part for explanation in explanations for part in ("", explanation.table(top))][1:]
-    print_result(rendered(Group(*tables), sys.stdout), sys.stdout)
+    print_tables(Group(*tables), sys.stdout)
 
 
 def _category(text: str) -> tuple[str, str]:

@@ -1,13 +1,12 @@
 """The command `streamlin inspect`."""
 
-import json
 import sys
 from typing import Annotated
 
 import typer
 
 from streamlin.commands import options
-from streamlin.terminal.printing import print_result
+from streamlin.terminal.printing import print_json, print_tables
 
 
 def inspect(
@@ -22,9 +21,9 @@ def inspect(
 
     found = inspect_folder(folder, top, previous, allow_pickle)
     if as_json:
-        print_result(json.dumps(found, ensure_ascii=False), sys.stdout)
+        print_json(found, sys.stdout)
     else:
         from streamlin.terminal.inspection_tables import inspection
-        from streamlin.terminal.printing import rendered
 
-        print_result(rendered(inspection(found), sys.stdout), sys.stdout)
+        whole = sys.stdout is None or not sys.stdout.isatty()
+        print_tables(inspection(found, whole), sys.stdout)

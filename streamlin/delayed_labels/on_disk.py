@@ -29,7 +29,7 @@ CREATE INDEX IF NOT EXISTS by_id ON waiting (id) WHERE gone IS NULL;
 CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 """
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
-_FIND = "SELECT came, kept FROM waiting WHERE id = ? AND gone IS NULL"
+_FIND = "SELECT came, size, kept FROM waiting WHERE id = ? AND gone IS NULL"
 _OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
 
 
@@ -75,6 +75,13 @@ class OnDisk:
         self._new[str(text.id)] = clock, text
         self._size += text.size
 
+    def get(self, id_: str) -> WaitingText | None:
+        """The text of an id; None if no text has it."""
+        if id_ in self._new:
+            return self._new[id_][1]
+        row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
+        return None if row is None else _unpacked(id_, row[1], self._learners)
+
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         """Remove the text of an id and return it; None if no text has the id."""
         if id_ in self._new:
@@ -84,9 +91,9 @@ class OnDisk:
         row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
         if row is None:
             return None
-        text = _unpacked(id_, row[1], self._learners)
-        self._mark_gone(clock, row[0], text.size)
-        return text
+        came, size, kept = row
+        self._mark_gone(clock, came, size)
+        return _unpacked(id_, kept, self._learners)
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""
@@ -165,13 +172,16 @@ def _packed(text: WaitingText) -> bytes:
         text.scores.shape[1],
         text.scores.tobytes(),
         text.baselines.tobytes(),
+        text.values,
     )
     return msgspec.msgpack.encode(kept)
 
 
 def _unpacked(id_: str, kept: bytes, learners: int) -> WaitingText:
-    texts, extra, weight, time, number, known, scores, baselines = msgspec.msgpack.decode(kept)
-    text = WaitingText(id_, tuple(texts), tuple(extra), weight, math.nan if time is None else time, number)
+    texts, extra, weight, time, number, known, scores, baselines, *more = msgspec.msgpack.decode(kept)
+    values = tuple(more[0]) if more and more[0] else None  # older rows have none
+    time = math.nan if time is None else time
+    text = WaitingText(id_, tuple(texts), tuple(extra), weight, time, number, values=values)
     text.scores = np.frombuffer(scores).reshape(learners, known)
     text.baselines = np.frombuffer(baselines, np.int32)
     return text

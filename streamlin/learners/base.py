@@ -1,6 +1,7 @@
 """What all learners share."""
 
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -136,6 +137,11 @@ class Learner(StandaloneLearner):
         self.grow(n_rows, n_labels)
         used = {name: map(slice, self._shape(name, n_rows, n_labels)) for name in self.tables}
         return {name: getattr(self, name)[(*slices, ...)] for name, slices in used.items()}  # numbers stay arrays
+
+    def table_bytes(self, n_rows: int, n_labels: int) -> int:
+        """The size of all tables for so many rows and labels."""
+        sizes = (math.prod(self._shape(name, n_rows, n_labels)) * getattr(self, name).itemsize for name in self.tables)
+        return sum(sizes)
 
     def _shape(self, name: str, n_rows: int, n_labels: int) -> tuple[int, ...]:
         """The shape that a table needs for this many rows and labels."""

@@ -8,8 +8,9 @@ from streamlin.checkpoint.file import load
 from streamlin.checkpoint.loading import config_of, model_of
 from streamlin.checkpoint.models import lines_of
 from streamlin.config import KafkaConfig
+from streamlin.errors import redacted
 from streamlin.model import Model
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.read_records import ReadRecords
@@ -55,7 +56,7 @@ def predict(
 def _predict_all(
     reader: Reader, model: Model, lines: PredictionLines, sinks: Sinks, notice: Callable[[str], None]
 ) -> ReadRecords:
-    read = ReadRecords(notice)
+    read = ReadRecords(notice, reader.decoder.advice)
     for portion in reader:
         if portion is None:
             sinks.flush()

@@ -1,5 +1,6 @@
 """What all taggers share: tables that grow, and their form in a checkpoint."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
@@ -95,6 +96,14 @@ class Tagger:
             table = getattr(self, name)
             if kind in ("pairs", "pair") and table.shape[0] < n_pairs:
                 setattr(self, name, resized(table, (max(n_pairs, 2 * table.shape[0]), *table.shape[1:]), None))
+
+    def table_bytes(self, n_rows: int, n_contexts: int, n_tags: int) -> int:
+        """The size of all tables for so many features, contexts and tags."""
+        shapes = {
+            name: self._shape(kind, n_rows, n_contexts, n_tags, int(self.n_pairs[0]))
+            for name, kind in self.tables.items()
+        }
+        return sum(math.prod(shape) * getattr(self, name).itemsize for name, shape in shapes.items())
 
     def state(self, n_rows: int, n_contexts: int, n_tags: int) -> dict[str, Array]:
         """Every table, cut to what is in use; of those of features only the cells that are not 0."""

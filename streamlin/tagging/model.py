@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError
 from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex, arrays_under
 from streamlin.tagging.base import Tagger
@@ -51,17 +50,6 @@ class TaggingModel:
         self.rows = {name: TokenRows(config.features.bits, config.features.max_rows) for name in ("tokens", "contexts")}
         self.prequential = TaggingPrequential(self.names, config.evaluation)
         self._notices: list[str] = []
-
-    def admit(self, batch: Batch) -> None:
-        """Raise ConfigError, before anything is learned, if the batch raises the tags above `pipeline.max_labels`."""
-        assert batch.tokens is not None
-        most = self._config.pipeline.max_labels
-        new = {tag for tag in set(batch.tokens.tags) if tag is not None and self.labels.code(tag) < 0}
-        if len(self.labels) + len(new) > most:
-            raise ConfigError(
-                f"pipeline.max_labels: found more than {most:,} tags, {min(new)!r:.60} among them; "
-                f"if fields.tags = '{self._config.fields.tags}' are the tags, raise the limit"
-            )
 
     def featurize(self, batch: Batch) -> TokenBuckets:
         """The features of a batch."""
