@@ -1,4 +1,6 @@
-"""The taggers in plain Python and float64, one sentence at a time, on dicts of features and of histories.
+"""The taggers in plain Python, one sentence at a time, on dicts of features and of histories.
+
+All numbers are float64, except those of the structured perceptron: it steps from ties to ties, which rounding breaks.
 
 A vector over tags is an array of as many numbers as tags are known, in order of first sight; it grows with zeros.
 """
@@ -37,18 +39,19 @@ class Guess(NamedTuple):
 class Table(defaultdict[Any, Vector]):
     """Key -> a vector over tags."""
 
-    def __init__(self) -> None:
-        super().__init__(lambda: np.zeros(0))
+    def __init__(self, number: type[np.floating[Any]] = np.float64) -> None:
+        super().__init__(lambda: np.zeros(0, number))
+        self._number = number
 
     def of(self, key: Any, n_tags: int) -> Vector:
         """The vector of a key, grown to so many tags; it may be changed."""
         if self[key].size < n_tags:
-            self[key] = np.concatenate([self[key], np.zeros(n_tags - self[key].size)])
+            self[key] = np.concatenate([self[key], np.zeros(n_tags - self[key].size, self._number)])
         return self[key]
 
     def seen(self, key: Any, n_tags: int) -> Vector:
         """The same, but a new key is not kept."""
-        return self.of(key, n_tags)[:n_tags] if key in self else np.zeros(n_tags)
+        return self.of(key, n_tags)[:n_tags] if key in self else np.zeros(n_tags, self._number)
 
 
 class NaiveTagger:
@@ -78,14 +81,14 @@ class NaiveTagger:
 class Linear(NaiveTagger):
     """Weights of features and of histories, each with what its steps need."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: type[np.floating[Any]] = np.float64) -> None:
         super().__init__()
-        self.weights, self.sums = Table(), Table()
+        self.weights, self.sums = Table(number), Table(number)
 
     def score(self, keys: Sequence[Any]) -> Vector:
-        """The sum of some keys' vectors."""
-        n = len(self.tags)
-        return sum((self.weights.seen(key, n) for key in keys), np.zeros(n))
+        """The sum of some keys' vectors, one after the other."""
+        first, *others = [self.weights.seen(key, len(self.tags)) for key in keys]
+        return sum(others, first)
 
     def adagrad(self, keys: Sequence[Any], gradient: Vector, eta: float, epsilon: float) -> None:
         """G += g^2, W -= eta g / sqrt(G + epsilon)."""
@@ -200,7 +203,10 @@ class NaiveCRF(Linear):
 
 
 class NaiveLogLinear(Linear):
-    """A beam of sequences, each a list of tags with the log of its probability."""
+    """A beam of sequences, each a list of tags with the log of its probability.
+
+    While a sentence is learned, weights of histories count as they are by then, those of features as they were before.
+    """
 
     def __init__(self, eta: float = 0.2, epsilon: float = 1e-3, beam: int = 1, skip: float = 1e-2) -> None:
         super().__init__()
@@ -209,11 +215,11 @@ class NaiveLogLinear(Linear):
     def guess(self, tokens: Sequence[Token]) -> Guess:
         kept: list[tuple[float, list[int]]] = [(0.0, [])]
         margin = np.inf
-        for token in tokens:
+        for own in self.emissions(tokens):
             longer = [
                 (total + log, [*path, k])
                 for total, path in kept
-                for k, log in enumerate(self._logs(token, *self._history(path)))
+                for k, log in enumerate(self._logs(own, self._histories(path)))
             ]
             longer.sort(key=lambda hypothesis: -hypothesis[0])
             margin = min([margin, *(a[0] - b[0] for a, b in zip(longer, longer[1 : self.beam + 1], strict=False))])
@@ -223,39 +229,35 @@ class NaiveLogLinear(Linear):
     def learn(self, tokens: Sequence[Token], codes: list[int | None], weight: float, guess: Guess | None) -> None:
         own = [None] * len(tokens) if guess is None else guess.tags
         path = [other if code is None else code for code, other in zip(codes, own, strict=True)]
-        for t, (token, code) in enumerate(zip(tokens, codes, strict=True)):
+        for t, (token, scores, code) in enumerate(zip(tokens, self.emissions(tokens), codes, strict=True)):
             if code is None:
                 continue
-            history = self._history(path[:t])
-            gradient = np.exp(self._logs(token, *history))
+            histories = self._histories(path[:t])
+            gradient = np.exp(self._logs(scores, histories))
             gradient[code] -= 1.0
             gradient = weight * np.where(np.abs(gradient) > self.skip, gradient, 0.0)
             if gradient.any():
-                self.adagrad(self._keys(token, *history), gradient, self.eta, self.epsilon)
+                self.adagrad([*token.features, *histories], gradient, self.eta, self.epsilon)
 
-    def _logs(self, token: Token, second: int | None, first: int | None) -> Vector:
+    def _logs(self, scores: Vector, histories: list[Any]) -> Vector:
         """log P(k | token, the two tags before)."""
-        scores = self.score(self._keys(token, second, first))
+        scores = scores + self.score(histories)
         logs: Vector = scores - np.logaddexp.reduce(scores)
         return logs
 
     @staticmethod
-    def _keys(token: Token, second: int | None, first: int | None) -> list[Any]:
-        return [*token.features, ("after", first), ("after both", second, first)]
-
-    @staticmethod
-    def _history(path: Sequence[int | None]) -> tuple[int | None, int | None]:
-        """The last two tags; an unknown tag is as the start."""
+    def _histories(path: Sequence[int | None]) -> list[Any]:
+        """Features of the last two tags; an unknown tag is as the start."""
         second, first = [START, START, *path][-2:]
-        return second, first
+        return [("after", first), ("after both", second, first)]
 
 
 class NaiveStructuredPerceptron(Linear):
     """Moves of single weights; the average by summing up all weights after each sentence."""
 
     def __init__(self, step: str = "adagrad", C: float = 0.1, eta: float = 0.1, epsilon: float = 1e-3) -> None:
-        super().__init__()
-        self.kind, self.C, self.eta, self.epsilon = step, C, eta, epsilon
+        super().__init__(np.float32)
+        self.kind, self.C, self.eta, self.epsilon = step, C, np.float32(eta), np.float32(epsilon)
         self.totals, self.clock = Table(), 0.0
 
     def guess(self, tokens: Sequence[Token]) -> Guess:
@@ -274,12 +276,15 @@ class NaiveStructuredPerceptron(Linear):
                 others = np.arange(len(self.tags)) != code
                 fixed[t, others] = -1e30
                 costs[t, others] += self.kind != "perceptron"
-        truth, true_score, _ = viterbi(fixed, transitions)
-        rival, rival_score, _ = viterbi(costs, transitions)
+        truth, rival = viterbi(fixed, transitions)[0], viterbi(costs, transitions)[0]
         moves = list(_moves(tokens, truth, rival))
-        size = weight
+        size = np.float32(weight)
         if self.kind == "passive_aggressive" and moves:
-            size *= min(self.C, max(0.0, rival_score - true_score) / len(moves))
+            loss = np.float32(0.0)
+            for t, (y, before_y, r, before_r) in enumerate(zip(truth, [-1, *truth], rival, [-1, *rival], strict=False)):
+                loss += costs[t, r] - costs[t, y]
+                loss += transitions[before_r + 1, r] - transitions[before_y + 1, y]
+            size *= np.float32(min(self.C, max(0.0, float(loss)) / len(moves)))
         for key, k, sign in moves:
             weights, sums = (table.of(key, len(self.tags)) for table in (self.weights, self.sums))
             if self.kind == "adagrad":
