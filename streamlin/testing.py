@@ -64,7 +64,11 @@ def check_sink(make: Callable[[int | None], Sink], read: Callable[[], bytes]) ->
 
 
 def check_format(
-    make: Callable[[], Format], good: Sequence[bytes], bad: Sequence[bytes] = (), header: bytes | None = None
+    make: Callable[[], Format],
+    good: Sequence[bytes],
+    bad: Sequence[bytes] = (),
+    header: bytes | None = None,
+    separator: bytes = b"\n",
 ) -> None:
     """Check a format: each record is an event or a dead letter, whatever its neighbours; it reads what it writes.
 
@@ -73,6 +77,7 @@ def check_format(
     make : returns a new decoder, always the same.
     good : records that are events. bad : records that are not; one that is not UTF-8 is added.
     header : the line before the records, if the format's `framing.header` is true.
+    separator : what ends a record in a stream of bytes.
     """
     format_ = make()
     assert format_.framing.header == (header is not None), (
@@ -85,8 +90,8 @@ def check_format(
     _same(len(events), len(good), "the number of events of the good records")
     _check_neighbours(format_, events, good, [*bad, b"\xff\xfe"], header)
     lines = [*([] if header is None else [header]), *good]
-    _check_framing(format_, b"\n".join(lines) + b"\n", lines)
-    _check_framing(format_, b"\n".join(lines), lines)
+    _check_framing(format_, separator.join(lines) + separator, lines)
+    _check_framing(format_, separator.join(lines), lines)
     written = list(_written(format_, events))
     has_header = format_.framing.header
     own_header = format_.encode_header() if has_header else None  # type: ignore[attr-defined]  # a header needs it
@@ -111,8 +116,14 @@ def check_batch(batch: Batch) -> None:
     if batch.pieces is None:
         _same(len(batch.texts), n, "the number of texts")
     else:
-        assert (np.diff(batch.pieces) > 0).all(), "pieces: each event needs at least one text"
+        fewest = 1 if batch.tokens is None else 0  # a sentence may be empty
+        assert (np.diff(batch.pieces) >= fewest).all(), "pieces: each event needs at least one text"
         _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "the ends of pieces")
+    if batch.tokens is not None:
+        columns = {"tags": batch.tokens.tags} | batch.tokens.columns
+        for name, column in columns.items():
+            _same(len(column), len(batch.texts), f"the length of {name}")
+        assert "" not in batch.tokens.tags, "tags: a missing one must be None, not empty"
 
 
 def check_learner(make: Callable[[], Learner]) -> None:
