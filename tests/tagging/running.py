@@ -82,19 +82,19 @@ def new_model(*learners: str | dict[str, Any], **tables: Any) -> TaggingModel:
     return TaggingModel(RunConfig(task="tagging", learners=own, **tables))
 
 
-def learn(model: TaggingModel, sentences: Sequence[Sentence], size: int = 64, whole: Batch | None = None) -> Outcome:
-    """Predict, then learn all of them, in batches of a size. `whole` : the stream that they are the end of."""
-    whole = batch_of(sentences) if whole is None else whole
-    begin, outcomes = len(whole) - len(sentences), []
-    for first in range(begin, len(whole), size):
+def learn(model: TaggingModel, sentences: Sequence[Sentence] | Batch, size: int = 64) -> Outcome:
+    """Predict, then learn all of them, in batches of a size."""
+    whole = sentences if isinstance(sentences, Batch) else batch_of(sentences)
+    outcomes = []
+    for first in range(0, len(whole), size):
         batch = whole[first : first + size]
         outcomes.append(_outcome(model, batch, model.step(batch, model.featurize(batch))[1]))
     return joined(outcomes, len(model.names))
 
 
-def predict(model: TaggingModel, sentences: Sequence[Sentence]) -> Outcome:
+def predict(model: TaggingModel, sentences: Sequence[Sentence] | Batch) -> Outcome:
     """Predict without learning."""
-    batch = batch_of(sentences)
+    batch = sentences if isinstance(sentences, Batch) else batch_of(sentences)
     return _outcome(model, batch, model.predict(batch, model.featurize(batch))[1])
 
 
@@ -126,7 +126,7 @@ def assert_same_model(model: TaggingModel, other: TaggingModel) -> None:
     assert arrays.keys() == other_arrays.keys()
     for name, array in arrays.items():
         assert_array_equal(array, other_arrays[name], err_msg=name, strict=True)
-    assert rest == other_rest
+    assert rest == other_rest, (rest, other_rest)
     assert json.dumps(report_of(model.prequential, model.labels)) == json.dumps(
         report_of(other.prequential, other.labels)
     )
