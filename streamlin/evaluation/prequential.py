@@ -24,7 +24,7 @@ from streamlin.evaluation.predictions import Earlier, Predictions, predict
 from streamlin.evaluation.slices import Slices
 from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tally import Tally
-from streamlin.events import DeadLetter, LabelIndex, arrays_under
+from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
 
 
@@ -235,7 +235,7 @@ class Prequential:
         for part, counts in self._parts():
             if not all(f"{part}/{name}" in arrays for name in counts.arrays):
                 raise CheckpointError(f"the checkpoint has no arrays of {part}, which this version of streamlin counts")
-            counts.restore(arrays_under(arrays, f"{part}/"))
+            counts.restore({name: arrays[f"{part}/{name}"] for name in counts.arrays})
         for field, values in rest["slices"].items():
             self.slices[field].values = LabelIndex(values)
         self.drift.restore(rest["drift"])
