@@ -1,19 +1,26 @@
-"""Checks of the contracts of sources, sinks, formats and learners, for tests of your own.
+"""Checks of the contracts of sources, sinks, formats, learners and taggers, for tests of your own.
 
 Each check raises AssertionError with the part of the contract that is broken.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.config import RunConfig
 from streamlin.errors import RecordError
-from streamlin.events import Batch, Event, Position, Records, Sink, Source, single_records
+from streamlin.events import Batch, Event, Position, Records, Sink, Source, arrays_under, single_records
 from streamlin.formats.base import Format, comparable
+from streamlin.formats.tokens import sentences
 from streamlin.learners import Learner, best
+from streamlin.tagging.base import Tagger
+from streamlin.tagging.model import TaggingModel
+
+_Sentence = tuple[list[str], list[str | None], float]
 
 
 def check_source(make: Callable[[Mapping[str, Position]], Source], expected: Sequence[bytes]) -> None:
@@ -166,6 +173,86 @@ def check_learner(make: Callable[[], Learner]) -> None:
     _same([whole.labels.names[code] for code in best(scores)], whole.predict_many(texts[:20]), "predict_many by scores")
     shares = whole.predict_proba_one(texts[0])
     assert abs(sum(shares.values()) - 1) < 1e-9, f"probabilities must sum to 1, got {sum(shares.values())}"
+
+
+def check_tagger(make: Callable[[], Tagger]) -> None:
+    """Check a tagger: test-then-train, no peeking, batch sizes, weights, unknown tags, growth, state.
+
+    Parameters
+    ----------
+    make : returns a new tagger, always with the same parameters.
+    """
+    stream = _sentences()
+    whole = _tagging_model(make)
+    predicted = _tagged(whole, stream)
+    assert set(predicted[0]) == {None}, "it must abstain while no tag is known"
+    for size in (1, 7):
+        parts = _tagging_model(make)
+        found = [tags for i in range(0, len(stream), size) for tags in _tagged(parts, stream[i : i + size])]
+        _same(found, predicted, f"predictions in batches of {size}")
+        _same_arrays(parts.state()[0], whole.state()[0], f"its state after batches of {size}")
+    last = {tag for tags in predicted[len(stream) // 2 :] for tag in tags}
+    assert len(last) > 1, "it must learn to predict more than one tag"
+    for i in range(0, len(stream), 5):
+        tokens, tags, weight = stream[i]
+        hidden = [*stream[:i], (tokens, [None] * len(tags), weight)]
+        _same(_tagged(_tagging_model(make), hidden)[i], predicted[i], f"the tags of sentence {i} with its tags hidden")
+    arrays, rest = whole.state()
+    again = _tagging_model(make)
+    again.restore({name: array.copy() for name, array in arrays.items()}, json.loads(json.dumps(rest)))
+    _same_arrays(again.state()[0], arrays, "its state, restored")
+    _same(_tagged(again, stream), _tagged(whole, stream), "predictions after its state was restored")
+    before = {name: array.copy() for name, array in _tables(whole).items()}
+    _tagged(whole, [(tokens, [None] * len(tags), weight) for tokens, tags, weight in stream])
+    _tagged(whole, [(tokens, tags, 0.0) for tokens, tags, _ in stream])
+    _same_arrays(_tables(whole), before, "its state after sentences without tags or with weight 0")
+
+
+def _sentences(n: int = 80) -> list[_Sentence]:
+    """Tokens that tell their tags, with a tag that appears late, empty sentences, hidden tags and weights."""
+    random = np.random.default_rng(1)
+    stream: list[_Sentence] = []
+    for i in range(n):
+        tags = random.integers(3 if i > n // 3 else 2, size=i % 6).tolist()
+        tokens = [f"{'abc'[tag]}{random.integers(5)}" for tag in tags]
+        known: list[str | None] = [f"tag{tag}" if (i + t) % 11 or i == 1 else None for t, tag in enumerate(tags)]
+        stream.append((tokens, known, 2.0 if i % 7 == 3 else 1.0))
+    return stream[1:]
+
+
+def _tagging_model(make: Callable[[], Tagger]) -> TaggingModel:
+    """A model with this tagger alone."""
+    model = TaggingModel(RunConfig.model_validate({"task": "tagging", "learners": [{"kind": "hmm", "name": "tagger"}]}))
+    model.learners["tagger"] = make()
+    return model
+
+
+def _tagged(model: TaggingModel, stream: Sequence[_Sentence]) -> list[list[str | None]]:
+    """The tags predicted for sentences, before each of them is learned."""
+    tokens, tags, weights = zip(*stream, strict=True) if stream else ((), (), ())
+    texts, bounds, columns = sentences(tokens, tags, {})
+    n = len(stream)
+    batch = Batch(
+        ids=[None] * n,
+        texts=texts,
+        labels=[None] * n,
+        weights=np.array(weights, np.float64),
+        times=np.full(n, np.nan),
+        extra={},
+        records=single_records([b""] * n),
+        kept=np.arange(n),
+        pieces=bounds,
+        tokens=columns,
+    )
+    _, predictions = model.step(batch, model.featurize(batch))
+    names = [*model.labels.names, None]
+    found = [names[code] for code in predictions.tags[0].tolist()]
+    return [found[begin:end] for begin, end in pairwise(bounds.tolist())]
+
+
+def _tables(model: TaggingModel) -> dict[str, NDArray[Any]]:
+    """The tagger's own arrays."""
+    return arrays_under(model.state()[0], "learners/tagger/")
 
 
 def _stream(n: int = 200) -> tuple[list[str], list[str | None]]:
