@@ -127,8 +127,8 @@ def check_batch(batch: Batch) -> None:
         assert (np.diff(batch.pieces) >= fewest).all(), "pieces: each event needs at least one text"
         _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "the ends of pieces")
     if batch.tokens is not None:
-        columns = {"tags": batch.tokens.tags} | batch.tokens.columns
-        for name, column in columns.items():
+        of_tokens: dict[str, Sized] = {"tags": batch.tokens.tags, **batch.tokens.columns}
+        for name, column in of_tokens.items():
             _same(len(column), len(batch.texts), f"the length of {name}")
         assert "" not in batch.tokens.tags, "tags: a missing one must be None, not empty"
 
@@ -195,7 +195,7 @@ def check_tagger(make: Callable[[], Tagger]) -> None:
     assert len(last) > 1, "it must learn to predict more than one tag"
     for i in range(0, len(stream), 5):
         tokens, tags, weight = stream[i]
-        hidden = [*stream[:i], (tokens, [None] * len(tags), weight)]
+        hidden: list[_Sentence] = [*stream[:i], (tokens, [None] * len(tags), weight)]
         _same(_tagged(_tagging_model(make), hidden)[i], predicted[i], f"the tags of sentence {i} with its tags hidden")
     arrays, rest = whole.state()
     again = _tagging_model(make)

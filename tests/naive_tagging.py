@@ -5,6 +5,7 @@ All numbers are float64, except those of the structured perceptron: it steps fro
 A vector over tags is an array of as many numbers as tags are known, in order of first sight; it grows with zeros.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -222,7 +223,7 @@ class NaiveLogLinear(Linear):
                 for k, log in enumerate(self._logs(own, self._histories(path)))
             ]
             longer.sort(key=lambda hypothesis: -hypothesis[0])
-            margin = min([margin, *(a[0] - b[0] for a, b in zip(longer, longer[1 : self.beam + 1], strict=False))])
+            margin = min([margin, *(a[0] - b[0] for a, b in itertools.pairwise(longer))])
             kept = longer[: self.beam]
         return Guess(kept[0][1], float(np.exp(kept[0][0])), float(margin))
 

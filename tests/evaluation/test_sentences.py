@@ -1,5 +1,6 @@
 """Everything that is counted about taggers, against lists of sentences."""
 
+import itertools
 import json
 from math import comb
 
@@ -82,7 +83,7 @@ def test_all_figures_are_those_of_a_list_of_sentences(stream, cuts):
     stream = known_only(stream)
     run, twin = Run(), NaiveTagging(2, WINDOW, FADING)
     bounds = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    for begin, end in zip(bounds, bounds[1:], strict=False):
+    for begin, end in itertools.pairwise(bounds):
         run.step(stream[begin:end])
     baseline = [tag for sentence in stream for tag in twin.step(sentence)]
     assert (run.baseline, run.lead) == (baseline, twin.leads)

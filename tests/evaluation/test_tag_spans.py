@@ -85,10 +85,29 @@ def test_spans_are_found_in_every_scheme(scheme, data):
 
 def test_published_examples():
     """That of seqeval's documentation, F1 0.5; that of CoNLL 2000's description, a whole sentence right."""
-    first = counted(["O", "O", "O", "B-MISC", "I-MISC", "I-MISC", "O"], ["O", "O", "B-MISC", "I-MISC", "I-MISC", "I-MISC", "O"])
+    first = counted(
+        ["O", "O", "O", "B-MISC", "I-MISC", "I-MISC", "O"], ["O", "O", "B-MISC", "I-MISC", "I-MISC", "I-MISC", "O"]
+    )
     second = counted(["B-PER", "I-PER", "O"], ["B-PER", "I-PER", "O"])
     assert (first, second) == (Spans(1, 1, 0), Spans(1, 1, 1))
-    tags = "B-NP B-VP B-NP I-NP I-NP I-NP B-VP I-VP B-PP B-NP I-NP I-NP I-NP B-PP B-NP O".split()
+    tags = [
+        "B-NP",
+        "B-VP",
+        "B-NP",
+        "I-NP",
+        "I-NP",
+        "I-NP",
+        "B-VP",
+        "I-VP",
+        "B-PP",
+        "B-NP",
+        "I-NP",
+        "I-NP",
+        "I-NP",
+        "B-PP",
+        "B-NP",
+        "O",
+    ]
     assert counted(tags, tags) == Spans(8, 8, 8)
 
 
@@ -122,6 +141,8 @@ def test_tags_of_spans_have_a_kind_and_a_type(names, kinds, types):
     assert (tags.kinds.tolist(), tags.types.tolist()) == (kinds, types)
 
 
-@pytest.mark.parametrize("names", [[], ["O"], ["NOUN", "VERB"], ["O", "B-X", "NN"], ["B", "I"], ["B-X", "X-B"], ["o", "B-X"]])
+@pytest.mark.parametrize(
+    "names", [[], ["O"], ["NOUN", "VERB"], ["O", "B-X", "NN"], ["B", "I"], ["B-X", "X-B"], ["o", "B-X"]]
+)
 def test_other_tags_mark_no_spans(names):
     assert span_tags(names) is None

@@ -163,7 +163,9 @@ def test_several_texts_are_cut_as_one():
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("json", "conll")])
 def test_other_formats_have_no_tokens(name):
-    with pytest.raises(ConfigError, match=rf"format {name} has no tokens and tags; task = 'tagging' needs json or conll"):
+    with pytest.raises(
+        ConfigError, match=rf"format {name} has no tokens and tags; task = 'tagging' needs json or conll"
+    ):
         open_sentences(name, {}, FieldsConfig(), (), cutter("words"))
 
 

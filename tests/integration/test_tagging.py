@@ -57,7 +57,9 @@ def sentences(data: Path) -> list[dict[str, Any]]:
 def reference(sentences: list[dict[str, Any]], folder: Path) -> Reference:
     """An uninterrupted run of all taggers."""
     bad: list[Any] = [b'{"tokens": ["a"], "tags": []}', b'{"tokens": "a"}', b'{"tags": ["X"]}', b"\xff"]
-    lines = [line for number, event in enumerate(sentences) for line in ([event], [event, bad[number % 4]])[number % 29 == 1]]
+    lines = [
+        line for number, event in enumerate(sentences) for line in ([event], [event, bad[number % 4]])[number % 29 == 1]
+    ]
     stream = write_lines(folder / "sentences.jsonl", lines)
     names = ("tags.jsonl", "tags.dead.jsonl", "tags.report.json", "tags.state")
     predictions, dead_letters, report, checkpoint = (folder / name for name in names)
@@ -117,7 +119,9 @@ def test_batches_and_threads_change_no_byte(reference: Reference, tmp_path: Path
 
 def test_a_run_killed_anywhere_resumes_exactly(reference: Reference, tmp_path: Path) -> None:
     """Twice, at random places of its output."""
-    predictions, dead, report, state = (tmp_path / name for name in ("tags.jsonl", "dead.jsonl", "report.json", "state"))
+    predictions, dead, report, state = (
+        tmp_path / name for name in ("tags.jsonl", "dead.jsonl", "report.json", "state")
+    )
     arguments = (
         *(*TAGGING, *SMALL, "--predictions", predictions, "--dead-letters", dead),
         *("--report", report, "--checkpoint", state),

@@ -91,6 +91,4 @@ def program(chain: Chain, capacity: int = LANES) -> Program:
     lattice.scores[:] = 0.0
     lattice.scores[:n, :n_tags] = chain.scores
     shape: Any = (LONGEST, capacity)
-    return Program(
-        lattice, transitions, np.exp(transitions), np.zeros(shape, np.float32), np.zeros_like(transitions)
-    )
+    return Program(lattice, transitions, np.exp(transitions), np.zeros(shape, np.float32), np.zeros_like(transitions))

@@ -4,7 +4,7 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +13,8 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
-from streamlin.events import Batch, single_records
 from streamlin.evaluation.report import report_of
+from streamlin.events import Batch, single_records
 from streamlin.formats.tokens import sentences as columns_of
 from streamlin.tagging.lines import TagLines
 from streamlin.tagging.model import TaggingModel
@@ -47,7 +47,7 @@ def real_sentences(path: Path, n: int) -> list[Sentence]:
 
 
 def roughened(sentences: Sequence[Sentence], seed: int = 0) -> list[Sentence]:
-    """The sentences with some tags hidden, some sentences wholly, some emptied or cut to a token; of various weights."""
+    """The sentences with some tags hidden, or all, some emptied or cut to a token; of various weights."""
     random = np.random.default_rng(seed)
     rough = []
     for tokens, tags, _ in sentences:
@@ -116,7 +116,7 @@ def _outcome(model: TaggingModel, batch: Batch, predictions: Any) -> Outcome:
 def _sentences(model: TaggingModel, batch: Batch, codes: Iterable[int]) -> Iterator[Tags]:
     names, tags = [*model.labels.names, None], list(codes)
     bounds = batch.pieces.tolist()
-    for begin, end in zip(bounds, bounds[1:], strict=False):
+    for begin, end in pairwise(bounds):
         yield [names[code] for code in tags[begin:end]]
 
 

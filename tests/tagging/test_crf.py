@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from streamlin.errors import ConfigError
 from streamlin.tagging.crf import CRF, _Scratch, set_errors
 from streamlin.tagging.viterbi import LANES, forward
-from tests.tagging.lattices import K, LONGEST, Chain, chains, enumerated, program, score
+from tests.tagging.lattices import LONGEST, Chain, K, chains, enumerated, program, score
 from tests.tagging.running import Sentence, learn, new_model
 
 CLOSE = {"rtol": 5e-5, "atol": 5e-5}

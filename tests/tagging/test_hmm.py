@@ -24,8 +24,8 @@ def taught(sentences=TWO, **parameters):
 def test_counts_of_order_one_by_hand():
     """the/D dog/N barks/V, the/D cat/N::
 
-        N(k)      D 2, N 2, V 1, of 5
-        N(j, k)   start D 2; D N 2; N V 1
+    N(k)      D 2, N 2, V 1, of 5
+    N(j, k)   start D 2; D N 2; N V 1
     """
     _, hmm = taught(order=1)
     assert hmm.tag_counts[:3].tolist() == [2, 2, 1]
@@ -38,9 +38,9 @@ def test_counts_of_order_one_by_hand():
 def test_counts_of_order_two_by_hand():
     """Pairs of tags before each tag, with as many starts as are missing::
 
-        start start   D 2
-        start D       N 2
-        D N           V 1
+    start start   D 2
+    start D       N 2
+    D N           V 1
     """
     _, hmm = taught(order=2)
     rows = hmm.pair_rows

@@ -33,7 +33,9 @@ def sentences(data):
 def tokens(sentences):
     """Each sentence's tokens, with their features and contexts as buckets."""
     features = new_model("hmm").featurize(batch_of(sentences))
-    whole = [Token(*map(tuple, pair)) for pair in zip(features.buckets.tolist(), features.contexts.tolist(), strict=True)]
+    whole = [
+        Token(*map(tuple, pair)) for pair in zip(features.buckets.tolist(), features.contexts.tolist(), strict=True)
+    ]
     return [whole[begin:end] for begin, end in zip(features.bounds, features.bounds[1:], strict=False)]
 
 

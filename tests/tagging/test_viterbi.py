@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from streamlin.tagging.viterbi import add_posteriors, best_path, forward, set_limits
-from tests.tagging.lattices import K, LONGEST, Chain, chains, enumerated, program, score
+from tests.tagging.lattices import LONGEST, Chain, K, chains, enumerated, program, score
 
 ONE = np.float32(1.0)
 CLOSE = {"rtol": 2e-5, "atol": 2e-5}
