@@ -1,19 +1,26 @@
-"""Checks of the contracts of sources, sinks, formats and learners, for tests of your own.
+"""Checks of the contracts of sources, sinks, formats, learners and taggers, for tests of your own.
 
 Each check raises AssertionError with the part of the contract that is broken.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.config import RunConfig
 from streamlin.errors import RecordError
-from streamlin.events import MAX_WEIGHT, Batch, Event, Position, Records, Sink, Source, single_records
+from streamlin.events import MAX_WEIGHT, Batch, Event, Position, Records, Sink, Source, arrays_under, single_records
 from streamlin.formats.base import Format, comparable
+from streamlin.formats.tokens import sentences
 from streamlin.learners import Learner, best
+from streamlin.tagging.base import Tagger
+from streamlin.tagging.model import TaggingModel
+
+_Sentence = tuple[list[str], list[str | None], float]
 
 
 def check_source(make: Callable[[Mapping[str, Position]], Source], expected: Sequence[bytes]) -> None:
@@ -64,7 +71,11 @@ def check_sink(make: Callable[[int | None], Sink], read: Callable[[], bytes]) ->
 
 
 def check_format(
-    make: Callable[[], Format], good: Sequence[bytes], bad: Sequence[bytes] = (), header: bytes | None = None
+    make: Callable[[], Format],
+    good: Sequence[bytes],
+    bad: Sequence[bytes] = (),
+    header: bytes | None = None,
+    separator: bytes = b"\n",
 ) -> None:
     """Check a format: each record is an event or a dead letter, whatever its neighbours; it reads what it writes.
 
@@ -73,6 +84,7 @@ def check_format(
     make : returns a new decoder, always the same.
     good : records that are events. bad : records that are not; one that is not UTF-8 is added.
     header : the line before the records, if the format's `framing.header` is true.
+    separator : what ends a record in a stream of bytes.
     """
     format_ = make()
     assert format_.framing.header == (header is not None), (
@@ -85,8 +97,8 @@ def check_format(
     _same(len(events), len(good), "the number of events of the good records")
     _check_neighbours(format_, events, good, [*bad, b"\xff\xfe"], header)
     lines = [*([] if header is None else [header]), *good]
-    _check_framing(format_, b"\n".join(lines) + b"\n", lines)
-    _check_framing(format_, b"\n".join(lines), lines)
+    _check_framing(format_, separator.join(lines) + separator, lines)
+    _check_framing(format_, separator.join(lines), lines)
     written = list(_written(format_, events))
     has_header = format_.framing.header
     own_header = format_.encode_header() if has_header else None  # type: ignore[attr-defined]  # a header needs it
@@ -111,11 +123,17 @@ def check_batch(batch: Batch) -> None:
     if batch.pieces is None:
         _same(len(batch.texts), n, "the number of texts")
     else:
-        assert (np.diff(batch.pieces) > 0).all(), "pieces: each event needs at least one text"
+        fewest = 1 if batch.tokens is None else 0  # a sentence may be empty
+        assert (np.diff(batch.pieces) >= fewest).all(), "pieces: each event needs at least one text"
         _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "the ends of pieces")
     if batch.values is not None:
         _same(batch.values.dtype, np.dtype(np.float32), "the type of values")
         _same(batch.values.size, len(batch.texts) if batch.pieces is not None else -1, "the number of values")
+    if batch.tokens is not None:
+        of_tokens: dict[str, Sized] = {"tags": batch.tokens.tags, **batch.tokens.columns}
+        for name, column in of_tokens.items():
+            _same(len(column), len(batch.texts), f"the length of {name}")
+        assert "" not in batch.tokens.tags, "tags: a missing one must be None, not empty"
 
 
 def check_learner(make: Callable[[], Learner]) -> None:
@@ -158,6 +176,86 @@ def check_learner(make: Callable[[], Learner]) -> None:
     _same([whole.labels.names[code] for code in best(scores)], whole.predict_many(texts[:20]), "predict_many by scores")
     shares = whole.predict_proba_one(texts[0])
     assert abs(sum(shares.values()) - 1) < 1e-9, f"probabilities must sum to 1, got {sum(shares.values())}"
+
+
+def check_tagger(make: Callable[[], Tagger]) -> None:
+    """Check a tagger: test-then-train, no peeking, batch sizes, weights, unknown tags, growth, state.
+
+    Parameters
+    ----------
+    make : returns a new tagger, always with the same parameters.
+    """
+    stream = _sentences()
+    whole = _tagging_model(make)
+    predicted = _tagged(whole, stream)
+    assert set(predicted[0]) == {None}, "it must abstain while no tag is known"
+    for size in (1, 7):
+        parts = _tagging_model(make)
+        found = [tags for i in range(0, len(stream), size) for tags in _tagged(parts, stream[i : i + size])]
+        _same(found, predicted, f"predictions in batches of {size}")
+        _same_arrays(parts.state()[0], whole.state()[0], f"its state after batches of {size}")
+    last = {tag for tags in predicted[len(stream) // 2 :] for tag in tags}
+    assert len(last) > 1, "it must learn to predict more than one tag"
+    for i in range(0, len(stream), 5):
+        tokens, tags, weight = stream[i]
+        hidden: list[_Sentence] = [*stream[:i], (tokens, [None] * len(tags), weight)]
+        _same(_tagged(_tagging_model(make), hidden)[i], predicted[i], f"the tags of sentence {i} with its tags hidden")
+    arrays, rest = whole.state()
+    again = _tagging_model(make)
+    again.restore({name: array.copy() for name, array in arrays.items()}, json.loads(json.dumps(rest)))
+    _same_arrays(again.state()[0], arrays, "its state, restored")
+    _same(_tagged(again, stream), _tagged(whole, stream), "predictions after its state was restored")
+    before = {name: array.copy() for name, array in _tables(whole).items()}
+    _tagged(whole, [(tokens, [None] * len(tags), weight) for tokens, tags, weight in stream])
+    _tagged(whole, [(tokens, tags, 0.0) for tokens, tags, _ in stream])
+    _same_arrays(_tables(whole), before, "its state after sentences without tags or with weight 0")
+
+
+def _sentences(n: int = 80) -> list[_Sentence]:
+    """Tokens that tell their tags, with a tag that appears late, empty sentences, hidden tags and weights."""
+    random = np.random.default_rng(1)
+    stream: list[_Sentence] = []
+    for i in range(n):
+        tags = random.integers(3 if i > n // 3 else 2, size=i % 6).tolist()
+        tokens = [f"{'abc'[tag]}{random.integers(5)}" for tag in tags]
+        known: list[str | None] = [f"tag{tag}" if (i + t) % 11 or i == 1 else None for t, tag in enumerate(tags)]
+        stream.append((tokens, known, 2.0 if i % 7 == 3 else 1.0))
+    return stream[1:]
+
+
+def _tagging_model(make: Callable[[], Tagger]) -> TaggingModel:
+    """A model with this tagger alone."""
+    model = TaggingModel(RunConfig.model_validate({"task": "tagging", "learners": [{"kind": "hmm", "name": "tagger"}]}))
+    model.learners["tagger"] = make()
+    return model
+
+
+def _tagged(model: TaggingModel, stream: Sequence[_Sentence]) -> list[list[str | None]]:
+    """The tags predicted for sentences, before each of them is learned."""
+    tokens, tags, weights = zip(*stream, strict=True) if stream else ((), (), ())
+    texts, bounds, columns = sentences(tokens, tags, {})
+    n = len(stream)
+    batch = Batch(
+        ids=[None] * n,
+        texts=texts,
+        labels=[None] * n,
+        weights=np.array(weights, np.float64),
+        times=np.full(n, np.nan),
+        extra={},
+        records=single_records([b""] * n),
+        kept=np.arange(n),
+        pieces=bounds,
+        tokens=columns,
+    )
+    _, predictions = model.step(batch, model.featurize(batch))
+    names = [*model.labels.names, None]
+    found = [names[code] for code in predictions.tags[0].tolist()]
+    return [found[begin:end] for begin, end in pairwise(bounds.tolist())]
+
+
+def _tables(model: TaggingModel) -> dict[str, NDArray[Any]]:
+    """The tagger's own arrays."""
+    return arrays_under(model.state()[0], "learners/tagger/")
 
 
 def _stream(n: int = 200) -> tuple[list[str], list[str | None]]:

@@ -32,13 +32,18 @@ def span_tags(names: Sequence[str]) -> SpanTags | None:
     types = dict[str, int]()
     kinds, numbers = [OUTSIDE] * len(names), [-1] * len(names)
     for code, name in enumerate(names):
-        if name == "O":
-            continue
-        prefix, hyphen, type_ = name.partition("-")
-        if prefix not in _KINDS or not hyphen:
+        if not is_span_tag(name):
             return None
-        kinds[code], numbers[code] = _KINDS[prefix], types.setdefault(type_, len(types))
+        if name != "O":
+            prefix, _, type_ = name.partition("-")
+            kinds[code], numbers[code] = _KINDS[prefix], types.setdefault(type_, len(types))
     return SpanTags(np.array(kinds, np.uint8), np.array(numbers, np.int32)) if types else None
+
+
+def is_span_tag(name: str) -> bool:
+    """Whether a tag is O, or one of B, I, E and S with a hyphen and a type."""
+    prefix, hyphen, _ = name.partition("-")
+    return name == "O" or (prefix in _KINDS and bool(hyphen))
 
 
 @kernel

@@ -17,7 +17,7 @@ from streamlin.evaluation.prequential import Prequential
 from streamlin.evaluation.sentence_pairs import SentencePairs
 from streamlin.evaluation.sentence_tally import SentenceTally
 from streamlin.evaluation.spans import Span, Sums
-from streamlin.evaluation.tag_spans import SpanTags, span_tags
+from streamlin.evaluation.tag_spans import SpanTags, is_span_tag, span_tags
 from streamlin.events import LabelIndex
 
 
@@ -108,7 +108,7 @@ class TaggingPrequential(Prequential):
         predicted[:n_learners] = tags
         known = self.commonest.predict(words, codes, bounds, weights, len(labels), predicted[n_learners])
         counted = int(self.sentences.count[1])
-        lead = self.sentences.update(predicted, codes, known, bounds, weights, n_learners, self.know_tags(labels))
+        lead = self._tally(predicted, codes, known, bounds, weights, labels)
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
         lengths = np.diff(bounds)
@@ -126,6 +126,27 @@ class TaggingPrequential(Prequential):
             ]
             slices.update(values, predicted[:n_learners], scored, token_weights)
         return lead, predicted[n_learners:]
+
+    def _tally(
+        self,
+        predicted: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        known: NDArray[np.bool_],
+        bounds: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        labels: LabelIndex,
+    ) -> NDArray[np.int32]:
+        """Count the hits; spans only in sentences before the first tag that marks none, wherever batches begin."""
+        before, spans = max(self._tags_seen, 0), self.know_tags(labels)
+        other = next((code for code, name in enumerate(labels.names) if not is_span_tag(name)), -1)
+        first = 0 if other < before else int(np.searchsorted(bounds, (codes == other).argmax(), side="right")) - 1
+        leads = []
+        for begin, end, marked in ((0, first, span_tags(labels.names[:other])), (first, weights.size, spans)):
+            part = slice(int(bounds[begin]), int(bounds[end]))
+            own = bounds[begin : end + 1] - bounds[begin]
+            columns = predicted[:, part], codes[part], known[part], own, weights[begin:end]
+            leads.append(self.sentences.update(*columns, len(self.learners), marked))
+        return np.concatenate(leads)
 
     def know_tags(self, labels: LabelIndex) -> SpanTags | None:
         """Find out what the tags known by now say of spans, and return it; None: they don't mark any."""

@@ -3,6 +3,7 @@
 Tjong Kim Sang, Buchholz, CoNLL 2000, 127-132; CoNLL-U: https://universaldependencies.org/format.html.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -18,6 +19,8 @@ from streamlin.formats.utf8 import Indices, spans, texts_of
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _LF, _CR = 0x0A, 0x0D
 _ID = "# sent_id = "
+_NUMBER = re.compile(r"\d+([-.]\d+)?")
+"""A word, a range of words, or an empty node of CoNLL-U."""
 
 
 class SentenceFraming:
@@ -89,24 +92,27 @@ class ConllFormat(Format):
 
     def _block(self, text: str) -> "_Block":
         """One sentence. Raises DecodeError."""
-        lines, id_ = [line.removesuffix("\r") for line in text.split("\n")], None
-        while lines and lines[0].startswith("#") and (len(lines) == 1 or self._is_comment(lines)):
+        lines, id_ = [line.removesuffix("\r") for line in text.rstrip("\r\n").split("\n")], None
+        while lines and lines[0].startswith("#") and self._is_comment(lines[0], lines[-1], len(lines)):
             id_ = lines[0].removeprefix(_ID) if lines[0].startswith(_ID) else id_
             del lines[0]
-        rows = [line.split("\t") if "\t" in line else line.split() for line in lines]
-        is_conll_u = not self._columns and bool(rows) and len(rows[0]) == len(CONLL_U)
+        rows = list(map(_cells, lines))
+        is_conll_u = not self._columns and bool(rows) and "\t" in lines[0] and len(rows[0]) == len(CONLL_U)
         if is_conll_u:
-            rows = [row for row in rows if row[0].isdecimal()]
+            rows = [row for row in rows if _is_word(row)]
         widths = set(map(len, rows))
         if len(widths) > 1:
             raise DecodeError(f"lines of {min(widths)} and of {max(widths)} columns in one sentence")
         width = widths.pop() if widths else 0
         return _Block(self._named(rows, width, is_conll_u), id_, self._fields, is_conll_u)
 
-    def _is_comment(self, lines: list[str]) -> bool:
-        """Whether the first line, which begins with `#`, is no token: it has other columns than the last line."""
-        first, last = lines[0], lines[-1]
-        return ("\t" in last and "\t" not in first) or len(first.split()) != len(last.split())
+    def _is_comment(self, first: str, last: str, n_lines: int) -> bool:
+        """Whether the first line, which begins with `#`, is no token: it has not the columns of the last one."""
+        if self._columns:
+            return len(_cells(first)) != len(self._columns)
+        if n_lines == 1:
+            return "\t" not in first
+        return ("\t" in last) != ("\t" in first) or len(_cells(first)) != len(_cells(last))
 
     def _named(self, rows: list[list[str]], width: int, is_conll_u: bool) -> dict[str, list[str]]:
         """The columns by name."""
@@ -120,6 +126,18 @@ class ConllFormat(Format):
         else:
             names = (fields.tokens, *map(str, range(2, width)), *[fields.tags][: width - 1])
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def _cells(line: str) -> list[str]:
+    """The columns of a line."""
+    return line.split("\t") if "\t" in line else line.split()
+
+
+def _is_word(row: list[str]) -> bool:
+    """Whether a line of CoNLL-U is a word, not a range or an empty node. Raises DecodeError."""
+    if not _NUMBER.fullmatch(row[0]):
+        raise DecodeError(f"the number of a token is {row[0]!r:.60}; if these are not CoNLL-U's columns, name columns=")
+    return row[0].isdecimal()
 
 
 class _Block:

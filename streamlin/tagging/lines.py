@@ -174,7 +174,7 @@ def put_known_share(share: float, texts: _Texts, out: NDArray[np.uint8], at: int
 @kernel
 def put_shares(columns: _Columns, begin: int, end: int, texts: _Texts, out: NDArray[np.uint8], at: int) -> int:
     """Write the probabilities of tokens, if they are wanted; returns their end."""
-    if not columns.shares.size:
+    if not columns.shares.size or begin == end:
         return at
     at = put(out, at, texts.texts, texts.text_bounds, _TOKENS)
     for t in range(begin, end):

@@ -25,7 +25,8 @@ def test_our_formats_keep_the_contract(name):
     if name == "tsv":
         check_format(lambda: opened("tsv", options={"columns": "text,label,weight,time", "quotes": "true"}), **TABS)
     else:
-        check_format(lambda: opened(name, options=OPTIONS.get(name)), GOOD[name], BAD[name])
+        separator = b"\n\n" if name == "conll" else b"\n"
+        check_format(lambda: opened(name, options=OPTIONS.get(name)), GOOD[name], BAD[name], separator=separator)
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
@@ -131,6 +132,22 @@ def test_a_format_that_breaks_the_contract_is_found(make, broken):
     bad = [b"bad"] if make().__class__ is Chatty else []
     with pytest.raises(AssertionError, match=broken):
         check_format(make, [b"a", b"b c", b"d e f"], bad)
+
+
+@pytest.mark.parametrize(
+    ("change", "broken"),
+    [
+        ({"tags": ["X", ""]}, "tags: a missing one must be None"),
+        ({"tags": ["X"]}, "the length of tags: found 1, expected 2"),
+        ({"columns": {"pos": ["X"]}}, "the length of pos: found 1, expected 2"),
+    ],
+)
+def test_sentences_that_break_their_promises_are_found(change, broken):
+    format_ = opened("conll")
+    batch, _ = format_.decode(framed(format_, b"a X\n\nb Y\n"))
+    check_batch(batch)
+    with pytest.raises(AssertionError, match=broken):
+        check_batch(type(batch)(**vars(batch) | {"tokens": type(batch.tokens)(**vars(batch.tokens) | change)}))
 
 
 def test_bad_samples_and_a_missing_header_are_found():
