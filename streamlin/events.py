@@ -378,8 +378,3 @@ class MessageSink(Sink, Protocol):
 
     def written(self) -> Mapping[str, int]:
         """Key of a part -> offset; the lines of all records before it were sent for good before this start."""
-
-
-def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of a checkpoint whose names begin with a prefix, named without it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -10,7 +10,7 @@ from connectors.files.first_bytes import SAMPLE
 from connectors.files.plain_file import ChangedError, PlainFile
 from connectors.files.record_cutter import RecordCutter
 from connectors.records import FINGERPRINT, Origin, PartRecords
-from streamlin.errors import ConnectorError
+from streamlin.errors import CheckpointError, ConnectorError
 from streamlin.events import Position, SourceContext
 
 BLOCK = 512 * 1024
@@ -72,10 +72,16 @@ class FileReader:
         return self._cutter.finish()
 
     def resume(self, position: Position) -> bool:
-        """Go to a position; False, without moving, if it belongs to another file."""
-        if any(position[name] != number for name, number in self._origin.identity.items()):
+        """Go to a position; False, without moving, if it belongs to another file.
+
+        Raises CheckpointError if it is not a position in a file.
+        """
+        if any(position.get(name) != number for name, number in self._origin.identity.items()):
             return False
-        before = bytes.fromhex(position["before"])
+        try:
+            before = bytes.fromhex(position["before"])
+        except (KeyError, TypeError, ValueError):
+            raise CheckpointError(f"{self._origin.part}: the checkpoint's position is {position!r:.200}") from None
         if not self._seek(position["offset"], before):
             self._begin()
             return False

@@ -111,7 +111,7 @@ class FileTail:
             return None
         for path in paths:
             with suppress(FileNotFoundError):
-                if os.stat(path).st_ino == position["inode"]:
+                if os.stat(path).st_ino == position.get("inode"):
                     reader = FileReader(path, self._context, self._path)
                     if reader.resume(position):
                         self._context.notice(f"{path} was {self._path} before; it is read to its end first")

@@ -12,15 +12,18 @@ import math
 import os
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.arrays import Expected, Layout, Shape, check_layout, check_values
+from streamlin.checkpoint.state import check_state
 from streamlin.errors import CheckpointError, ConnectorError
+from streamlin.own_files import OWN, make_folder, open_file
 
 VERSION = 1
 CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
@@ -31,11 +34,21 @@ _TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1",
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _BLOCK = 1 << 22
 
+_LONGEST_HEADER = 1 << 30
+
 Arrays = Mapping[str, NDArray[Any]]
+Expect = Callable[[Mapping[str, Layout], Mapping[str, Any]], Mapping[str, Expected]]
+"""From the arrays' types and shapes, and the state, to what the arrays must be."""
+
+
+class UnexpectedError(CheckpointError):
+    """The file is whole, but does not hold what is expected."""
 
 
 class Checkpoint:
     """A folder with the current checkpoint and the one before it, held by one process at a time.
+
+    mode : permissions of the files, see `streamlin.own_files`.
 
     Raises
     ------
@@ -43,16 +56,21 @@ class Checkpoint:
     ConnectorError : the folder can't be written to.
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: str | Path, mode: int = OWN) -> None:
+        self.folder, self._mode = Path(folder), mode
         with _writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = open(self.folder / _LOCK, "a+b")  # noqa: SIM115  # held until close
+            make_folder(self.folder, mode)
+            self._lock = open_file(self.folder / _LOCK, os.O_RDWR, mode)  # held until close
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise CheckpointError(f"{self.folder} is in use by another streamlin process") from None
+        except OSError as error:
+            os.close(self._lock)
+            if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
+                raise CheckpointError(f"{self.folder} is in use by another streamlin process") from None
+            raise CheckpointError(
+                f"{self.folder} can't be locked: {os.strerror(error.errno or 0)}; without a lock two processes could "
+                "write there: put the checkpoint on a file system with locks"
+            ) from None
 
     def exists(self, previous: bool = False) -> bool:
         """Whether there is a checkpoint to resume from, or one is missing that should be there (`load` then raises)."""
@@ -70,7 +88,8 @@ class Checkpoint:
         new, current, previous = (self.folder / name for name in (_NEW, CURRENT, PREVIOUS))
         with _writing(self.folder):
             try:
-                with new.open("wb") as file:
+                new.unlink(missing_ok=True)  # left by a kill, or planted
+                with open(open_file(new, os.O_WRONLY | os.O_EXCL, self._mode), "wb") as file:
                     write(file, arrays, state)
                     file.flush()
                     os.fsync(file.fileno())
@@ -98,16 +117,22 @@ class Checkpoint:
         except OSError as error:
             if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
                 raise
-            shutil.copyfile(path, new)  # a file system without links, such as FAT
+            copy = open_file(new, os.O_WRONLY | os.O_EXCL, self._mode)
+            with path.open("rb") as source, open(copy, "wb") as target:  # a file system without links, such as FAT
+                shutil.copyfileobj(source, target)
         new.replace(other)
 
-    def load(self, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The arrays and the state of the current (or previous) checkpoint."""
-        return load(self.folder, previous)
+    def load(
+        self, previous: bool = False, expect: Expect | None = None
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The arrays and the state of the current (or previous) checkpoint. expect : see `read`."""
+        return load(self.folder, previous, expect)
 
     def close(self) -> None:
         """Release the folder for other processes."""
-        self._lock.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+        self._lock = -1
 
     def _sync_folder(self) -> None:
         folder = os.open(self.folder, os.O_RDONLY)
@@ -117,8 +142,12 @@ class Checkpoint:
             os.close(folder)
 
 
-def load(folder: str | Path, previous: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def load(
+    folder: str | Path, previous: bool = False, expect: Expect | None = None
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays and the state of a folder's checkpoint; needs no lock, since files are replaced whole.
+
+    expect : see `read`.
 
     Raises
     ------
@@ -126,7 +155,9 @@ def load(folder: str | Path, previous: bool = False) -> tuple[dict[str, NDArray[
     """
     path = Path(folder) / (PREVIOUS if previous else CURRENT)
     try:
-        return read(path)
+        return read(path, expect)
+    except UnexpectedError:
+        raise
     except CheckpointError as error:
         if previous or not _is_whole(Path(folder) / PREVIOUS):
             raise
@@ -156,35 +187,110 @@ def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any]) -> None:
             file.write(block)
 
 
-def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays and the state of one file, verified."""
+def read(path: Path, expect: Expect | None = None) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays and the state of one file, verified.
+
+    expect : called with the layout of the arrays and the state before memory is used for the arrays; returns what each
+        must be, or raises CheckpointError.
+    """
+    with _reading(path) as (file, header):
+        wanted = None if expect is None else _expected(file, header, expect)
+        arrays = {name: _read_array(file, *layout) for name, layout in header.layout.items()}
+        checksum = header.checksum
+        for array in arrays.values():
+            checksum = zlib.crc32(_bytes(array), checksum)
+        header.check(checksum)
+        if wanted is not None:
+            check_values(arrays, wanted, path)
+        return arrays, header.state
+
+
+def read_state(folder: str | Path, previous: bool = False) -> dict[str, Any]:
+    """The state of a folder's checkpoint, verified, without memory for its arrays. Raises CheckpointError as `load`."""
+    with _reading(Path(folder) / (PREVIOUS if previous else CURRENT)) as (file, header):
+        header.check(_checksum_of_rest(file, header.checksum))
+        check_state(header.state)
+        return header.state
+
+
+class _Header:
+    """The header of a file, checked as far as it can be alone.
+
+    layout : type and shape of each array, by name. state : the JSON-able values.
+    checksum : CRC-32 of all this; that of the file goes on with the arrays.
+    """
+
+    def __init__(self, path: Path, table: dict[str, Any], size: int) -> None:
+        about = table.pop("__metadata__", {})
+        if about.get("format") != "streamlin":
+            raise CheckpointError(f"{path} is not a streamlin checkpoint")
+        if about["version"] != str(VERSION):
+            raise CheckpointError(f"{path} has version {about['version']}: expected version {VERSION}")
+        self._path, self._crc = path, about["crc32"]
+        self.layout = {name: _layout(path, entry) for name, entry in table.items()}
+        self._check_sizes(table, size)
+        self.checksum = _checksum(table, {key: about[key] for key in ("format", "version", "state")})
+        self.state: dict[str, Any] = json.loads(about["state"])
+
+    def check(self, checksum: int) -> None:
+        """Raise CheckpointError unless this is the file's checksum."""
+        if f"{checksum:08x}" != self._crc:
+            raise CheckpointError(f"{self._path} is damaged: its checksum is {checksum:08x}, expected {self._crc}")
+
+    def _check_sizes(self, table: Mapping[str, Any], size: int) -> None:
+        """Raise CheckpointError unless the arrays lie one behind the other and fill the file, and memory has room."""
+        end = 0
+        for entry in table.values():
+            if entry["data_offsets"][0] != end:
+                raise CheckpointError(f"{self._path} is damaged: its arrays do not lie one behind the other")
+            end = entry["data_offsets"][1]
+        if end > size:
+            raise CheckpointError(f"{self._path} is damaged: it is cut off")
+        if end < size:
+            raise CheckpointError(f"{self._path} is damaged: it is longer than its header says")
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if end > memory:
+            raise CheckpointError(f"{self._path} needs {end / 2**30:.1f} GiB, the machine has {memory / 2**30:.1f} GiB")
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[tuple[BufferedReader, _Header]]:
+    """A file behind its header. Whatever is wrong with it becomes a CheckpointError."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             length = int.from_bytes(file.read(8), "little")
             if not 0 < length <= size - 8:
                 raise CheckpointError(f"{path} is damaged: its header is cut off")
-            table = json.loads(file.read(length))
-            about = table.pop("__metadata__", {})
-            if about.get("format") != "streamlin":
-                raise CheckpointError(f"{path} is not a streamlin checkpoint")
-            if about["version"] != str(VERSION):
-                raise CheckpointError(f"{path} has version {about['version']}: expected version {VERSION}")
-            arrays = {name: _read_array(file, entry) for name, entry in table.items()}
-            if file.read(1):
-                raise CheckpointError(f"{path} is damaged: it is longer than its header says")
-        checksum = _checksum(table, {key: about[key] for key in ("format", "version", "state")})
-        for array in arrays.values():
-            checksum = zlib.crc32(_bytes(array), checksum)
-        if f"{checksum:08x}" != about["crc32"]:
-            raise CheckpointError(f"{path} is damaged: its checksum is {checksum:08x}, expected {about['crc32']}")
-        return arrays, json.loads(about["state"])
+            if length > _LONGEST_HEADER:
+                raise CheckpointError(f"{path} is damaged: its header has {length:,} bytes")
+            yield file, _Header(path, json.loads(file.read(length)), size - 8 - length)
     except FileNotFoundError:
         raise CheckpointError(f"there is no checkpoint in {path.parent}") from None
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror}") from None
+    except MemoryError:
+        raise CheckpointError(f"{path} needs more memory than there is") from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError) as error:
         raise CheckpointError(f"{path} is damaged: {error}") from None
+
+
+def _expected(file: BufferedReader, header: _Header, expect: Expect) -> Mapping[str, Expected]:
+    """What the arrays must be. If they are not, the checksum tells whether the file is damaged or another one's."""
+    try:
+        check_state(header.state)
+        wanted = expect(header.layout, header.state)
+        check_layout(header.layout, wanted, header._path)
+    except CheckpointError as error:
+        header.check(_checksum_of_rest(file, header.checksum))
+        raise UnexpectedError(str(error)) from None
+    return wanted
+
+
+def _checksum_of_rest(file: BufferedReader, checksum: int) -> int:
+    while block := file.read(_BLOCK):
+        checksum = zlib.crc32(block, checksum)
+    return checksum
 
 
 def differing(fingerprint: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> str | None:
@@ -193,7 +299,7 @@ def differing(fingerprint: Mapping[str, Any], other: Mapping[str, Any], prefix: 
         ours, theirs = fingerprint.get(key), other.get(key)
         if ours == theirs:
             continue
-        if key == "learners" and isinstance(ours, list) and isinstance(theirs, list):
+        if key == "learners" and _are_learners(ours) and _are_learners(theirs):
             ours, theirs = ({learner["name"]: learner for learner in learners} for learners in (ours, theirs))
             if list(ours) != list(theirs):
                 return f"learners: {', '.join(theirs)} in the checkpoint, {', '.join(ours)} now"
@@ -206,9 +312,13 @@ def differing(fingerprint: Mapping[str, Any], other: Mapping[str, Any], prefix: 
     return None
 
 
+def _are_learners(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(value, list) and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in value)
+
+
 def _is_whole(path: Path) -> bool:
-    with contextlib.suppress(CheckpointError):
-        read(path)
+    with contextlib.suppress(CheckpointError), _reading(path) as (file, header):
+        header.check(_checksum_of_rest(file, header.checksum))
         return True
     return False
 
@@ -231,11 +341,18 @@ def _bytes(array: NDArray[Any]) -> memoryview:
     return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # a buffer, from Python 3.12 on
 
 
-def _read_array(file: BufferedReader, entry: Mapping[str, Any]) -> NDArray[Any]:
-    shape, kind = entry["shape"], np.dtype(_TYPES[entry["dtype"]])
+def _layout(path: Path, entry: Mapping[str, Any]) -> Layout:
+    """Type and shape of an array, which fit the bytes it has: before a wrong shape allocates all the memory."""
+    kind, shape = np.dtype(_TYPES[entry["dtype"]]), entry["shape"]
     begin, end = entry["data_offsets"]
-    if math.prod(shape) * kind.itemsize != end - begin:  # before a wrong shape allocates all the memory
-        raise CheckpointError(f"{file.name} is damaged: an array's shape {shape} does not fit its {end - begin} bytes")
+    if not all(type(length) is int and length >= 0 for length in (*shape, begin, end)):
+        raise CheckpointError(f"{path} is damaged: an array's shape is {shape!r:.80}")
+    if math.prod(shape) * kind.itemsize != end - begin:
+        raise CheckpointError(f"{path} is damaged: an array's shape {shape!r:.80} does not fit its {end - begin} bytes")
+    return kind, tuple(shape)
+
+
+def _read_array(file: BufferedReader, kind: np.dtype[Any], shape: Shape) -> NDArray[Any]:
     array = np.empty(shape, kind)
     if array.nbytes and file.readinto(_bytes(array)) != array.nbytes:
         raise CheckpointError(f"{file.name} is damaged: it is cut off")

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM end a run cleanly."""
+"""SIGINT, SIGTERM and SIGHUP end a run cleanly."""
 
 import queue
 import signal
@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While entered, SIGINT and SIGTERM call `stop`; a second SIGINT interrupts at once.
+    """While entered, SIGINT, SIGTERM and SIGHUP call `stop`; a second SIGINT interrupts at once.
+
+    SIGHUP comes when a terminal is closed. `nohup` starts a command with it ignored, and then it stays so.
 
     `stop` runs on its own thread: a handler interrupts the main thread anywhere, even while it holds the lock that
     `stop` needs.
@@ -29,7 +31,8 @@ def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
 
     caller = threading.Thread(target=call_stop, name="streamlin-stop", daemon=True)
     caller.start()
-    old = {number: signal.signal(number, handle) for number in _SIGNALS}
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    old = {number: signal.signal(number, handle) for number in _SIGNALS if not (number == signal.SIGHUP and ignored)}
     try:
         yield
     finally:
