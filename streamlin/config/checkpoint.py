@@ -1,10 +1,15 @@
 """The table `[checkpoint]`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveFloat
+from pydantic import BeforeValidator, Field, PositiveFloat
 
 from streamlin.config.base import Count, Strict
+
+
+def _digits(value: Any) -> Any:
+    """640, as a command line or a file may have it, as a text; any other value unchanged."""
+    return str(value) if type(value) is int else value
 
 
 class CheckpointConfig(Strict):
@@ -18,7 +23,7 @@ class CheckpointConfig(Strict):
     """
 
     path: Annotated[str, Field(min_length=1)] | None = None
-    permissions: Annotated[str, Field(pattern="^0?6[046][046]$")] = "600"
+    permissions: Annotated[str, BeforeValidator(_digits), Field(pattern="^0?6[046][046]$")] = "600"
     external_models: Literal["restore", "leave_out"] = "restore"
     every_events: Count = 50_000
     every_seconds: PositiveFloat = 60.0
