@@ -203,8 +203,9 @@ def _unpacked(id_: str, kept: bytes, learners: int) -> WaitingText:
         text.baselines = np.frombuffer(baselines, np.int32).reshape(2)
     except (msgspec.MsgspecError, ValueError, TypeError) as error:
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: {error}") from None
-    if not ((text.baselines >= -1) & (text.baselines < max(known, 1))).all():
-        raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: its baselines are no labels")
+    fits = number >= 0 and 0.0 <= weight < math.inf
+    if not (fits and ((text.baselines >= -1) & (text.baselines < max(known, 1))).all()):
+        raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: its numbers are out of bounds")
     return text
 
 

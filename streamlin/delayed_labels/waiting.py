@@ -80,6 +80,7 @@ def _check(arrays: Mapping[str, NDArray[Any]], extras: Sequence[Sequence[Any]], 
     columns = [arrays[name] for name in ("labels_lengths", "pieces", "weights", "times", "numbers", "known")]
     if not (
         all(len(column) == n for column in [*columns, arrays["baselines"], *extras])
+        and ((arrays["weights"] >= 0.0) & (arrays["weights"] < np.inf)).all()
         and sum(arrays["pieces"].tolist()) == pieces
         and sum(arrays["known"].tolist()) * learners == arrays["scores"].size
     ):

@@ -2,12 +2,14 @@
 
 import json
 import os
+import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -128,6 +130,7 @@ def out_of_bounds() -> dict[str, tuple[str, str, Callable[[NDArray[Any]], Any]]]
         "lengths of ids": ("late", "delayed_labels/waiting/ids_lengths", lambda a: np.full_like(a, 10**15)),
         "shorter ids": ("late", "delayed_labels/waiting/ids_lengths", lambda a: a - 1),
         "pieces": ("late", "delayed_labels/waiting/pieces", lambda a: np.full_like(a, 2**62)),
+        "weights": ("late", "delayed_labels/waiting/weights", lambda a: np.full_like(a, np.nan)),
         "known labels": ("late", "delayed_labels/waiting/known", lambda a: np.full_like(a, billion)),
         "baselines": ("late", "delayed_labels/waiting/baselines", lambda a: np.full_like(a, billion)),
         "texts": ("late", "delayed_labels/waiting/texts", lambda a: np.full_like(a, 255)),
@@ -246,3 +249,56 @@ def test_a_pipeline_refuses_them_too(folders: dict[str, Path], tmp_path: Path) -
         Pipeline.load(folder)
     with closing(Pipeline.load(folders["plain"])) as pipeline:
         assert pipeline.metrics["events"] > 0
+
+
+WAITING = ("--late-labels", "--set", "delayed_labels.store=disk", "--learner", "perceptron")
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Path:
+    """A checkpoint whose texts wait in a database, one of which gets its label next."""
+    stream = tmp_path / "stream.jsonl"
+    stream.write_text("".join(json.dumps({"text": f"a{i}", "id": str(i)}) + "\n" for i in range(20)))
+    command_line("run", stream, "--checkpoint", tmp_path / "state", *WAITING)
+    with stream.open("a") as file:
+        file.write('{"id": "3", "label": "x"}\n{"text": "a", "id": "z", "label": "x"}\n')
+    return tmp_path
+
+
+def kept(**other: Any) -> bytes:
+    """What the database keeps of a text."""
+    text = {"texts": ["a3"], "extra": [], "weight": 1.0, "time": None, "number": 4, "known": 0, "scores": b""}
+    return msgspec.msgpack.encode(list((text | {"baselines": np.array([-1, -1], np.int32).tobytes()} | other).values()))
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        b"",
+        b"\xff" * 30,
+        kept(texts=[1]),
+        kept(number=-1),
+        kept(weight="x"),
+        kept(known=10**9),
+        kept(weight=-1.0),
+        kept(scores=bytes(24)),
+        kept(baselines=np.array([10**9, 0], np.int32).tobytes()),
+        kept(baselines=b"x"),
+    ],
+)
+def test_forged_texts_that_wait_on_disk_are_refused(waiting: Path, blob: bytes) -> None:
+    with closing(sqlite3.connect(waiting / "state" / "waiting.sqlite3")) as database, database:
+        database.execute("UPDATE waiting SET kept = ? WHERE id = '3'", (blob,))
+    done = command_line("run", waiting / "stream.jsonl", "--checkpoint", waiting / "state", *WAITING, code=4)
+    assert "id '3'" in done.err
+
+
+@pytest.mark.parametrize("content", [b"no database", bytes(8192)])
+def test_a_damaged_database_of_waiting_texts_is_refused(waiting: Path, content: bytes) -> None:
+    state = waiting / "state"
+    for path in state.glob("waiting.sqlite3*"):
+        path.unlink()
+    (state / "waiting.sqlite3").write_bytes(b"SQLite format 3\0" + content)
+    assert "waiting.sqlite3 is damaged: " in refused(
+        "run", waiting / "stream.jsonl", "--checkpoint", state, *WAITING, code=4
+    )
