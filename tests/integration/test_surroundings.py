@@ -259,3 +259,11 @@ def test_what_was_learned_is_private_unless_told(
         assert stat.S_IMODE(state.stat().st_mode) == folder
     finally:
         os.umask(before)
+
+
+def test_an_old_processor_is_one_line(tmp_path: Path) -> None:
+    """A numpy that finds the processor too old, with the words of the real one."""
+    words = "NumPy was built with baseline optimizations: \n(X86_V2) but your machine doesn't support:\n(X86_V2)."
+    (tmp_path / "numpy.py").write_text(f"raise RuntimeError({words!r})\n")
+    line = refused_by_process("run", "synthetic://", cwd=tmp_path, env={"PYTHONPATH": str(ROOT)})
+    assert line.startswith("a library can't be loaded: NumPy was built with baseline optimizations: (X86_V2) but")
