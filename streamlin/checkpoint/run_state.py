@@ -8,8 +8,9 @@ from typing import Any
 
 from streamlin.arrays import Expected, Layout
 from streamlin.checkpoint.background_saver import BackgroundSaver
+from streamlin.checkpoint.differing import differing
 from streamlin.checkpoint.expected import expected_arrays
-from streamlin.checkpoint.file import Checkpoint, differing
+from streamlin.checkpoint.file import Checkpoint
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError
 from streamlin.events import Position

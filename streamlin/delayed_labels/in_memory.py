@@ -93,14 +93,19 @@ class InMemory:
         return to_arrays(list(self._texts.values()), self._names), {}
 
     def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
-        if "on_disk" in rest:
-            raise CheckpointError("the checkpoint keeps waiting texts on disk: resume with delayed_labels.store=disk")
+        _check_kind(rest)
         return expected_arrays(self._names, n_labels)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
+        _check_kind(rest)
         texts = from_arrays(arrays, self._names, self._learners)
         self._texts = OrderedDict((str(text.id), text) for text in texts)
         self._size = sum(text.size for text in texts)
 
     def close(self) -> None:
         """Does nothing: nothing is open."""
+
+
+def _check_kind(rest: Mapping[str, Any]) -> None:
+    if "on_disk" in rest:
+        raise CheckpointError("the checkpoint keeps waiting texts on disk: resume with delayed_labels.store=disk")

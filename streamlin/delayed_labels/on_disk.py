@@ -131,12 +131,12 @@ class OnDisk:
 
     def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
         """No arrays; see `Store`."""
-        if "on_disk" not in rest:
-            raise CheckpointError("the checkpoint holds the waiting texts: resume with delayed_labels.store=memory")
+        _check_kind(rest)
         return {}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Undo all changes made after the checkpoint with this state."""
+        _check_kind(rest)
         clock = rest["on_disk"]["clock"]
         self._saved = rest["on_disk"]["before"]
         self._execute("DELETE FROM waiting WHERE came > ?", [(clock,)])
@@ -179,6 +179,11 @@ class OnDisk:
             if error.sqlite_errorcode & 0xFF in _DAMAGED:
                 raise CheckpointError(f"{self._path} is damaged: {error}") from None
             raise ConnectorError(f"{self._path} can't be written: {error}") from None
+
+
+def _check_kind(rest: Mapping[str, Any]) -> None:
+    if "on_disk" not in rest:
+        raise CheckpointError("the checkpoint holds the waiting texts: resume with delayed_labels.store=memory")
 
 
 def _packed(text: WaitingText) -> bytes:

@@ -10,7 +10,8 @@ import uvloop
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from streamlin.checkpoint.file import CURRENT, PREVIOUS, read_state
+from streamlin.checkpoint.file import CURRENT, PREVIOUS
+from streamlin.checkpoint.layout import read_state
 from streamlin.checkpoint.loading import config_of, refuse_pickled
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
@@ -59,7 +60,7 @@ def configuration(folder: str, given: RunConfig, previous: bool = False, allow_p
     """
     kept: dict[str, Any] = {}
     if previous or any((Path(folder) / name).exists() for name in (CURRENT, PREVIOUS)):
-        found = config_of(read_state(folder, previous))
+        found = config_of(read_state(Path(folder) / (PREVIOUS if previous else CURRENT)))
         left_out = given.checkpoint.external_models == "leave_out"
         if not (allow_pickle or left_out or "learners" in given.model_fields_set):
             refuse_pickled(found)

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from streamlin.checkpoint.file import CURRENT, load, write
+from streamlin.checkpoint.file import CURRENT, load
+from streamlin.checkpoint.layout import write
 from streamlin.errors import CheckpointError
 from streamlin.pipeline import Pipeline
 from tests.command_line import command_line, refused
