@@ -22,16 +22,20 @@ from streamlin.commands.produce import produce
 from streamlin.commands.run import run
 from streamlin.commands.serve import serve
 from streamlin.errors import ConfigError
-from streamlin.terminal.printing import print_result
+from streamlin.terminal.printing import print_notice, print_result
 from streamlin.terminal.standard_streams import occupy_closed_descriptors, print_what_can_be_encoded, use_utf8
 from streamlin.version import __version__
+
+_INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells count."""
 
 
 class _PrintedHelp:
     """Help is printed as any result is: if it can't be, that is an error."""
 
     def get_help(self, ctx: Any) -> str:
-        print_result(super().get_help(ctx), sys.stdout)  # type: ignore[misc]
+        for line in super().get_help(ctx).splitlines():  # type: ignore[misc]
+            print_result(line, sys.stdout)
         raise typer.Exit
 
 
@@ -94,9 +98,11 @@ def command_line(arguments: Sequence[str]) -> int:
     try:
         code: int = app(list(arguments), standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
-        code = 130
+        code = _INTERRUPTED
     except Exception as error:
         code = exit_code(error)
+    if code == _INTERRUPTED:  # Typer may have caught the exception
+        print_notice("interrupted", "error")
     for file in (sys.stdout, sys.stderr):
         if file is not None:
             with suppress(OSError):

@@ -5,6 +5,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from streamlin.admission import Admission
 from streamlin.checkpoint.loading import load_into
 from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
@@ -57,6 +58,7 @@ class Pipeline:
         self.config = _configured(config, tables)
         self._config_file = config if isinstance(config, str | PathLike) else None
         self._state = RunState(self.config)
+        self._admission = Admission(self._state.model, self.config)
         self._rows = IterableSource((), self.config)
         self._run: Run | None = None
 
@@ -132,15 +134,14 @@ class Pipeline:
         Raises
         ------
         RecordError : one can't become an event; none was learned.
+        ConfigError : a limit of labels or tables was exceeded; the events before that one were learned.
         ValueError : the arguments have different lengths.
         GuestError : an external model failed, and its `on_error` is "stop"; some of the events may be learned.
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
         batch = self._batch(list(zip(xs, ys, strict=True)))
-        model = self._state.model
-        model.admit(batch)
-        model.step(batch, model.featurize(batch))
+        self._learn(batch)
         self._show_notices()
         return self
 
@@ -222,6 +223,17 @@ class Pipeline:
     def close(self) -> None:
         """Release the checkpoint, without saving what was learned since the last save."""
         self._state.close()
+
+    def _learn(self, batch: Batch) -> None:
+        """Learn a batch; event by event where it may exceed a limit."""
+        model, features = self._state.model, self._state.model.featurize(batch)
+        if self._admission.fits(batch, features):
+            model.step(batch, features)
+            return
+        for event in (batch[number : number + 1] for number in range(len(batch))):
+            features = model.featurize(event)
+            self._admission.check(event, features)
+            model.step(event, features)
 
     def _show_notices(self) -> None:
         """Show the notices of external models."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import RecordError
-from streamlin.events import Batch, Event, Position, Records, Sink, Source, single_records
+from streamlin.events import MAX_WEIGHT, Batch, Event, Position, Records, Sink, Source, single_records
 from streamlin.formats.base import Format, comparable
 from streamlin.learners import Learner, best
 
@@ -107,12 +107,15 @@ def check_batch(batch: Batch) -> None:
         assert "" not in column, f"{name}: a missing one must be None, not empty"
     for name, numbers in (("weights", batch.weights), ("times", batch.times)):
         _same(numbers.dtype, np.dtype(np.float64), f"the type of {name}")
-    assert (np.isfinite(batch.weights) & (batch.weights >= 0)).all(), "weights must be finite, 0 or more"
+    assert ((batch.weights >= 0) & (batch.weights <= MAX_WEIGHT)).all(), "weights must be from 0 to 1e9"
     if batch.pieces is None:
         _same(len(batch.texts), n, "the number of texts")
     else:
         assert (np.diff(batch.pieces) > 0).all(), "pieces: each event needs at least one text"
         _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "the ends of pieces")
+    if batch.values is not None:
+        _same(batch.values.dtype, np.dtype(np.float32), "the type of values")
+        _same(batch.values.size, len(batch.texts) if batch.pieces is not None else -1, "the number of values")
 
 
 def check_learner(make: Callable[[], Learner]) -> None:

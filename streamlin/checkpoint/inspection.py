@@ -53,16 +53,19 @@ def inspect(
             | {"accuracy": report["learners"][learner.name]["accuracy"]}
             for learner in config.learners
         },
-        "positions": {spelled(source): _by_spelled_name(parts) for source, parts in state["positions"].items()},
-        "sinks": _by_spelled_name(state["sinks"]),
+        "positions": _spelled(state["positions"]),
+        "sinks": _spelled(state["sinks"]),
         "heaviest": heaviest,
         "names": {view: _names(model, view, heaviest) for view in model.views},
         "names_kept": {view: len(names) for view, names in model.feature_names.items()},
     }
 
 
-def _by_spelled_name(values: dict[str, Any]) -> dict[str, Any]:
-    return {spelled(name): value for name, value in values.items()}
+def _spelled(value: Any) -> Any:
+    """JSON-able values, with all names of files as people read them."""
+    if isinstance(value, dict):
+        return {spelled(name): _spelled(one) for name, one in value.items()}
+    return spelled(value) if isinstance(value, str) else value
 
 
 def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int, float]]]]) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ import typer
 
 from streamlin.commands import options
 from streamlin.errors import ConfigError, ConnectorError
-from streamlin.terminal.printing import json_text, print_notice, print_result, rendered
+from streamlin.terminal.printing import print_json, print_notice, print_tables
 
 
 def explain(
@@ -80,10 +80,10 @@ def _explain_all(
         file.write(page([(found.text, found.learners) for found in explanations], top))
     if as_json:
         for explanation in explanations:
-            print_result(json_text(explanation.to_dict(top), sys.stdout), sys.stdout)
+            print_json(explanation.to_dict(top), sys.stdout)
         return
     tables = [part for explanation in explanations for part in ("", explanation.table(top))][1:]
-    print_result(rendered(Group(*tables), sys.stdout), sys.stdout)
+    print_tables(Group(*tables), sys.stdout)
 
 
 def _category(text: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from streamlin.commands import options
-from streamlin.terminal.printing import json_text, print_notice, print_result
+from streamlin.terminal.printing import print_json, print_notice, print_tables
 
 
 def inspect(
@@ -22,9 +22,9 @@ def inspect(
 
     found = inspect_folder(folder, top, previous, allow_pickle, not without_external_models, print_notice)
     if as_json:
-        print_result(json_text(found, sys.stdout), sys.stdout)
+        print_json(found, sys.stdout)
     else:
         from streamlin.terminal.inspection_tables import inspection
-        from streamlin.terminal.printing import rendered
 
-        print_result(rendered(inspection(found), sys.stdout), sys.stdout)
+        whole = sys.stdout is None or not sys.stdout.isatty()
+        print_tables(inspection(found, whole), sys.stdout)

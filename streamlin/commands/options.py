@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, redacted
 from streamlin.terminal.printing import set_log_format
 
 
@@ -76,5 +76,5 @@ def resolve_source(source: str | None, stdin_options: str | None) -> str | None:
     if stdin_options is None:
         return source
     if source not in (None, "-"):
-        raise ConfigError(f"two sources given: {source} and -?{stdin_options}; give one")
+        raise ConfigError(f"two sources given: {redacted(str(source))} and {redacted(f'-?{stdin_options}')}; give one")
     return f"-?{stdin_options}"

@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
 
 from streamlin.arrays import Expected
 from streamlin.delayed_labels.plan import Plan
-from streamlin.delayed_labels.waiting import WaitingText, expected_arrays, from_arrays, to_arrays
+from streamlin.delayed_labels.waiting import Due, WaitingText, expected_arrays, from_arrays, to_arrays
 from streamlin.errors import CheckpointError
 from streamlin.events import Batch
 
@@ -42,6 +43,22 @@ class FixedDelay:
                 self._joined += 1
         return plan
 
+    def labels_due(self, batch: Batch) -> set[str]:
+        """The labels that may be learned with a batch, whose texts release as many."""
+        return {str(text.label) for text in islice(self._waiting, len(batch))} | _given(batch)
+
+    def texts_due(self, batch: Batch) -> list[WaitingText]:
+        """The texts from before a batch that are learned with it."""
+        number = self._number + len(batch)
+        return [text for text in islice(self._waiting, len(batch)) if number - text.number >= self._delay]
+
+    def due(self, event: Batch) -> Due | None:
+        """What is learned when the one event of a batch arrives; nothing changes."""
+        if not self._waiting or self._number + 1 - self._waiting[0].number < self._delay:
+            return None
+        text = self._waiting[0]
+        return Due(text, str(text.label), text.weight)
+
     def report(self) -> dict[str, Any]:
         """How many texts wait, and how many have been learned."""
         return {"delay": self._delay, "waiting": len(self._waiting), "joined": self._joined}
@@ -66,3 +83,7 @@ class FixedDelay:
 
     def close(self) -> None:
         """Does nothing: nothing is open."""
+
+
+def _given(batch: Batch) -> set[str]:
+    return {label for label in set(batch.labels) if label is not None}

@@ -23,6 +23,9 @@ class Store(Protocol):
     def put(self, clock: int, text: WaitingText) -> None:
         """Add a text, whose id no other text has."""
 
+    def get(self, id_: str) -> WaitingText | None:
+        """The text of an id; None if no text has it."""
+
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         """Remove the text of an id and return it; None if no text has the id."""
 
@@ -72,6 +75,9 @@ class InMemory:
     def put(self, clock: int, text: WaitingText) -> None:
         self._texts[str(text.id)] = text
         self._size += text.size
+
+    def get(self, id_: str) -> WaitingText | None:
+        return self._texts.get(id_)
 
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         text = self._texts.pop(id_, None)

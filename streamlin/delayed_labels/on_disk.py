@@ -33,10 +33,23 @@ CREATE INDEX IF NOT EXISTS by_id ON waiting (id) WHERE gone IS NULL;
 CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 """
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
-_Kept = tuple[tuple[str, ...], tuple[str | None, ...], float, float | None, int, int, bytes, bytes]
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
-_FIND = "SELECT came, kept FROM waiting WHERE id = ? AND gone IS NULL"
+_FIND = "SELECT came, size, kept FROM waiting WHERE id = ? AND gone IS NULL"
 _OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """What a row keeps of a text, see `WaitingText`; older rows have no values."""
+
+    texts: tuple[str, ...]
+    extra: tuple[str | None, ...]
+    weight: float
+    time: float | None
+    number: int
+    known: int
+    scores: bytes
+    baselines: bytes
+    values: tuple[float, ...] | None = None
 
 
 class OnDisk:
@@ -84,6 +97,13 @@ class OnDisk:
         self._new[str(text.id)] = clock, text
         self._size += text.size
 
+    def get(self, id_: str) -> WaitingText | None:
+        """The text of an id; None if no text has it."""
+        if id_ in self._new:
+            return self._new[id_][1]
+        row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
+        return None if row is None else _unpacked(id_, row[1], self._learners)
+
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         """Remove the text of an id and return it; None if no text has the id."""
         if id_ in self._new:
@@ -93,9 +113,9 @@ class OnDisk:
         row = self._row(_FIND, id_) if self._count else None
         if row is None:
             return None
-        text = _unpacked(id_, row[1], self._learners)
-        self._mark_gone(clock, row[0], text.size)
-        return text
+        came, size, kept = row
+        self._mark_gone(clock, came, size)
+        return _unpacked(id_, kept, self._learners)
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""
@@ -196,20 +216,22 @@ def _packed(text: WaitingText) -> bytes:
         text.scores.shape[1],
         text.scores.tobytes(),
         text.baselines.tobytes(),
+        text.values,
     )
     return msgspec.msgpack.encode(kept)
 
 
 def _unpacked(id_: str, kept: bytes, learners: int) -> WaitingText:
     try:
-        texts, extra, weight, time, number, known, scores, baselines = msgspec.msgpack.decode(kept, type=_Kept)
-        text = WaitingText(id_, texts, extra, weight, math.nan if time is None else time, number)
-        text.scores = np.frombuffer(scores).reshape(learners, known)
-        text.baselines = np.frombuffer(baselines, np.int32).reshape(2)
+        row = msgspec.msgpack.decode(kept, type=_Kept)
+        time = math.nan if row.time is None else row.time
+        text = WaitingText(id_, row.texts, row.extra, row.weight, time, row.number, values=row.values or None)
+        text.scores = np.frombuffer(row.scores).reshape(learners, row.known)
+        text.baselines = np.frombuffer(row.baselines, np.int32).reshape(2)
     except (msgspec.MsgspecError, ValueError, TypeError) as error:
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: {error}") from None
-    fits = number >= 0 and 0.0 <= weight < math.inf
-    if not (fits and ((text.baselines >= -1) & (text.baselines < max(known, 1))).all()):
+    fits = row.number >= 0 and 0.0 <= row.weight < math.inf and len(row.values or row.texts) == len(row.texts)
+    if not (fits and ((text.baselines >= -1) & (text.baselines < max(row.known, 1))).all()):
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: its numbers are out of bounds")
     return text
 

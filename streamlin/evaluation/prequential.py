@@ -97,12 +97,17 @@ class Prequential:
         """What was counted over a span, for metrics to be computed from."""
         return Sums(span, self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
 
-    def count_records(self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int) -> None:
-        """Count records that became no event."""
+    def count_records(
+        self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int, mended: str | None = None
+    ) -> None:
+        """Count records that became no event. mended : the error of one that was counted before, and no longer is."""
         self.dead_letters += len(dead_letters)
         self.dead_letter_kinds.add(dead_letters)
         self.tombstones += tombstones
         self.lost += lost
+        if mended is not None:
+            self.dead_letters -= 1
+            self.dead_letter_kinds.remove(mended)
 
     def count_features(self, examples: Mapping[str, Examples], weights: NDArray[np.float64]) -> None:
         """Count the features of a batch, given as each view has it."""

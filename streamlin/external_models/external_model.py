@@ -15,7 +15,7 @@ from streamlin.config import ExternalModelConfig, SklearnConfig, needs_pickle
 from streamlin.errors import CheckpointError, ConfigError, GuestError
 from streamlin.events import LabelIndex
 from streamlin.external_models.adapter import Adapter, NotAClassifierError, described
-from streamlin.external_models.answers import scores_of
+from streamlin.external_models.answers import AnswerError, scores_of
 from streamlin.external_models.importing import import_object, on_one_line
 from streamlin.external_models.inputs import Inputs
 from streamlin.external_models.river import River
@@ -97,7 +97,7 @@ class ExternalModel:
                 elif not self._reported:
                     self._reported = True
                     self.notices.append(
-                        f"{self.name} fails to predict: {on_one_line(error)}; it abstains where it fails"
+                        f"{self.name} fails to predict: {self._reason(error)}; it abstains where it fails"
                     )
             else:
                 if line is not None and position is not None:
@@ -162,9 +162,15 @@ class ExternalModel:
     def _pickled(self) -> bytes:
         return pickle.dumps(self._adapter.model, pickle.HIGHEST_PROTOCOL)
 
+    def _reason(self, error: Failure) -> str:
+        """The error as a line: its type, and its text if it can't quote an event or the configuration allows that."""
+        if isinstance(error, AnswerError):
+            return str(error)
+        return on_one_line(error) if self._config.show_errors else type(error).__name__
+
     def _fail(self, error: Failure, position: str) -> None:
         """Retire it. Raises GuestError if `on_error` is "stop"."""
-        reason = on_one_line(error)
+        reason = self._reason(error)
         if self._config.on_error == "stop":
             raise GuestError(f"learner {self.name} failed at {position}: {reason}") from None
         self.retired = {"position": position, "error": reason}

@@ -127,6 +127,13 @@ class RowIndex:
             rows_before,
         )
 
+    def count_new(self, buckets: NDArray[np.int32], one_event: bool = False) -> int:
+        """How many rows learned events with these buckets bring; with `min_count` that is exact for one event only."""
+        unseen = buckets[self.row_of[buckets] < 0]
+        if one_event and self.min_count > 1:
+            unseen = unseen[self._sightings[unseen] + 1 >= self.min_count]
+        return int(np.unique(unseen).size) if unseen.size else 0
+
     def make_room(self, entries: int) -> None:
         """Ensure room for so many more rows."""
         if self.bucket_of.size < self.n_rows + entries:

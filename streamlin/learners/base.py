@@ -1,6 +1,7 @@
 """What all learners share."""
 
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -141,6 +142,11 @@ class Learner(StandaloneLearner):
     def expected(self, n_rows: int, n_labels: int) -> dict[str, Expected]:
         """What the tables of a `state` with so many rows and labels must be."""
         return {name: expected(getattr(self, name).dtype, *self._shape(name, n_rows, n_labels)) for name in self.tables}
+
+    def table_bytes(self, n_rows: int, n_labels: int) -> int:
+        """The size of all tables for so many rows and labels."""
+        sizes = (math.prod(self._shape(name, n_rows, n_labels)) * getattr(self, name).itemsize for name in self.tables)
+        return sum(sizes)
 
     def _shape(self, name: str, n_rows: int, n_labels: int) -> tuple[int, ...]:
         """The shape that a table needs for this many rows and labels."""

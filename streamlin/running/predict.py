@@ -6,8 +6,9 @@ from contextlib import closing
 
 from streamlin.checkpoint.loading import load_model
 from streamlin.config import KafkaConfig
+from streamlin.errors import redacted
 from streamlin.model import Model
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.read_records import ReadRecords
@@ -53,7 +54,7 @@ def predict(
 
 
 def _predict_all(reader: Reader, model: Model, sinks: Sinks, notice: Callable[[str], None]) -> ReadRecords:
-    lines, read = PredictionLines(model.names, model.labels), ReadRecords(notice)
+    lines, read = PredictionLines(model.names, model.labels), ReadRecords(notice, reader.decoder.advice)
     for portion in reader:
         if portion is None:
             sinks.flush()

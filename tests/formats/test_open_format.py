@@ -46,8 +46,9 @@ def test_a_format_knows_its_name_and_its_options(name):
 
 def test_the_options_are_those_of_the_format():
     assert option_names("csv") == option_names("tsv") == {"delimiter", "header", "columns", "quotes"}
-    assert option_names("regex") == {"preset", "pattern", "time_format"}
-    assert option_names("json") == option_names("vw") == option_names("fasttext") == option_names("text") == set()
+    assert option_names("text") == {"multiline", "multiline_lines"}
+    assert option_names("regex") == option_names("text") | {"preset", "pattern", "time_format"}
+    assert option_names("json") == option_names("vw") == option_names("fasttext") == set()
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_groups_are_fields():
     [
         (b"nothing", "the line does not match the pattern"),
         (b"spam w=x free", "weight is 'x', expected a number"),
-        (b"spam w=-2 free", "weight is -2, expected a finite number >= 0"),
+        (b"spam w=-2 free", "weight is -2, expected a number from 0 to 1e+09"),
         (b"spam t=now free", "time is 'now', expected Unix seconds or RFC 3339"),
         (b"spam free\xff", "not UTF-8: byte 0xff at position 9"),
     ],

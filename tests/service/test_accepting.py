@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from streamlin.admission import Admission
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
@@ -27,7 +28,8 @@ async def acceptance(folder: Path, **flags: Any) -> AsyncIterator[tuple[Acceptan
     config = load_config(flags=LIMITS | flags, environment={})
     journal = Journal(folder, None)
     source = JournalSource(journal, None, json_lines(config))
-    accepting = Acceptance(config, journal, source, RunState(config))
+    state = RunState(config)
+    accepting = Acceptance(config, journal, source, state, Admission(state.model, config))
     try:
         yield accepting, source
     finally:

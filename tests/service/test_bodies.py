@@ -55,6 +55,12 @@ def test_any_bytes_are_read_or_refused(body: bytes) -> None:
             bodies.read(body)
 
 
+@pytest.mark.parametrize("body", [b'{"text": "a", "label": "x"}', b'[{"text": "a", "label": "x"}]'])
+def test_a_byte_order_mark_before_a_body_is_read_over(body: bytes) -> None:
+    bodies = Bodies(Example, 2, RunConfig())
+    assert bodies.read(b"\xef\xbb\xbf" + body) == bodies.read(body)
+
+
 def test_a_label_without_a_text_becomes_a_label_line() -> None:
     lines = json_lines(load_config(flags={"delayed_labels.enabled": True}, environment={}))
     (body,), _ = Bodies(Example, 1, RunConfig()).read(b'{"id": 7, "label": "a", "weight": 2}')
