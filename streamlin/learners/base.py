@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.arrays import Expected, expected
 from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
@@ -137,6 +138,10 @@ class Learner(StandaloneLearner):
         self.grow(n_rows, n_labels)
         used = {name: map(slice, self._shape(name, n_rows, n_labels)) for name in self.tables}
         return {name: getattr(self, name)[(*slices, ...)] for name, slices in used.items()}  # numbers stay arrays
+
+    def expected(self, n_rows: int, n_labels: int) -> dict[str, Expected]:
+        """What the tables of a `state` with so many rows and labels must be."""
+        return {name: expected(getattr(self, name).dtype, *self._shape(name, n_rows, n_labels)) for name in self.tables}
 
     def table_bytes(self, n_rows: int, n_labels: int) -> int:
         """The size of all tables for so many rows and labels."""
