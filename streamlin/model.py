@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import arrays_under
 from streamlin.config import ExternalModelConfig, MixtureConfig, RunConfig, further_fields
 from streamlin.delayed_labels import FixedDelay, LabelsById
 from streamlin.delayed_labels.in_memory import InMemory, Store
@@ -21,6 +20,7 @@ from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
+from streamlin.storage.arrays import arrays_under
 
 Features = dict[str, Buckets]
 

@@ -5,7 +5,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from streamlin.admission import Admission
 from streamlin.checkpoint.loading import load_into
 from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
@@ -14,6 +13,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
 from streamlin.model import Model
+from streamlin.running.admission import Admission
 from streamlin.running.inputs_and_outputs import outputs_of
 from streamlin.running.loop import Run
 from streamlin.running.results import Results

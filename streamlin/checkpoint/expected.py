@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from streamlin.arrays import Expected, Layout
 from streamlin.errors import CheckpointError
 from streamlin.model import Model
+from streamlin.storage.arrays import Expected, Layout
 
 _DELAYED = "delayed_labels/"
 

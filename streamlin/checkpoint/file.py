@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamlin.checkpoint.layout import Arrays, Expect, UnexpectedError, is_whole, read, write
 from streamlin.errors import CheckpointError, ConnectorError
-from streamlin.own_files import OWN, make_folder, open_file
+from streamlin.storage.own_files import OWN, make_folder, open_file
 
 CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
 _NEW, _LINK, _LOCK = "checkpoint.new", "link.new", "lock"
@@ -24,7 +24,7 @@ FILES = (CURRENT, PREVIOUS, _NEW, _LINK, _LOCK)
 class Checkpoint:
     """A folder with the current checkpoint and the one before it, held by one process at a time.
 
-    mode : permissions of the files, see `streamlin.own_files`.
+    mode : permissions of the files, see `streamlin.storage.own_files`.
 
     Raises
     ------

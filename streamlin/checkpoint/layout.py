@@ -17,9 +17,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, Layout, Shape, check_layout, check_values
 from streamlin.checkpoint.state import check_state
 from streamlin.errors import CheckpointError
+from streamlin.storage.arrays import Expected, Layout, Shape, check_layout, check_values
 
 VERSION = 1
 _TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1", "U8": "|u1"}

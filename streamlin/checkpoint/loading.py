@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from streamlin.arrays import Expected, Layout
 from streamlin.checkpoint.expected import expected_arrays
 from streamlin.checkpoint.file import load
 from streamlin.config import DelayedLabelsConfig, ExternalModelConfig, RunConfig
 from streamlin.config.loading import checked
 from streamlin.errors import CheckpointError
 from streamlin.model import Model
+from streamlin.storage.arrays import Expected, Layout
 
 
 class LoadedModel(NamedTuple):

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from streamlin.arrays import Expected, Layout
 from streamlin.checkpoint.background_saver import BackgroundSaver
 from streamlin.checkpoint.differing import differing
 from streamlin.checkpoint.expected import expected_arrays
@@ -15,6 +14,7 @@ from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError
 from streamlin.events import Position
 from streamlin.model import Model
+from streamlin.storage.arrays import Expected, Layout
 
 Positions = dict[str, dict[str, Position]]
 """Key of a source -> key of a part -> position."""

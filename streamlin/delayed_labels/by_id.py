@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, arrays_under, expected
 from streamlin.config import DelayedLabelsConfig
 from streamlin.delayed_labels.delays import Delays
 from streamlin.delayed_labels.in_memory import Store
@@ -17,6 +16,7 @@ from streamlin.delayed_labels.plan import Plan
 from streamlin.delayed_labels.waiting import Due, WaitingText
 from streamlin.errors import CheckpointError
 from streamlin.events import Batch
+from streamlin.storage.arrays import Expected, arrays_under, expected
 
 
 class _EarlyLabel(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected
 from streamlin.delayed_labels.plan import Plan
 from streamlin.delayed_labels.waiting import Due, WaitingText, expected_arrays, from_arrays, to_arrays
 from streamlin.errors import CheckpointError
 from streamlin.events import Batch
+from streamlin.storage.arrays import Expected
 
 
 class FixedDelay:

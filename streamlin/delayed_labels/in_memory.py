@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected
 from streamlin.delayed_labels.waiting import WaitingText, expected_arrays, from_arrays, to_arrays
 from streamlin.errors import CheckpointError
+from streamlin.storage.arrays import Expected
 
 
 class Store(Protocol):

@@ -17,10 +17,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected
 from streamlin.delayed_labels.waiting import WaitingText
 from streamlin.errors import CheckpointError, ConnectorError
-from streamlin.own_files import OWN, make_folder, open_file
+from streamlin.storage.arrays import Expected
+from streamlin.storage.own_files import OWN, make_folder, open_file
 
 NAME = "waiting.sqlite3"
 FILES = (NAME, f"{NAME}-wal", f"{NAME}-shm")
@@ -61,7 +61,7 @@ class OnDisk:
     ----------
     folder : of the checkpoint.
     learners : the number of learners.
-    mode : permissions of the files, see `streamlin.own_files`.
+    mode : permissions of the files, see `streamlin.storage.own_files`.
 
     Raises
     ------

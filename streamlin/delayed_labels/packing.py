@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.errors import CheckpointError
+from streamlin.storage.arrays import Expected, expected
 
 _NONE = -1
 

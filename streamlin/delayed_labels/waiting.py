@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.delayed_labels.packing import expected_packed, packed, unpacked, unpacked_texts
 from streamlin.errors import CheckpointError
+from streamlin.storage.arrays import Expected, expected
 
 
 class WaitingText:

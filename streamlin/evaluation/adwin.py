@@ -18,9 +18,9 @@ not change which buckets are merged.
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, like
 from streamlin.evaluation.detector import Changes, Detector, room_for
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, like
 
 CLOCK, ROWS, BUCKETS = 32, 48, 5
 """Events between two checks; the number of bucket sizes, 2^0 to 2^47, and the most buckets of one size."""

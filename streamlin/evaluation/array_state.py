@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, like
+from streamlin.storage.arrays import Expected, like
 
 
 class ArrayState:

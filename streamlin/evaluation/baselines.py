@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected, like
 from streamlin.config import BASELINES
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected, like
 
 MAJORITY, NO_CHANGE = range(2)
 """Their rows, in the order of their names."""

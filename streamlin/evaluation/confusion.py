@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected
 
 OTHER, ABSTAINED = "(other)", "(abstained)"
 

@@ -19,9 +19,9 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, like
 from streamlin.evaluation.detector import Changes, Detector, room_for
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, like
 
 _N, _OLDER, _NEWER = range(3)
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected
 
 LARGE = 1e100
 """The scale above which fading sums are brought back to the scale of 1."""

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected
 from streamlin.config import EvaluationConfig
 from streamlin.errors import CheckpointError
 from streamlin.evaluation import metrics
@@ -27,6 +26,7 @@ from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tally import Tally
 from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
+from streamlin.storage.arrays import Expected
 
 
 class Prequential:

@@ -6,11 +6,11 @@ Gama, Sebastião, Rodrigues, Machine Learning 90 (2013) 317-346, for the window 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, like
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.curve import POINTS, add_point, events_of, is_point_due, is_progress, new_progress
 from streamlin.evaluation.window import Window, window_shares
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, like
 
 
 class Tally(ArrayState):

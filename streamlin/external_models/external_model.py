@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.config import ExternalModelConfig, SklearnConfig, needs_pickle
 from streamlin.errors import CheckpointError, ConfigError, GuestError
 from streamlin.events import LabelIndex
@@ -21,6 +20,7 @@ from streamlin.external_models.inputs import Inputs
 from streamlin.external_models.river import River
 from streamlin.external_models.scikit_learn import ScikitLearn
 from streamlin.learners import Targets
+from streamlin.storage.arrays import Expected, expected
 
 _LEFT_OUT = {"position": "the start", "error": "left out (checkpoint.external_models)"}
 Failure = Exception | SystemExit

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.errors import CheckpointError
 from streamlin.events import Batch
 from streamlin.features.ngrams import buckets_of
 from streamlin.features.rows import RowIndex
 from streamlin.features.tokens import write_tokens
 from streamlin.features.view import View
+from streamlin.storage.arrays import Expected, expected
 
 _SMALLEST = 1024
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.errors import CheckpointError
 from streamlin.features import Buckets
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected
 
 _RARE = -2
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected
 from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
@@ -16,6 +15,7 @@ from streamlin.learners.linear import scale_to_one
 from streamlin.learners.standalone import StandaloneLearner
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
+from streamlin.storage.arrays import Expected, expected
 
 Rows = slice | NDArray[np.int32]
 """Some rows of a table: a slice, or their numbers."""

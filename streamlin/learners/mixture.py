@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.arrays import Expected, expected, like
 from streamlin.kernel import kernel
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
+from streamlin.storage.arrays import Expected, expected, like
 
 _START = 1.5
 _SPREAD_FADING, _FADING, _OUTPUT_FADING = 0.999, 0.998, 0.9995

@@ -7,7 +7,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
-from streamlin.admission import Admission
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError, redacted, spelled
@@ -17,6 +16,7 @@ from streamlin.evaluation.report import report_of
 from streamlin.events import Batch, Position
 from streamlin.model import Features
 from streamlin.registry import connector
+from streamlin.running.admission import Admission
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from streamlin.admission import Admission
 from streamlin.errors import ConfigError
 from streamlin.events import DeadLetter
+from streamlin.running.admission import Admission
 from streamlin.streams.reader import Portion
 
 _HINT = "; serve.pass_over = true leaves out accepted events that can't be learned"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from streamlin.admission import Admission
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
+from streamlin.running.admission import Admission
 from streamlin.service.bodies import Body
 from streamlin.service.journal import Journal
 from streamlin.service.problems import RETRY, Refused

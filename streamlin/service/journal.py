@@ -9,7 +9,7 @@ from pathlib import Path
 
 from streamlin.errors import CheckpointError, ConnectorError
 from streamlin.events import Position
-from streamlin.own_files import OWN, open_file
+from streamlin.storage.own_files import OWN, open_file
 
 _SEGMENT = re.compile(r"requests-(\d{16})\.jsonl")
 _SEGMENT_BYTES = 64 << 20
@@ -28,7 +28,7 @@ class Journal:
     folder : the folder of the checkpoint.
     position : where the checkpoint continues: `byte`, and `offset`, the number of lines before it; None: at the start.
     segment_bytes : a segment of at least this size is followed by a new one.
-    mode : permissions of the segments, see `streamlin.own_files`.
+    mode : permissions of the segments, see `streamlin.storage.own_files`.
 
     Attributes
     ----------

@@ -8,13 +8,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from streamlin.admission import Admission
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.delayed_labels.plan import old_texts
 from streamlin.events import Event, single_records
 from streamlin.features import Buckets
 from streamlin.formats.json import JsonFormat
+from streamlin.running.admission import Admission
 from streamlin.service.problems import RETRY, Refused
 from streamlin.service.source import JournalSource
 

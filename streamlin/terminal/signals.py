@@ -50,7 +50,7 @@ def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
 
 
 def _call_stop(stop: Callable[[], None], reading: int) -> None:
-    """Call `stop` at the first signal whose number is read, and end the process at the second, unless that is SIGHUP."""
+    """Call `stop` at the first signal whose number is read, and end the process at the second but SIGHUP."""
     first = None
     while (number := os.read(reading, 1)[0]) != _DONE:
         if number not in _SIGNALS:  # another library's

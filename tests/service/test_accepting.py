@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from streamlin.admission import Admission
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.formats.json import json_lines
+from streamlin.running.admission import Admission
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Text
 from streamlin.service.journal import Journal

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlin.admission import Admission
 from streamlin.config import DEFAULT_KINDS, RunConfig, ViewConfig
 from streamlin.errors import ConfigError
 from streamlin.events import Event
 from streamlin.features import View
 from streamlin.model import Model
 from streamlin.pipeline import Pipeline
+from streamlin.running.admission import Admission
 from tests.sample_streams import batch_of
 
 EVENTS = [Event("a b", "x"), Event("b c", "y"), Event("c d", "z")]
