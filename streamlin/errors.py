@@ -11,6 +11,7 @@ StreamlinError          1
 """
 
 import re
+import sys
 from collections.abc import Iterable
 
 _SECRET = re.compile(
@@ -73,10 +74,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"choose one of {', '.join(names)}" if names else "none are available"
 
 
-def missing(what: str, extra: str, error: ModuleNotFoundError) -> str:
-    """For a message about a package that is not installed: what needs it, and how to install it."""
+def missing(what: str, extra: str, error: ImportError, named: str | None = None) -> str:
+    """For a message about a package that is not installed: what needs it, and how to install it.
+
+    named : what it is called where it is installed from, if not as it is imported.
+    """
     package = (error.name or "").partition(".")[0]
-    return f"{what} needs {package}, which is not installed: pip install 'streamlin[{extra}]'"
+    in_the_way = getattr(sys.modules.get(package), "__file__", None)
+    if in_the_way is not None:
+        return f"{what} needs {named or package}, but {in_the_way} is found first, and is not it: rename that file"
+    return f"{what} needs {named or package}, which is not installed: pip install 'streamlin[{extra}]'"
 
 
 def masked(line: str) -> str:

@@ -424,8 +424,3 @@ class MessageSink(Sink, Protocol):
 
         A part that begins anew, see `Records`, is removed from this mapping.
         """
-
-
-def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of a checkpoint whose names begin with a prefix, named without it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

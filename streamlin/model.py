@@ -14,12 +14,13 @@ from streamlin.delayed_labels.in_memory import InMemory, Store
 from streamlin.delayed_labels.plan import gathered
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
-from streamlin.events import Batch, LabelIndex, arrays_under
+from streamlin.events import Batch, LabelIndex
 from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
+from streamlin.storage.arrays import arrays_under
 
 Features = dict[str, Buckets]
 
@@ -66,10 +67,11 @@ class Model:
         self.members: dict[str, list[int]] = {}
         """Each mixture's members, as indexes of learners."""
         self.names = [learner.name for learner in config.learners]
+        left_out = config.checkpoint.external_models == "leave_out"
         bits, categories = config.features.bits, config.fields.categories
         for number, learner in enumerate(config.learners):
             if isinstance(learner, ExternalModelConfig):
-                self.external_models[learner.name] = ExternalModel(learner, bits)
+                self.external_models[learner.name] = ExternalModel(learner, bits, left_out)
                 if learner.input == "features":
                     self.view_of[learner.name] = learner.features
             elif isinstance(learner, MixtureConfig):
@@ -313,4 +315,4 @@ def _store(config: RunConfig, names: Sequence[str], learners: int) -> Store:
         raise ConfigError("delayed_labels.store = 'disk' needs a checkpoint folder to write to (--checkpoint)")
     from streamlin.delayed_labels.on_disk import OnDisk
 
-    return OnDisk(Path(config.checkpoint.path), learners)
+    return OnDisk(Path(config.checkpoint.path), learners, config.checkpoint.mode)

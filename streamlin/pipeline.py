@@ -5,13 +5,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from streamlin.checkpoint.loading import config_of, refuse_pickled
+from streamlin.checkpoint.loading import load_into
 from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError, RecordError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
+from streamlin.model import Model
 from streamlin.running.admission import new_admission
 from streamlin.running.inputs_and_outputs import outputs_of
 from streamlin.running.loop import Run
@@ -62,25 +63,31 @@ class Pipeline:
         self._run: Run | None = None
 
     @classmethod
-    def load(cls, folder: str | PathLike[str], previous: bool = False, allow_pickle: bool = False) -> Self:
+    def load(
+        cls,
+        folder: str | PathLike[str],
+        previous: bool = False,
+        allow_pickle: bool = False,
+        external_models: bool = True,
+    ) -> Self:
         """A pipeline with the model of a checkpoint; it does not save to that folder by itself.
 
         previous : load the checkpoint before the last.
         allow_pickle : external models in it may be unpickled, which runs code.
+        external_models : False: do without them; they are retired.
 
         Raises
         ------
         CheckpointError : it is missing, can't be used, or holds external models that may not be unpickled.
         """
-        from streamlin.checkpoint.file import load
+        made: list[Self] = []
 
-        arrays, state = load(Path(folder), previous)
-        config = config_of(state)
-        if not allow_pickle:
-            refuse_pickled(config)
-        pipeline = cls(config)
-        pipeline._state.model.restore(arrays, state)
-        return pipeline
+        def make(config: RunConfig) -> Model:
+            made.append(cls(config))
+            return made[0]._state.model
+
+        load_into(make, Path(folder), previous, allow_pickle, external_models)
+        return made[0]
 
     def __enter__(self) -> Self:
         return self

@@ -16,4 +16,4 @@ def seek_behind(content: PlainFile | CompressedFile, position: Position) -> bool
     """Move forward to a position; False if the bytes before it are not those that were read."""
     if not begins_alike(content, position):
         return False
-    return content.seek(position["offset"]) and content.before.hex() == position["before"]
+    return content.seek(position["offset"]) and content.before.hex() == position.get("before")

@@ -8,6 +8,7 @@ from connectors.files.matching import read_among
 from connectors.files.open_file import checkpoint_key
 from connectors.files.outage import Outage, seconds_of
 from connectors.files.paths import check_followable, files_of
+from connectors.files.positions import check_positions
 from connectors.files.reading_plan import tell_of_old_folder
 from connectors.files.replay import FileReplay
 from connectors.files.tail import FileTail
@@ -35,11 +36,13 @@ class FileSource(PolledSource):
     ------
     ConfigError : an unknown option, an address that can't be followed, or `start=end` without `follow`.
     ConnectorError : there is no file, or it can't be read.
+    CheckpointError : a position of the checkpoint is not one in a file.
     """
 
     def __init__(self, address: str, context: SourceContext) -> None:
         super().__init__()
         check_options("file source", context.options, _OPTIONS)
+        check_positions(context)
         self._outage = Outage(seconds_of(context.options), context.notice)
         from_end = context.options.get("start") == "end"
         self._reader: FileReplay | FileTail

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from connectors.kafka.client import Consumer, Extent, Part
 from connectors.kafka.options import SourceOptions
-from streamlin.errors import ConnectorError
+from streamlin.errors import CheckpointError, ConnectorError
 from streamlin.events import Position, SourceContext
 
 
@@ -43,6 +43,9 @@ class StartOffsets:
     def __init__(self, topics: Sequence[str], options: SourceOptions, context: SourceContext, patience: float) -> None:
         self._topics, self._options, self._notice = topics, options, context.notice
         self._positions = dict(context.positions)
+        for part, position in self._positions.items():
+            if type(position.get("leader_epoch", 0)) is not int or position["offset"] < 0:
+                raise CheckpointError(f"{part}: the checkpoint's position is {position!r:.200}")
         self._first: dict[Part, int] = {}
         self._patience, self._since = patience, 0.0
 

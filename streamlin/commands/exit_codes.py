@@ -17,7 +17,19 @@ def exit_code(error: Exception) -> int:
     if hasattr(error, "format_message"):
         _show_error(error.format_message())
         return 2
+    if _is_of_a_library(error):
+        _show_error(
+            f'a library can\'t be loaded: {str(error).strip()[:300]}; see "What it runs on" in docs/deployment.md'
+        )
+        return 2
     raise error
+
+
+def _is_of_a_library(error: Exception) -> bool:
+    """Whether a library does not suit this machine, or is not installed; numpy names processors in a RuntimeError."""
+    return isinstance(error, ImportError) or (
+        isinstance(error, RuntimeError) and "baseline optimizations" in str(error)
+    )
 
 
 def _show_error(text: str) -> None:

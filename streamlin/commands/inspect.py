@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from streamlin.commands import options
-from streamlin.terminal.printing import print_json, print_tables
+from streamlin.terminal.printing import print_json, print_notice, print_tables
 
 
 def inspect(
@@ -15,11 +15,12 @@ def inspect(
     top: Annotated[int, typer.Option(help="Heaviest features for each label.", metavar="N", parser=options.count)] = 5,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
+    without_external_models: options.WithoutExternalModels = False,
 ) -> None:
     """Show what a checkpoint holds: labels, weights, positions."""
     from streamlin.checkpoint.inspection import inspect as inspect_folder
 
-    found = inspect_folder(folder, top, previous, allow_pickle)
+    found = inspect_folder(folder, top, previous, allow_pickle, not without_external_models, print_notice)
     if as_json:
         print_json(found, sys.stdout)
     else:

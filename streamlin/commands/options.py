@@ -68,6 +68,9 @@ LogFormat = Annotated[
     ),
 ]
 AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Unpickle external models, which runs their code.")]
+WithoutExternalModels = Annotated[
+    bool, typer.Option("--without-external-models", help="Use the other learners alone; unpickle nothing.")
+]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 

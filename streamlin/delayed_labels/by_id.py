@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from streamlin.config import DelayedLabelsConfig
 from streamlin.delayed_labels.delays import Delays
 from streamlin.delayed_labels.in_memory import Store
-from streamlin.delayed_labels.packing import packed, unpacked
+from streamlin.delayed_labels.packing import expected_packed, packed, unpacked_texts
 from streamlin.delayed_labels.plan import Plan
 from streamlin.delayed_labels.waiting import Due, WaitingText
-from streamlin.events import Batch, arrays_under
+from streamlin.errors import CheckpointError
+from streamlin.events import Batch
+from streamlin.storage.arrays import Expected, arrays_under, expected
 
 
 class _EarlyLabel(NamedTuple):
@@ -127,14 +129,32 @@ class LabelsById:
         arrays["now"] = np.array(self._now)
         return arrays, {"clock": self._clock, "number": self._number, "counts": self.counts} | more
 
+    def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
+        """What the arrays of a `state` with this rest must be, where so many labels are known."""
+        if "clock" not in rest or not {*self.counted} <= {*rest.get("counts", ())}:
+            raise CheckpointError("the checkpoint's state of delayed labels lacks its clock or counts")
+        arrays = {f"waiting/{name}": array for name, array in self._waiting.expected(n_labels, rest).items()}
+        arrays |= expected_packed("early/ids", "early/labels", "known/ids", "known/labels")
+        arrays |= {name: expected(np.float64, None) for name in ("early/weights", "early/times")}
+        delays = self._in_events.expected(n_labels)["counts"]
+        return arrays | {"delays/events": delays, "delays/time": delays, "now": expected(np.float64)}
+
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
+        """Restore what `state` returned. Raises CheckpointError if it does not fit together."""
         self._waiting.restore(arrays_under(arrays, "waiting/"), rest)
-        columns = unpacked("early/labels", arrays), arrays["early/weights"].tolist(), arrays["early/times"].tolist()
-        early: Iterator[_EarlyLabel] = map(_EarlyLabel, *columns)  # type: ignore[arg-type]  # none of them is None
-        self._early = OrderedDict(zip(map(str, unpacked("early/ids", arrays)), early, strict=True))
-        known = unpacked("known/ids", arrays), unpacked("known/labels", arrays)
-        self._known = OrderedDict((str(id_), str(label)) for id_, label in zip(*known, strict=True))
+        early, known = (
+            list(zip(*(unpacked_texts(f"{kind}/{part}", arrays) for part in ("ids", "labels")), strict=False))
+            for kind in ("early", "known")
+        )
+        sizes = [arrays[name].size for name in ("early/ids_lengths", "early/labels_lengths", "early/weights")]
+        if {*sizes, arrays["early/times"].size} != {len(early)}:
+            raise CheckpointError("the checkpoint's arrays of labels that wait for texts do not fit together")
+        weights, times = arrays["early/weights"].tolist(), arrays["early/times"].tolist()
+        self._early = OrderedDict(
+            (id_, _EarlyLabel(label, weight, time))
+            for (id_, label), weight, time in zip(early, weights, times, strict=True)
+        )
+        self._known = OrderedDict(known)
         self._known_size = sum(map(_size, self._known.items()))
         self._early_size = sum(_size((id_, one.label)) for id_, one in self._early.items())
         self._in_events.counts, self._in_time.counts = arrays["delays/events"].copy(), arrays["delays/time"].copy()

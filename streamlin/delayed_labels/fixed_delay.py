@@ -8,8 +8,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from streamlin.delayed_labels.plan import Plan
-from streamlin.delayed_labels.waiting import Due, WaitingText, from_arrays, to_arrays
+from streamlin.delayed_labels.waiting import Due, WaitingText, expected_arrays, from_arrays, to_arrays
+from streamlin.errors import CheckpointError
 from streamlin.events import Batch
+from streamlin.storage.arrays import Expected
 
 
 class FixedDelay:
@@ -64,6 +66,12 @@ class FixedDelay:
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values."""
         return to_arrays(list(self._waiting), self._names), {"number": self._number, "joined": self._joined}
+
+    def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
+        """What the arrays of a `state` must be, where so many labels are known."""
+        if "joined" not in rest:
+            raise CheckpointError("the checkpoint's state of delayed labels lacks its counts")
+        return expected_arrays(self._names, n_labels)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Restore what `state` returned."""

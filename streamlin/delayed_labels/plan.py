@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.delayed_labels.waiting import WaitingText, values_of
+from streamlin.errors import CheckpointError
 from streamlin.evaluation.predictions import Earlier
 from streamlin.events import Batch
 
@@ -129,6 +130,8 @@ class Plan:
         for row, text in zip(self._learned_rows, self._learned_texts, strict=True):
             if text.row < 0:
                 known = text.scores.shape[1]
+                if known > scores.shape[2]:
+                    raise CheckpointError(f"the text of id {text.id!r:.60} waits with scores of {known} labels")
                 scores[:, row, :known] = text.scores
                 scores[:, row, known:] = -np.inf
         return Earlier(rows[here], arrived[here], rows[~here], baselines.T)

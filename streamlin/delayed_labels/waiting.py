@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.packing import packed, unpacked
+from streamlin.delayed_labels.packing import expected_packed, packed, unpacked, unpacked_texts
+from streamlin.errors import CheckpointError
+from streamlin.storage.arrays import Expected, expected
 
 
 class WaitingText:
@@ -69,11 +71,35 @@ def to_arrays(waiting: Sequence[WaitingText], names: Sequence[str]) -> dict[str,
     arrays["values"] = values_of(waiting)
     arrays["known"] = np.array([text.scores.shape[1] for text in waiting], np.int64)
     arrays["scores"] = np.concatenate([np.empty(0), *(text.scores.ravel() for text in waiting)])
-    arrays["baselines"] = np.array([text.baselines for text in waiting], np.int32)
+    arrays["baselines"] = np.array([text.baselines for text in waiting], np.int32).reshape(-1, 2)
     arrays["weights"] = np.array([text.weight for text in waiting])
     arrays["times"] = np.array([text.time for text in waiting])
     arrays["numbers"] = np.array([text.number for text in waiting], np.int64)
     return arrays
+
+
+def expected_arrays(names: Sequence[str], n_labels: int) -> dict[str, Expected]:
+    """What the arrays that `to_arrays` makes must be, where so many labels are known."""
+    arrays = expected_packed("ids", "labels", "texts", *(f"extra/{name}" for name in names))
+    arrays |= {name: expected(np.int64, None) for name in ("pieces", "numbers")}
+    arrays |= {name: expected(np.float64, None) for name in ("scores", "weights", "times")}
+    arrays["values"] = expected(np.float32, None)._replace(optional=True)
+    arrays["known"] = expected(np.int64, None, highest=n_labels)
+    arrays["baselines"] = expected(np.int32, None, 2, lowest=-1, highest=n_labels - 1)
+    return arrays
+
+
+def _check(arrays: Mapping[str, NDArray[Any]], extras: Sequence[Sequence[Any]], pieces: int, learners: int) -> None:
+    """Raise CheckpointError unless the arrays are of the same texts."""
+    n = arrays["ids_lengths"].size
+    columns = [arrays[name] for name in ("labels_lengths", "pieces", "weights", "times", "numbers", "known")]
+    if not (
+        all(len(column) == n for column in [*columns, arrays["baselines"], *extras])
+        and ((arrays["weights"] >= 0.0) & (arrays["weights"] < np.inf)).all()
+        and sum(arrays["pieces"].tolist()) == pieces == arrays.get("values", np.empty(pieces)).size
+        and sum(arrays["known"].tolist()) * learners == arrays["scores"].size
+    ):
+        raise CheckpointError("the checkpoint's arrays of texts that wait for labels do not fit together")
 
 
 def values_of(texts: Sequence[WaitingText]) -> NDArray[np.float32]:
@@ -82,10 +108,11 @@ def values_of(texts: Sequence[WaitingText]) -> NDArray[np.float32]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learners: int) -> list[WaitingText]:
-    """The texts that `to_arrays` was given."""
-    pieces = unpacked("texts", arrays)
-    ends = np.cumsum(arrays["pieces"]).tolist()
+    """The texts that `to_arrays` was given. Raises CheckpointError if the arrays do not fit together."""
+    pieces = unpacked_texts("texts", arrays)
     extras = [unpacked(f"extra/{name}", arrays) for name in names]
+    _check(arrays, extras, len(pieces), learners)
+    ends = np.cumsum(arrays["pieces"]).tolist()
     values = arrays.get("values", np.ones(len(pieces), np.float32)).tolist()  # older checkpoints have none
     columns = zip(
         unpacked("ids", arrays),

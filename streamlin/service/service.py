@@ -10,7 +10,8 @@ import uvloop
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from streamlin.checkpoint.file import CURRENT, PREVIOUS, load
+from streamlin.checkpoint.file import CURRENT, PREVIOUS
+from streamlin.checkpoint.layout import read_state
 from streamlin.checkpoint.loading import config_of, refuse_pickled
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
@@ -53,8 +54,9 @@ def configuration(folder: str, given: RunConfig, previous: bool = False, allow_p
     """
     kept: dict[str, Any] = {}
     if previous or any((Path(folder) / name).exists() for name in (CURRENT, PREVIOUS)):
-        found = config_of(load(folder, previous)[1])
-        if not allow_pickle and "learners" not in given.model_fields_set:
+        found = config_of(read_state(Path(folder) / (PREVIOUS if previous else CURRENT)))
+        left_out = given.checkpoint.external_models == "leave_out"
+        if not (allow_pickle or left_out or "learners" in given.model_fields_set):
             refuse_pickled(found)
         kept = {name: getattr(found, name) for name in found.model_fields_set}
     config = checked(kept | {name: getattr(given, name) for name in given.model_fields_set})
@@ -104,7 +106,7 @@ class Service(Watcher):
             self._state = RunState(config, previous)
             self._open.callback(self._state.close)
             position = self._state.positions.get(PART, {}).get(PART)
-            self._journal = Journal(Path(str(config.checkpoint.path)), position)
+            self._journal = Journal(Path(str(config.checkpoint.path)), position, mode=config.checkpoint.mode)
             self._open.callback(self._journal.close)
             self._source = JournalSource(self._journal, position, json_lines(config))
             self._run = Run(

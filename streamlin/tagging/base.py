@@ -6,7 +6,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from streamlin.errors import CheckpointError
 from streamlin.learners.tables import Array, resized
+from streamlin.storage.arrays import Expected, Layout, expected, like
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets
 from streamlin.tagging.sparse_rows import packed, unpacked
 from streamlin.tagging.viterbi import LANES
@@ -121,8 +123,38 @@ class Tagger:
                 arrays[name] = getattr(self, name)[tuple(map(slice, shape))]
         return arrays
 
+    def expected(self, n_rows: int, n_contexts: int, n_tags: int, layout: Mapping[str, Layout]) -> dict[str, Expected]:
+        """What the arrays of a `state` must be. layout : of the arrays in a file, for the number of pairs of tags."""
+        n_pairs = next(
+            (
+                layout[name][1][0]
+                for name, kind in self.tables.items()
+                if kind == "pairs" and layout.get(name, ("", ()))[1]
+            ),
+            0,
+        )
+        arrays: dict[str, Expected] = {}
+        for name, kind in self.tables.items():
+            if kind in _SPARSE:
+                used = n_rows if kind == "rows" else n_contexts
+                arrays[f"{kind}/sizes"] = expected(np.uint16, used, highest=n_tags)
+                arrays[f"{kind}/tags"] = expected(np.uint16, None, highest=max(n_tags - 1, 0))
+                arrays[f"{kind}/{name}"] = expected(np.float32, None)
+            elif kind == "fixed":
+                arrays[name] = like(getattr(self, name))
+            else:
+                shape = self._shape(kind, n_rows, n_contexts, n_tags, n_pairs)
+                indexes = kind == "pair_rows"
+                arrays[name] = expected(
+                    getattr(self, name).dtype,
+                    *shape,
+                    lowest=-1 if indexes else 0,
+                    highest=n_pairs - 1 if indexes else None,
+                )
+        return arrays
+
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Use the tables of a `state`."""
+        """Use the tables of a `state`. Raises CheckpointError if they contradict each other."""
         n_tags = next(
             (arrays[name].shape[-1] for name, kind in self.tables.items() if kind in ("chain", "tags")),
             0,
@@ -131,6 +163,8 @@ class Tagger:
         for name, kind in self.tables.items():
             if kind in _SPARSE:
                 sizes, tags = arrays[f"{kind}/sizes"], arrays[f"{kind}/tags"]
+                if not int(sizes.sum()) == tags.size == arrays[f"{kind}/{name}"].size:
+                    raise CheckpointError(f"the checkpoint's arrays of {self.name}, {kind}, do not fit together")
                 setattr(self, name, unpacked(sizes, tags, arrays[f"{kind}/{name}"], capacity))
                 self._used[kind] = sizes.size
             elif kind in ("fixed", "context", "pair"):

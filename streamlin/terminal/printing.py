@@ -1,5 +1,6 @@
 """Printing results to standard output, and notices to standard error; all that is printed is masked here."""
 
+import codecs
 import contextlib
 import io
 import json
@@ -44,8 +45,9 @@ def print_result(line: str, file: TextIO | None) -> None:
 
 
 def print_json(value: Any, file: TextIO | None) -> None:
-    """Print a result as one line of JSON."""
-    _print(masked_json(json.dumps(value, ensure_ascii=False)), file)
+    """Print a result as one line of JSON, which is UTF-8 whatever the encoding of the file."""
+    is_utf8 = file is None or codecs.lookup(file.encoding).name == "utf-8"
+    _print(masked_json(json.dumps(value, ensure_ascii=not is_utf8)), file)
 
 
 def print_tables(renderable: "RenderableType", file: TextIO | None) -> None:
@@ -79,13 +81,25 @@ def print_notice(line: str, level: Literal["info", "error"] = "info", **fields: 
             print(text, file=sys.stderr, flush=True)
 
 
+class _Drawn(io.StringIO):
+    """Text that is drawn with characters that another file can show."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        super().__init__()
+        self._encoding = "utf-8" if file is None else file.encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # read-only there too
+        return self._encoding
+
+
 def rendered(renderable: "RenderableType", file: TextIO | None) -> str:
     """Tables as text, as wide as the terminal; if the file is not one, nothing is cut or wrapped."""
     from rich.console import Console
 
     on_terminal = file is not None and file.isatty()
     width = Console(file=file).width if on_terminal else _UNLIMITED
-    text = io.StringIO()
+    text = _Drawn(file)
     console = Console(file=text, highlight=False, width=width, force_terminal=on_terminal, soft_wrap=not on_terminal)
     console.print(Masked(renderable))
     return text.getvalue().removesuffix("\n")

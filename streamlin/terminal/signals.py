@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM end a run cleanly."""
+"""SIGINT, SIGTERM and SIGHUP end a run cleanly."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from streamlin.terminal.printing import print_notice
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ONE_SIGNAL = 0.02
 """Seconds in which signals are one: `timeout` and shells send one to a process and to its group."""
 _DONE = 0
@@ -20,7 +20,10 @@ _SHOW_CURSOR = b"\x1b[?25h"
 
 @contextmanager
 def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While entered, SIGINT and SIGTERM call `stop`; a second one of either ends the process at once.
+    """While entered, SIGINT, SIGTERM and SIGHUP call `stop`; a second SIGINT or SIGTERM ends the process at once.
+
+    SIGHUP comes when a terminal is closed, often twice: from the shell and from the kernel. `nohup` starts a command
+    with it ignored, and then it stays so.
 
     Both happen on a thread of their own: a handler would interrupt the main thread anywhere, even while it holds the
     lock that `stop` needs, or would wait until it leaves compiled code.
@@ -30,7 +33,10 @@ def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     caller = threading.Thread(target=_call_stop, args=(stop, reading), name="streamlin-stop", daemon=True)
     caller.start()
     before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    old = {number: signal.signal(number, lambda *_: None) for number in _SIGNALS}
+    handled = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        handled.append(signal.SIGHUP)
+    old = {number: signal.signal(number, lambda *_: None) for number in handled}
     try:
         yield
     finally:
@@ -44,7 +50,7 @@ def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
 
 
 def _call_stop(stop: Callable[[], None], reading: int) -> None:
-    """Call `stop` at the first signal whose number is read, and end the process at the second."""
+    """Call `stop` at the first signal whose number is read, and end the process at the second but SIGHUP."""
     first = None
     while (number := os.read(reading, 1)[0]) != _DONE:
         if number not in _SIGNALS:  # another library's
@@ -52,7 +58,7 @@ def _call_stop(stop: Callable[[], None], reading: int) -> None:
         if first is None:
             first = time.monotonic()
             stop()
-        elif time.monotonic() - first > _ONE_SIGNAL:
+        elif number != signal.SIGHUP and time.monotonic() - first > _ONE_SIGNAL:
             _end()
 
 
