@@ -125,14 +125,8 @@ class Tagger:
 
     def expected(self, n_rows: int, n_contexts: int, n_tags: int, layout: Mapping[str, Layout]) -> dict[str, Expected]:
         """What the arrays of a `state` must be. layout : of the arrays in a file, for the number of pairs of tags."""
-        n_pairs = next(
-            (
-                layout[name][1][0]
-                for name, kind in self.tables.items()
-                if kind == "pairs" and layout.get(name, ("", ()))[1]
-            ),
-            0,
-        )
+        shapes = [layout[name][1] for name, kind in self.tables.items() if kind == "pairs" and name in layout]
+        n_pairs = next((shape[0] for shape in shapes if shape), 0)
         arrays: dict[str, Expected] = {}
         for name, kind in self.tables.items():
             if kind in _SPARSE:
