@@ -189,9 +189,8 @@ def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 def differing(fingerprint: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> str | None:
     """The first dotted key at which two configurations differ, with both values; None if they are equal."""
-    for key in sorted(
-        {*fingerprint, *other}, key=lambda key: (key != "task", key)
-    ):  # a task brings defaults of its own
+    keys = sorted({*fingerprint, *other}, key=lambda key: (key != "task", key))  # a task brings defaults of its own
+    for key in keys:
         ours, theirs = fingerprint.get(key), other.get(key)
         if ours == theirs:
             continue
