@@ -9,6 +9,7 @@ from streamlin.evaluation.tag_spans import count_spans, span_tags
 from tests.naive_spans import Spans, chunks, compared
 
 TYPES = ("PER", "LOC")
+CONLL_2000 = "B-NP B-VP B-NP I-NP I-NP I-NP B-VP I-VP B-PP B-NP I-NP I-NP I-NP B-PP B-NP O"
 EVERY = ["O", *(f"{prefix}-{type_}" for prefix in "BIES" for type_ in TYPES)]
 
 
@@ -90,24 +91,7 @@ def test_published_examples():
     )
     second = counted(["B-PER", "I-PER", "O"], ["B-PER", "I-PER", "O"])
     assert (first, second) == (Spans(1, 1, 0), Spans(1, 1, 1))
-    tags = [
-        "B-NP",
-        "B-VP",
-        "B-NP",
-        "I-NP",
-        "I-NP",
-        "I-NP",
-        "B-VP",
-        "I-VP",
-        "B-PP",
-        "B-NP",
-        "I-NP",
-        "I-NP",
-        "I-NP",
-        "B-PP",
-        "B-NP",
-        "O",
-    ]
+    tags = CONLL_2000.split()
     assert counted(tags, tags) == Spans(8, 8, 8)
 
 

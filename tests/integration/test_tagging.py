@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.command_line import command_line, refused
-from tests.integration.processes import kill, start
-from tests.integration.streams import assert_same_state, content, json_lines, measured, write_lines
+from tests.integration.processes import finish, kill, start, until
+from tests.integration.streams import assert_same_state, content, events_kept, json_lines, measured, write_lines
 
 TAGGING = ("--task", "tagging")
 TAGGERS = ["crf", "log_linear", "structured_perceptron", "hmm"]
@@ -231,3 +231,32 @@ def test_too_many_tags_end_a_run(reference: Reference) -> None:
     line = refused("run", reference.stream, *TAGGING, "--learner", "hmm", "--set", "pipeline.max_labels=5")
     assert "pipeline.max_labels: found more than 5 tags" in line
     assert "fields.tags = 'tags'" in line
+
+
+def test_columns_are_followed_as_they_are_written(tmp_path: Path) -> None:
+    """A sentence counts once an empty line follows; a run that is killed in the middle of one reads it whole."""
+    path, out, state = (tmp_path / name for name in ("words.conll", "tags.jsonl", "state"))
+    arguments = (
+        *("run", path, *TAGGING, "--learner", "hmm", "--follow", "--predictions", out, "--checkpoint", state),
+        *("--set", "checkpoint.every_events=1"),
+    )
+
+    def sizes() -> list[int]:
+        whole = out.read_bytes() if out.exists() else b""
+        return [len(json.loads(line)["predicted"]) for line in whole[: whole.rfind(b"\n") + 1].splitlines()]
+
+    with path.open("a", buffering=1) as words:
+        words.write("The\tDET\ndog\tNOUN\n\nIt\tPRON\n")
+        process = start(*arguments)
+        until(lambda: sizes() == [2], process)
+        until(lambda: events_kept(state) == 1, process)
+        words.write("bar")
+        kill(process)
+        process = start(*arguments)
+        words.write("ks\tVERB\n.\tPUNCT\n")
+        words.write("\nYes\tINTJ\n")
+        until(lambda: sizes() == [2, 3], process)
+        process.send_signal(signal.SIGTERM)
+        assert finish(process).code == 0
+    assert sizes() == [2, 3]
+    assert json_lines(out)[1]["tags"] == ["PRON", "VERB", "PUNCT"]
