@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from streamlin.config import RunConfig, ViewConfig, learner_models
+from streamlin.config import TAGGERS, RunConfig, ViewConfig, learner_models, table_model
 
 _OF_EACH_LEARNER = ("kind", "name", "features")
 
@@ -24,20 +24,23 @@ def keys() -> dict[str, Key]:
         if isinstance(model, BaseModel):
             found |= _below(table, type(model))
     found |= _below("features.VIEW", ViewConfig)
-    kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in learner_models())
+    kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in (*learner_models(), *TAGGERS))
     found |= {
         "learners.NAME.kind": Key(kinds, "needed"),
         "learners.NAME.name": Key("text", "the kind"),
         "learners.NAME.features": Key("text", '`"words"`'),
     }
-    for kind in learner_models():
+    for kind in (*learner_models(), *TAGGERS):
         found |= {f"learners.{kind}.{name}": key for name, key in own_keys(kind).items()}
     return found
 
 
 def own_keys(kind: str) -> dict[str, Key]:
     """The keys that only learners of this kind have."""
-    return {name: key for name, key in _of(learner_models()[kind]).items() if name not in _OF_EACH_LEARNER}
+    model = table_model(kind)
+    if model is None:
+        raise ValueError(f"{kind} is a learner of another package")
+    return {name: key for name, key in _of(model).items() if name not in _OF_EACH_LEARNER}
 
 
 def with_values(page: str) -> str:

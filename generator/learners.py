@@ -1,12 +1,14 @@
 """What the pages say of the built-in learners, by the names of the blocks."""
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 
 from generator.blocks import block, table
 from generator.docstrings import entries, introduction
 from generator.keys import own_keys
 from streamlin.learners import KINDS
+from streamlin.tagging.kinds import KINDS as TAGGERS
 
 _SECTIONS = [*KINDS, "mixture"]
 """The kinds in the order of their sections in docs/learners.md."""
@@ -19,8 +21,12 @@ def parameter_tables() -> dict[str, str]:
 
 def key_table() -> dict[str, str]:
     """The table of docs/configuration.md."""
-    rows = [[f"`learners.{kind}.{name}`", *cells] for kind in KINDS for name, *cells in _rows(kind)]
-    return {"keys of built-in learners": table(["key", "values", "default", "means"], rows)}
+    blocks: dict[str, Mapping[str, type]] = {"keys of built-in learners": KINDS, "keys of taggers": TAGGERS}
+    titles = ["key", "values", "default", "means"]
+    return {
+        name: table(titles, [[f"`learners.{kind}.{key}`", *cells] for kind in kinds for key, *cells in _rows(kind)])
+        for name, kinds in blocks.items()
+    }
 
 
 def reference() -> dict[str, str]:
@@ -55,5 +61,6 @@ def _parameters(kind: str) -> str:
 def _rows(kind: str) -> list[list[str]]:
     """For each parameter: name, values, default, meaning."""
     keys = own_keys(kind)
-    meanings = entries(KINDS[kind], "Parameters", list(keys))
+    learner: type = KINDS[kind] if kind in KINDS else TAGGERS[kind]
+    meanings = entries(learner, "Parameters", list(keys))
     return [[name, key.values, key.default, meanings[name]] for name, key in keys.items()]

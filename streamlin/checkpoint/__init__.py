@@ -14,6 +14,9 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
     evaluation/inputs/…                    evaluation.inputs
     evaluation/drift/…                     evaluation.adwin, page_hinkley, ddm, kswin
     evaluation/slices/FIELD/…              evaluation.slices
+    evaluation/sentences/…                 evaluation.sentence_tally     of taggers
+    evaluation/tokens/…                    evaluation.token_window
+    evaluation/commonest_tag/…             evaluation.commonest_tag
     delayed_labels/waiting/…               delayed_labels.waiting   texts that wait for labels
     delayed_labels/early/…                 delayed_labels.by_id  labels that wait for texts
     delayed_labels/known/…                 delayed_labels.by_id  ids whose label is known

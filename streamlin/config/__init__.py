@@ -10,7 +10,7 @@ from streamlin.config.external_models import ExternalModelConfig, SklearnConfig,
 from streamlin.config.features import Mask, Tokens, ViewConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
-from streamlin.config.kinds import DEFAULT_KINDS, DEFAULTS, TAGGERS, Task, learner_models
+from streamlin.config.kinds import DEFAULT_KINDS, DEFAULTS, TAGGERS, Task, learner_models, table_model
 from streamlin.config.learners import BuiltInConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
@@ -42,4 +42,5 @@ __all__ = [
     "further_fields",
     "learner_models",
     "needs_pickle",
+    "table_model",
 ]

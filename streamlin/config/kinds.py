@@ -28,27 +28,29 @@ class LearnerModels(Mapping[str, type[NamedLearner]]):
     """Kind -> the model of its table, which is made when it is first asked for; plugins are not among them."""
 
     def __getitem__(self, kind: str) -> type[NamedLearner]:
-        if kind in _OTHERS:
-            return _OTHERS[kind]
-        if kind in TAGGERS:
-            return model_of(built_in_taggers()[kind], kind, TaggerConfig)
-        return model_of(built_in_learners()[kind], kind)
+        return _OTHERS[kind] if kind in _OTHERS else model_of(built_in_learners()[kind], kind)
 
     def __contains__(self, kind: object) -> bool:
-        return kind in _OTHERS or kind in TAGGERS or kind in built_in_learners()
+        return kind in _OTHERS or kind in built_in_learners()
 
     def __iter__(self) -> Iterator[str]:
         yield from built_in_learners()
         yield from _OTHERS
-        yield from TAGGERS
 
     def __len__(self) -> int:
-        return len(_OTHERS) + len(TAGGERS) + len(built_in_learners())
+        return len(_OTHERS) + len(built_in_learners())
 
 
 def learner_models() -> LearnerModels:
-    """The model of each kind's table, built-in learners first."""
+    """The model of each kind's table, built-in learners first; without taggers."""
     return LearnerModels()
+
+
+def table_model(kind: str) -> type[NamedLearner] | None:
+    """The model of the table of a learner or tagger; None for a learner of another package."""
+    if kind in TAGGERS:
+        return model_of(built_in_taggers()[kind], kind, TaggerConfig)
+    return learner_models().get(kind)
 
 
 def _validated(table: Any) -> NamedLearner:
@@ -60,10 +62,11 @@ def _validated(table: Any) -> NamedLearner:
     kind = table.get("kind")
     if kind is None:
         raise PydanticKnownError("union_tag_not_found", {"discriminator": "kind"})
-    models = learner_models()
+    models = (*learner_models(), *TAGGERS)
     if isinstance(kind, str):
-        if kind in models:
-            return models[kind].model_validate(table)
+        model = table_model(kind)
+        if model is not None:
+            return model.model_validate(table)
         if kind in schemes("learners"):
             return PluginConfig.model_validate(table)
     raise PydanticKnownError(

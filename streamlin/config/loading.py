@@ -11,9 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError, create_model
 
-from streamlin.config import DEFAULTS, KafkaConfig, RunConfig, ViewConfig, learner_models
+from streamlin.config import DEFAULTS, TAGGERS, KafkaConfig, RunConfig, ViewConfig, learner_models, table_model
 from streamlin.config.base import Strict
 from streamlin.config.findings import line_of
+from streamlin.config.named import NamedLearner
 from streamlin.config.presets import with_preset
 from streamlin.errors import ConfigError, nearest
 from streamlin.registry import schemes
@@ -174,7 +175,7 @@ def _learner(name: str, configured: Any) -> Tables:
         for learner in listed:
             if learner.get(key) == name:
                 return learner
-    if name not in learner_models() and name not in schemes("learners"):
+    if name not in (*learner_models(), *TAGGERS) and name not in schemes("learners"):
         names = [learner["name"] for learner in listed if learner.get("name")]
         raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*_kinds(), *names])}")
     return {"kind": name}
@@ -182,7 +183,7 @@ def _learner(name: str, configured: Any) -> Tables:
 
 def _kinds() -> list[str]:
     """All kinds of learners, those of other packages last."""
-    return [*learner_models(), *schemes("learners")]
+    return [*learner_models(), *TAGGERS, *schemes("learners")]
 
 
 def _tables_of(learners: Any) -> list[Tables]:
@@ -245,7 +246,7 @@ def _keys(loc: Sequence[Any], tables: Tables) -> list[str]:
     if not loc:
         model = RunConfig
     elif loc[0] == "learners":
-        model = learner_models()[tables["learners"][loc[1]]["kind"]]
+        model = table_model(tables["learners"][loc[1]]["kind"]) or NamedLearner
     elif loc[0] == "features" and len(loc) > 1:
         model = ViewConfig
     else:

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamlin.config import learner_models
+from streamlin.config import table_model
 from streamlin.terminal.cells import counted, empty_table, percent, printable
 
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
@@ -55,7 +55,7 @@ def _is_shown(kind: str, key: str, value: Any) -> bool:
     if key in ("kind", "features", "accuracy"):
         return False
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    model = learner_models().get(kind)  # None: a learner of another package
+    model = table_model(kind)  # None: a learner of another package
     return is_number or model is None or value != model.model_fields[key].default
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import streamlin.checkpoint
 from streamlin.checkpoint.file import load
-from streamlin.config import learner_models
+from streamlin.config import TAGGERS, learner_models
 from streamlin.config.loading import load_config
 from streamlin.running.loop import Run
 from tests.docs.pages import ROOT, Page, quoted
@@ -192,3 +192,29 @@ def test_named_files_exist() -> None:
     assert named
     for name in named:
         assert (ROOT / name).exists() or (ROOT / "streamlin" / name).exists(), name
+
+
+def test_arrays_of_taggers_are_listed_with_types_and_shapes(tmp_path: Path) -> None:
+    """Those that taggers share with texts are in the other tables."""
+    sentences = [{"tokens": ["a", "b"], "tags": ["B-X", "I-X"]}, {"tokens": ["a"], "tags": ["O"]}] * 4
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, sentences)))
+    flags = {
+        "task": "tagging",
+        "source.url": str(tmp_path / "in.jsonl"),
+        "checkpoint.path": str(tmp_path / "state"),
+        "learners": [{"kind": kind} | ({"counts": True} if kind == "crf" else {}) for kind in TAGGERS],
+        "evaluation.window": WINDOW,
+    }
+    with closing(Run(load_config(flags=flags, environment={}), Silent())) as run:
+        run.run()
+    arrays, _ = load(tmp_path / "state")
+    own = {quoted(row[0])[0]: row[1:3] for row in ARCHITECTURE.rows("array of a tagging run")}
+    for name, kinds, dtype, shape, _ in ARCHITECTURE.rows("array of a tagger"):
+        own |= {quoted(name)[0].replace("NAME", kind): (dtype, shape) for kind in quoted(kinds)}
+    shared = tuple(f"evaluation/{part}/" for part in ("sums", "pairs", "confusion", "drift"))
+    named = {name: array for name, array in arrays.items() if not name.startswith(shared)}
+    assert set(named) == set(own)
+    for name, array in named.items():
+        dtype, shape = (quoted(cell)[0] for cell in own[name])
+        assert array.dtype == np.dtype(dtype), name
+        assert array.ndim == len(re.findall(r"[^,\[\]]+", shape)), name
