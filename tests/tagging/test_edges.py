@@ -176,3 +176,15 @@ def test_a_sentence_of_equal_tokens_keeps_its_features_apart():
     sentence = Sentence(["can", "can", "can"], ["X", "Y", "X"])
     learn(model, [sentence] * 60)
     assert predict(model, [sentence]).tags[0] == [["X", "Y", "X"]]
+
+
+def test_thousands_of_tags_are_learned():
+    """More than the sums' threshold leaves apart while all are equally probable."""
+    sentence = Sentence([f"w{i}" for i in range(1500)], [f"T{i}" for i in range(1500)])
+    model = new_model("crf")
+    learn(model, [sentence])
+    weights = model.learners["crf"].weights[: len(model.rows["tokens"]), :1500]
+    assert np.isfinite(weights).all()
+    outcome = predict(model, [Sentence(["w7", "w8"], [None, None])])
+    assert outcome.tags == [[["T7", "T8"]]]
+    assert 0 < outcome.confidences[0, 0] < 0.9
