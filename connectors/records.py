@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
@@ -10,32 +12,52 @@ from streamlin.events import Position, Records
 FINGERPRINT = 64
 """The number of bytes before a position that are compared to recognize the file."""
 
+HEAD = 4096
+"""The number of bytes at a file's beginning whose digest is compared, too."""
+
+
+def digest(data: bytes) -> str:
+    """A digest of a file's first bytes."""
+    return blake2b(data, digest_size=16).hexdigest()
+
 
 @dataclass
 class PartRecords(Records):
     """Records of one part of a source of bytes: a file, or standard input.
 
     key : the part's name in a checkpoint.
-    identity : device and inode of the file; empty for a stream that can't be read again.
+    identity : device, inode and path of the file; empty for a stream that can't be read again.
     base : offset in the part of `data[0]`.
     previous : up to `FINGERPRINT` bytes before `base`.
+    head : the file's first bytes, up to `HEAD`.
+    size : of a plain file when it was read, in bytes.
     damaged : if the last record is the incomplete end of a damaged file, the number of good bytes in the file.
+    unended : whether the last record ends with the file, without a line end: it may have been read too early.
     """
 
     key: str = "-"
-    identity: Mapping[str, int] = field(default_factory=dict)
+    identity: Mapping[str, Any] = field(default_factory=dict)
     base: int = 0
     previous: bytes = b""
+    head: bytes | None = None
+    size: int | None = None
     damaged: int | None = None
+    unended: bool = False
 
     def position(self, count: int) -> Position:
-        """`offset`, `device`, `inode` and `before`, the bytes before the offset in hexadecimal."""
-        position = super().position(count)
+        """See `position_in`.
+
+        Behind the incomplete end of a damaged file it also has `damaged` and the error, behind a last line without end
+        `unended`, where the line begins.
+        """
+        offset = super().position(count)["offset"]
         if not self.identity:
-            return position
-        position |= {**self.identity, "before": self.before(position["offset"]).hex()}
+            return {"offset": offset}
+        position = position_in(self.identity, offset, self.before(offset), self.head, self.size)
         if self.damaged is not None and count == len(self):
-            position["damaged"] = self.damaged
+            position |= {"damaged": self.damaged, "error": self.errors[count - 1]}
+        if self.unended and count == len(self):
+            position["unended"] = int(self.offsets[count - 1])
         return position
 
     def before(self, offset: int) -> bytes:
@@ -55,6 +77,7 @@ class PartRecords(Records):
             offsets=self.offsets[begin:end],
             nexts=self.nexts[begin:end],
             errors={i - begin: error for i, error in self.errors.items() if begin <= i < end},
+            mended=None if begin else self.mended,
         )
 
     def without(self, left_out: Sequence[int]) -> "PartRecords":
@@ -70,10 +93,24 @@ class PartRecords(Records):
         )
 
 
+def position_in(
+    identity: Mapping[str, Any], offset: int, before: bytes, head: bytes | None, size: int | None
+) -> Position:
+    """A position in a file.
+
+    It holds `offset`; `head`, the digest of the first `HEAD` bytes, or of all bytes before the offset if these are
+    fewer; `before`, the bytes before the offset in hexadecimal; and what helps to find the file, `identity` and `size`.
+    """
+    position = {"offset": offset, **identity, "before": before.hex()}
+    if head is not None:
+        position["head"] = digest(head[:offset])
+    return position if size is None else position | {"size": size}
+
+
 @dataclass(frozen=True)
 class Origin:
-    """The part that records come from: its name in messages, its key in checkpoints, its file's device and inode."""
+    """The part that records come from: its name in messages, its key in checkpoints, and where its file is."""
 
     part: str
     key: str
-    identity: Mapping[str, int] = field(default_factory=dict)
+    identity: Mapping[str, Any] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from connectors.options import check_options
 from connectors.polling import PAUSE, PolledSource
 from connectors.records import Origin, PartRecords
 from connectors.writing import write_all
+from streamlin.errors import masked_json
 from streamlin.events import Position, SinkContext, SourceContext
 
 BLOCK = 512 * 1024
@@ -83,9 +84,12 @@ class StdoutSink:
 
     def __init__(self, address: str, context: SinkContext) -> None:
         check_options("stdout sink", context.options, {"mode": ("append",)})
+        self._is_terminal = os.isatty(_STDOUT)
 
     def write(self, lines: bytes | memoryview) -> None:
-        """Write lines. Raises ConnectorError, also if the reader of the pipe is gone."""
+        """Write lines; on a terminal without what steers it. Raises ConnectorError, also if a pipe's reader is gone."""
+        if self._is_terminal:
+            lines = masked_json(str(lines, "utf-8", "backslashreplace")).encode()
         write_all(_STDOUT, lines, "standard output")
 
     def flush(self) -> None:

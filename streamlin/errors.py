@@ -10,7 +10,15 @@ StreamlinError          1
    └─ DecodeError           its bytes are not what the format says
 """
 
+import re
+import sys
 from collections.abc import Iterable
+
+_SECRET = re.compile(
+    r"(?<=//).*(?:(?=@)|(?=%40))|(?<=password=)[^&]*|(?<=secret=)[^&]*|(?<=token=)[^&]*", re.IGNORECASE
+)
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters (C0 and C1) but tabs and line feeds, ends of lines and paragraphs, and marks of direction."""
 
 
 class StreamlinError(Exception):
@@ -66,10 +74,31 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"choose one of {', '.join(names)}" if names else "none are available"
 
 
-def missing(what: str, extra: str, error: ModuleNotFoundError) -> str:
-    """For a message about a package that is not installed: what needs it, and how to install it."""
+def missing(what: str, extra: str, error: ImportError, named: str | None = None) -> str:
+    """For a message about a package that is not installed: what needs it, and how to install it.
+
+    named : what it is called where it is installed from, if not as it is imported.
+    """
     package = (error.name or "").partition(".")[0]
-    return f"{what} needs {package}, which is not installed: pip install 'streamlin[{extra}]'"
+    in_the_way = getattr(sys.modules.get(package), "__file__", None)
+    if in_the_way is not None:
+        return f"{what} needs {named or package}, but {in_the_way} is found first, and is not it: rename that file"
+    return f"{what} needs {named or package}, which is not installed: pip install 'streamlin[{extra}]'"
+
+
+def masked(line: str) -> str:
+    """A line to print: `�` for each character that steers a terminal, ends the line, or reorders what is shown."""
+    return _STEERING.sub("\N{REPLACEMENT CHARACTER}", line.replace("\n", "\N{REPLACEMENT CHARACTER}"))
+
+
+def masked_json(text: str) -> str:
+    """JSON to print: characters that `masked` replaces become escapes, so that its values stay the same."""
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def redacted(text: str) -> str:
+    """An address to show, without anything that looks like a secret."""
+    return _SECRET.sub("…", text)
 
 
 def spelled(name: str) -> str:

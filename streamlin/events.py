@@ -4,7 +4,7 @@ A source hands over `Records`, a format makes a `Batch` of them, and both hold c
 event on the way through the pipeline. `Event` is for people and tests.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +16,8 @@ from streamlin.errors import spelled
 
 BOM = b"\xef\xbb\xbf"
 _NUL = b"\0"
+MAX_WEIGHT = 1e9
+"""The largest weight of an event: sums of any number of them, and their products in the learners, stay finite."""
 
 Position = dict[str, Any]
 """Where to read next in one part of a source; JSON-able. `offset` is always there."""
@@ -26,7 +28,7 @@ class Event:
     """One decoded record.
 
     label : None for no label.
-    weight : how much the event counts, >= 0.
+    weight : how much the event counts, 0 to `MAX_WEIGHT`.
     time : Unix seconds, or None.
     extra : other fields by (dotted) name, for slices and categories.
     """
@@ -52,6 +54,8 @@ class Records:
     errors : record -> an error that the source has found already (too long, cut off).
     tombstones : numbers of the records that only mark something as deleted; neither events nor dead letters.
     lost : how many records before the first one existed once, and can't be read any more.
+    mended : the error of a dead letter of an earlier run that no longer counts: its record is read again, from here on.
+    anew : the part begins anew here: offsets of before, larger ones too, were those of other records.
     """
 
     data: bytes
@@ -64,6 +68,8 @@ class Records:
     errors: Mapping[int, str] = field(default_factory=dict)
     tombstones: Collection[int] = ()
     lost: int = 0
+    mended: str | None = None
+    anew: bool = False
 
     def __len__(self) -> int:
         return self.starts.size
@@ -132,11 +138,12 @@ class Batch:
     ids, labels : None for a missing one, never `""`.
     texts : the texts; if events have several text fields, the pieces of the texts.
     pieces : int64[n + 1], event i has `texts[pieces[i]:pieces[i + 1]]`; None if each event has one text.
-    weights : float64[n], finite, >= 0.
+    weights : float64[n], 0 to `MAX_WEIGHT`.
     times : float64[n] Unix seconds, NaN for a missing time.
     extra : the configured further fields, each a column of texts (None for a missing one).
     records, kept : the records, and int64[n], the record of each event.
     label_only : bool[n], events that are only the label of an earlier text, by its id; None if no event is.
+    values : float32[len(texts)], with `pieces`: each piece's features have this value for 1; None if all are 1.
     tokens : for taggers, what sentences have besides their tokens, which are the pieces of their texts.
     """
 
@@ -150,6 +157,7 @@ class Batch:
     kept: NDArray[np.int64]
     pieces: NDArray[np.int64] | None = None
     label_only: NDArray[np.bool_] | None = None
+    values: NDArray[np.float32] | None = None
     tokens: "TokenColumns | None" = None
 
     def __len__(self) -> int:
@@ -158,11 +166,13 @@ class Batch:
     def __getitem__(self, part: slice) -> "Batch":
         """The events of a slice with step 1; records are shared, not copied."""
         begin, end, _ = part.indices(len(self))
-        texts, pieces, tokens = self.texts[begin:end], None, None
+        texts, pieces, values, tokens = self.texts[begin:end], None, None, None
         if self.pieces is not None:
             pieces = self.pieces[begin : end + 1]
             tokens = None if self.tokens is None else self.tokens[pieces[0] : pieces[-1]]
-            texts, pieces = self.texts[pieces[0] : pieces[-1]], pieces - pieces[0]
+            texts, values = self.texts[pieces[0] : pieces[-1]], self.values
+            values = None if values is None else values[pieces[0] : pieces[-1]]
+            pieces = pieces - pieces[0]
         return Batch(
             self.ids[begin:end],
             texts,
@@ -174,6 +184,7 @@ class Batch:
             self.kept[begin:end],
             pieces,
             None if self.label_only is None else self.label_only[begin:end],
+            values,
             tokens,
         )
 
@@ -293,6 +304,10 @@ class LabelIndex:
 class Framing(Protocol):
     """How a stream of bytes is cut into records; the format knows, and sources of bytes call it.
 
+    Optional attributes: `single`, the framing of a record that is too long to keep, if that is another one;
+    `remark(data, starts, consumed)`, called with the bytes and what became of them, which returns a place in them and
+    what is strange there, for the user; None for nothing.
+
     header : whether the first record of every part is a header instead of an event.
     """
 
@@ -317,6 +332,8 @@ class SourceContext:
     max_record_bytes : a longer record is handed over cut to 64 KiB, with an error.
     notice : shows the user one line.
     settings : the configuration's table for the scheme, `[kafka]` for `kafka://`; empty for other schemes.
+    elsewhere : keys and positions of the parts of other sources of the scheme, for a source that can recognize its own
+        records there, such as a file that was moved.
     checkpoint : for a source that has to give up a part. Called from `poll`; returns the positions by key of a part,
         once everything handed over has been learned, saved in a checkpoint, and committed to the source.
     """
@@ -329,6 +346,7 @@ class SourceContext:
     notice: Callable[[str], None]
     settings: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: Callable[[], Mapping[str, Position]] = dict
+    elsewhere: Sequence[tuple[str, Position]] = ()
 
 
 class Source(Protocol):
@@ -341,7 +359,8 @@ class Source(Protocol):
     `progress()`, the bytes read and their total; `extent()`, key of a part -> offsets, where reading began and one past
     the last record, which gives the lag; `reference_field`, see `connectors.synthetic.source`; `key(address)`, a static
     method, what a checkpoint calls the source if that is not the address; `reads(address, paths)`, a static method,
-    those of the paths that the source reads, or would read once they exist: no output may go there.
+    those of the paths that the source reads, or would read once they exist: no output may go there; `files(address)`, a
+    static method of `file://`, the files that are read.
     """
 
     def poll(self, limit: int) -> list[Records] | None:
@@ -400,10 +419,8 @@ class MessageSink(Sink, Protocol):
     def sync_with(self, positions: Mapping[str, Position]) -> None:
         """`sync`; commits the source's positions in the same transaction, if the sink can."""
 
-    def written(self) -> Mapping[str, int]:
-        """Key of a part -> offset; the lines of all records before it were sent for good before this start."""
+    def written(self) -> MutableMapping[str, int]:
+        """Key of a part -> offset; the lines of all records before it were sent for good before this start.
 
-
-def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of a checkpoint whose names begin with a prefix, named without it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        A part that begins anew, see `Records`, is removed from this mapping.
+        """

@@ -14,12 +14,13 @@ from streamlin.delayed_labels.in_memory import InMemory, Store
 from streamlin.delayed_labels.plan import gathered
 from streamlin.errors import ConfigError
 from streamlin.evaluation import Predictions, Prequential
-from streamlin.events import Batch, LabelIndex, arrays_under
+from streamlin.events import Batch, LabelIndex
 from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
+from streamlin.storage.arrays import arrays_under
 
 Features = dict[str, Buckets]
 
@@ -55,7 +56,10 @@ class Model:
         self.labels = LabelIndex()
         self.learned: Learned
         """The rows of the last `step`."""
-        self._max_labels, self._label_field = config.pipeline.max_labels, config.fields.label
+        self.further_fields = further_fields(config)
+        self._notices: list[str] = []
+        self._clipped: set[str] = set()
+        """The learners for which negative values were raised to 0, as a notice has said."""
         self.learners: dict[str, Learner] = {}
         self.view_of: dict[str, str] = {}
         self.external_models: dict[str, ExternalModel] = {}
@@ -63,10 +67,11 @@ class Model:
         self.members: dict[str, list[int]] = {}
         """Each mixture's members, as indexes of learners."""
         self.names = [learner.name for learner in config.learners]
+        left_out = config.checkpoint.external_models == "leave_out"
         bits, categories = config.features.bits, config.fields.categories
         for number, learner in enumerate(config.learners):
             if isinstance(learner, ExternalModelConfig):
-                self.external_models[learner.name] = ExternalModel(learner, bits)
+                self.external_models[learner.name] = ExternalModel(learner, bits, left_out)
                 if learner.input == "features":
                     self.view_of[learner.name] = learner.features
             elif isinstance(learner, MixtureConfig):
@@ -87,21 +92,6 @@ class Model:
         calibrated = [name in self.mixtures for name in self.names]
         self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
         self.delayed_labels = _delayed_labels(config, len(self.names))
-
-    def admit(self, batch: Batch) -> None:
-        """Raise ConfigError, before anything is learned, if the batch raises the labels above `pipeline.max_labels`.
-
-        Every label is a column of every table: a field that is an id, taken for the label, would exhaust memory.
-        """
-        room = max(0, self._max_labels - len(self.labels))
-        new = {label for label in set(batch.labels) if label is not None and self.labels.code(label) < 0}
-        if len(new) > room:  # rare: only now look for labels of weight 0, which do not count
-            new &= {label for label, weight in zip(batch.labels, batch.weights, strict=True) if weight > 0}
-        if len(new) > room:
-            raise ConfigError(
-                f"pipeline.max_labels: found more than {self._max_labels:,} labels, {min(new)!r:.60} among them; "
-                f"if fields.label = '{self._label_field}' is the label, raise the limit"
-            )
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view."""
@@ -177,8 +167,9 @@ class Model:
         return self.prequential.probabilities(self.scores(batch, features))
 
     def pop_notices(self) -> list[str]:
-        """The notices of external models since the last call, which removes them."""
-        lines = [line for model in self.external_models.values() for line in model.notices]
+        """The notices of the model and its external models since the last call, which removes them."""
+        lines = self._notices + [line for model in self.external_models.values() for line in model.notices]
+        self._notices = []
         for model in self.external_models.values():
             model.notices.clear()
         return lines
@@ -223,9 +214,18 @@ class Model:
             else:
                 learner, view = self.learners[name], self.view_of[name]
                 learner.grow(len(self.rows[view]), len(self.labels))
-                learner.score_then_learn(examples[view], goals, own_scores)
+                learner.score_then_learn(self._allowed(name, examples[view]), goals, own_scores)
         self._count_retired()
         return scores
+
+    def _allowed(self, name: str, examples: Examples) -> Examples:
+        """The examples as a learner may read them: for naive Bayes, which counts, a negative value is 0."""
+        if not self.learners[name].nonnegative_values or examples.values[: examples.indptr[-1]].min(initial=0.0) >= 0:
+            return examples
+        if name not in self._clipped:
+            self._clipped.add(name)
+            self._notices.append(f"{name} takes values below 0 as 0, since it counts; the other learners use them")
+        return examples._replace(values=np.maximum(examples.values, np.float32(0.0)))
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and everything else as JSON-able values.
@@ -315,4 +315,4 @@ def _store(config: RunConfig, names: Sequence[str], learners: int) -> Store:
         raise ConfigError("delayed_labels.store = 'disk' needs a checkpoint folder to write to (--checkpoint)")
     from streamlin.delayed_labels.on_disk import OnDisk
 
-    return OnDisk(Path(config.checkpoint.path), learners)
+    return OnDisk(Path(config.checkpoint.path), learners, config.checkpoint.mode)

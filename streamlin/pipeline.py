@@ -5,13 +5,15 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from streamlin.checkpoint.loading import config_of, refuse_pickled
+from streamlin.checkpoint.loading import load_into
 from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError, RecordError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
+from streamlin.model import Model
+from streamlin.running.admission import new_admission
 from streamlin.running.inputs_and_outputs import outputs_of
 from streamlin.running.loop import Run
 from streamlin.running.results import Results
@@ -56,29 +58,36 @@ class Pipeline:
         self.config = _configured(config, tables)
         self._config_file = config if isinstance(config, str | PathLike) else None
         self._state = RunState(self.config)
+        self._admission = new_admission(self._state.model, self.config)
         self._rows = IterableSource((), self.config)
         self._run: Run | None = None
 
     @classmethod
-    def load(cls, folder: str | PathLike[str], previous: bool = False, allow_pickle: bool = False) -> Self:
+    def load(
+        cls,
+        folder: str | PathLike[str],
+        previous: bool = False,
+        allow_pickle: bool = False,
+        external_models: bool = True,
+    ) -> Self:
         """A pipeline with the model of a checkpoint; it does not save to that folder by itself.
 
         previous : load the checkpoint before the last.
         allow_pickle : external models in it may be unpickled, which runs code.
+        external_models : False: do without them; they are retired.
 
         Raises
         ------
         CheckpointError : it is missing, can't be used, or holds external models that may not be unpickled.
         """
-        from streamlin.checkpoint.file import load
+        made: list[Self] = []
 
-        arrays, state = load(Path(folder), previous)
-        config = config_of(state)
-        if not allow_pickle:
-            refuse_pickled(config)
-        pipeline = cls(config)
-        pipeline._state.model.restore(arrays, state)
-        return pipeline
+        def make(config: RunConfig) -> Model:
+            made.append(cls(config))
+            return made[0]._state.model
+
+        load_into(make, Path(folder), previous, allow_pickle, external_models)
+        return made[0]
 
     def __enter__(self) -> Self:
         return self
@@ -127,15 +136,14 @@ class Pipeline:
         Raises
         ------
         RecordError : one can't become an event; none was learned.
+        ConfigError : a limit of labels or tables was exceeded; the events before that one were learned.
         ValueError : the arguments have different lengths.
         GuestError : an external model failed, and its `on_error` is "stop"; some of the events may be learned.
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
         batch = self._batch(list(zip(xs, ys, strict=True)))
-        model = self._state.model
-        model.admit(batch)
-        model.step(batch, model.featurize(batch))
+        self._learn(batch)
         self._show_notices()
         return self
 
@@ -226,6 +234,17 @@ class Pipeline:
         """Raise ConfigError if this pipeline tags tokens."""
         if self.config.task == "tagging":
             raise ConfigError(f"{method}: not for task = 'tagging'; {instead}")
+
+    def _learn(self, batch: Batch) -> None:
+        """Learn a batch; event by event where it may exceed a limit."""
+        model, features = self._state.model, self._state.model.featurize(batch)
+        if self._admission.fits(batch, features):
+            model.step(batch, features)
+            return
+        for event in (batch[number : number + 1] for number in range(len(batch))):
+            features = model.featurize(event)
+            self._admission.check(event, features)
+            model.step(event, features)
 
     def _show_notices(self) -> None:
         """Show the notices of external models."""

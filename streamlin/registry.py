@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Literal
 
 from streamlin.errors import ConfigError, UnknownScheme, nearest
 
 Kind = Literal["sources", "sinks", "learners"]
 _BUILT_IN_LEARNERS, _BUILT_IN_TAGGERS = "streamlin.learners.kinds:KINDS", "streamlin.tagging.kinds:KINDS"
+_OURS = "connectors"
 
 
 def schemes(kind: Kind) -> dict[str, EntryPoint]:
@@ -73,7 +75,25 @@ def learner_class(kind: str) -> type:
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:
+    if point.module.partition(".")[0] == _OURS:
+        _check_ours()
     try:
         return point.load()
     except Exception as error:  # a plugin may raise anything while it is imported
         raise ConfigError(f"{what} can't be loaded: {error}") from None
+
+
+def _check_ours() -> None:
+    """Raise ConfigError if another package of this name is found first, or has replaced ours."""
+    ours = Path(__file__).parents[1] / _OURS
+    try:
+        found = import_module(_OURS)
+    except Exception as error:  # whatever it is, it may raise anything
+        raise ConfigError(f"the package {_OURS}, of streamlin, can't be imported: {error}") from None
+    if getattr(found, "OWNER", None) != "streamlin":
+        paths = list(getattr(found, "__path__", ()))
+        where = found.__file__ or (paths[0] if paths else "it")
+        raise ConfigError(
+            f"{where} is not streamlin's package '{_OURS}', which belongs in {ours}: rename or uninstall the other "
+            "package of that name, then reinstall streamlin"
+        )

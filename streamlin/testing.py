@@ -6,19 +6,22 @@ Each check raises AssertionError with the part of the contract that is broken.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
 from streamlin.errors import RecordError
-from streamlin.events import Batch, Event, Position, Records, Sink, Source, arrays_under, single_records
+from streamlin.events import MAX_WEIGHT, Batch, Event, Position, Records, Sink, Source, single_records
 from streamlin.formats.base import Format, comparable
 from streamlin.formats.tokens import sentences
 from streamlin.learners import Learner, best
-from streamlin.tagging.base import Tagger
-from streamlin.tagging.model import TaggingModel
+from streamlin.storage.arrays import arrays_under
+
+if TYPE_CHECKING:
+    from streamlin.tagging.base import Tagger
+    from streamlin.tagging.model import TaggingModel
 
 _Sentence = tuple[list[str], list[str | None], float]
 
@@ -119,13 +122,16 @@ def check_batch(batch: Batch) -> None:
         assert "" not in column, f"{name}: a missing one must be None, not empty"
     for name, numbers in (("weights", batch.weights), ("times", batch.times)):
         _same(numbers.dtype, np.dtype(np.float64), f"the type of {name}")
-    assert (np.isfinite(batch.weights) & (batch.weights >= 0)).all(), "weights must be finite, 0 or more"
+    assert ((batch.weights >= 0) & (batch.weights <= MAX_WEIGHT)).all(), "weights must be from 0 to 1e9"
     if batch.pieces is None:
         _same(len(batch.texts), n, "the number of texts")
     else:
         fewest = 1 if batch.tokens is None else 0  # a sentence may be empty
         assert (np.diff(batch.pieces) >= fewest).all(), "pieces: each event needs at least one text"
         _same([int(batch.pieces[0]), int(batch.pieces[-1])], [0, len(batch.texts)], "the ends of pieces")
+    if batch.values is not None:
+        _same(batch.values.dtype, np.dtype(np.float32), "the type of values")
+        _same(batch.values.size, len(batch.texts) if batch.pieces is not None else -1, "the number of values")
     if batch.tokens is not None:
         of_tokens: dict[str, Sized] = {"tags": batch.tokens.tags, **batch.tokens.columns}
         for name, column in of_tokens.items():
@@ -175,7 +181,7 @@ def check_learner(make: Callable[[], Learner]) -> None:
     assert abs(sum(shares.values()) - 1) < 1e-9, f"probabilities must sum to 1, got {sum(shares.values())}"
 
 
-def check_tagger(make: Callable[[], Tagger]) -> None:
+def check_tagger(make: "Callable[[], Tagger]") -> None:
     """Check a tagger: test-then-train, no peeking, batch sizes, weights, unknown tags, growth, state.
 
     Parameters
@@ -220,14 +226,16 @@ def _sentences(n: int = 80) -> list[_Sentence]:
     return stream[1:]
 
 
-def _tagging_model(make: Callable[[], Tagger]) -> TaggingModel:
+def _tagging_model(make: "Callable[[], Tagger]") -> "TaggingModel":
     """A model with this tagger alone."""
+    from streamlin.tagging.model import TaggingModel  # only taggers need it
+
     model = TaggingModel(RunConfig.model_validate({"task": "tagging", "learners": [{"kind": "hmm", "name": "tagger"}]}))
     model.learners["tagger"] = make()
     return model
 
 
-def _tagged(model: TaggingModel, stream: Sequence[_Sentence]) -> list[list[str | None]]:
+def _tagged(model: "TaggingModel", stream: Sequence[_Sentence]) -> list[list[str | None]]:
     """The tags predicted for sentences, before each of them is learned."""
     tokens, tags, weights = zip(*stream, strict=True) if stream else ((), (), ())
     texts, bounds, columns = sentences(tokens, tags, {})
@@ -250,7 +258,7 @@ def _tagged(model: TaggingModel, stream: Sequence[_Sentence]) -> list[list[str |
     return [found[begin:end] for begin, end in pairwise(bounds.tolist())]
 
 
-def _tables(model: TaggingModel) -> dict[str, NDArray[Any]]:
+def _tables(model: "TaggingModel") -> dict[str, NDArray[Any]]:
     """The tagger's own arrays."""
     return arrays_under(model.state()[0], "learners/tagger/")
 

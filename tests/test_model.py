@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Event
 from streamlin.model import Model
@@ -270,27 +269,3 @@ def test_empty_batches_are_accepted(data):
         assert step(gappy, batch[0:0]).predicted.shape == (5, 0)
         step(gappy, batch)
     assert_same_state(kept(gappy), kept(plain))
-
-
-def test_labels_above_the_limit_are_refused_except_weight_0():
-    model = Model(config_of(pipeline={"max_labels": 2}))
-    events = labelled(("a", "x"), ("b", "y"), ("c", "z"))
-    ignored = batch_of([*events[:2], replace(events[2], weight=0.0)])
-    model.admit(ignored)
-    step(model, ignored)
-    model.admit(batch_of(events[:2]))
-    with pytest.raises(
-        ConfigError, match=r"more than 2 labels, 'z' among them; if fields\.label = 'label' is the label"
-    ):
-        model.admit(batch_of(events))
-    assert model.labels.names == ["x", "y"]
-
-
-def test_known_labels_pass_a_limit_below_their_number():
-    events = labelled(("a", "x"), ("b", "y"), ("c", "z"))
-    learned = Model(config_of())
-    step(learned, batch_of(events[:2]))
-    model = restored(config_of(pipeline={"max_labels": 1}), kept(learned))
-    model.admit(batch_of(events[:2]))
-    with pytest.raises(ConfigError, match=r"more than 1 labels, 'z' among them"):
-        model.admit(batch_of(events[2:]))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from connectors.files.compression import Compression, Decoder
-from connectors.records import FINGERPRINT
+from connectors.records import FINGERPRINT, HEAD
 from streamlin.errors import ConnectorError
 
 BLOCK = 256 * 1024
@@ -22,6 +22,7 @@ class CompressedFile:
     """The decompressed bytes of an open file with any number of gzip members or Zstandard frames.
 
     offset : decompressed bytes read. disk_offset : bytes of the file read.
+    head : the first decompressed bytes, up to `HEAD`. before : up to `FINGERPRINT` bytes before the offset.
     """
 
     def __init__(self, descriptor: int, compression: Compression) -> None:
@@ -30,18 +31,15 @@ class CompressedFile:
         self._buffered = b""
         self._damage: DamagedError | None = None
         self._block, self._block_at = b"", 0
+        self.head = self.before = b""
         self.offset = 0
         self.disk_offset = 0
 
-    def seek(self, offset: int, before: bytes) -> bool:
-        """Skip to an offset; False if it is beyond the file's end, or the bytes before it are not `before`."""
-        last = b""
-        while self.offset < offset:
-            data = self._read(min(BLOCK, offset - self.offset))
-            if not data:
-                return False
-            last = (last + data)[-FINGERPRINT:]
-        return last[len(last) - len(before) :] == before
+    def seek(self, offset: int) -> bool:
+        """Skip forward to an offset; False if it is beyond the file's end."""
+        while self.offset < offset and self._read(min(BLOCK, offset - self.offset)):
+            pass
+        return self.offset == offset
 
     def read(self, size: int) -> bytes:
         """The next `size` bytes, fewer at the end, then none. Raises DamagedError, ConnectorError, OSError."""
@@ -57,9 +55,12 @@ class CompressedFile:
             pieces.append(piece)
             missing -= len(piece)
         data = b"".join(pieces)
-        self._buffered = data[size:]
-        self.offset += len(data) - len(self._buffered)
-        return data[:size]
+        data, self._buffered = data[:size], data[size:]
+        self.offset += len(data)
+        if len(self.head) < HEAD:
+            self.head += data[: HEAD - len(self.head)]
+        self.before = (self.before + data[-FINGERPRINT:])[-FINGERPRINT:]
+        return data
 
     def _decompressed(self) -> Iterator[bytes]:
         """Decompressed bytes in non-empty pieces; sets `_damage` if the file is damaged."""

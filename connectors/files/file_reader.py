@@ -1,31 +1,19 @@
 """Reads the records of one open file."""
 
-import os
-import stat
-from pathlib import Path
-
-from connectors.files.compression import DEFAULT_WINDOW_LOG, Compression, compression, compression_of
-from connectors.files.decompression import CompressedFile, DamagedError, TrailingError
-from connectors.files.first_bytes import SAMPLE
-from connectors.files.plain_file import ChangedError, PlainFile
+from connectors.files.decompression import DamagedError, TrailingError
+from connectors.files.open_file import Content, OpenFile, checkpoint_key
 from connectors.files.record_cutter import RecordCutter
-from connectors.records import FINGERPRINT, Origin, PartRecords
+from connectors.files.same_bytes import begins_alike, seek_behind
+from connectors.files.unended_line import behind_line_end, is_continued
+from connectors.records import Origin, PartRecords, position_in
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
 
 BLOCK = 512 * 1024
 
 
-def checkpoint_key(path: str) -> str:
-    """A path's key in checkpoints: absolute, the folder resolved; a link at the end is kept, as it may be switched."""
-    given = Path(path)
-    return str(given.parent.resolve() / given.name)
-
-
-class FileReader:
-    """An open file, read from its beginning, or from where `resume` or `go_to_end` moves to.
-
-    Renaming or deleting the file, or replacing it by another one at its path, has no effect on the reader.
+class FileReader(OpenFile):
+    """The records of a file, from its beginning, or from where `resume` or `go_to_end` moves to.
 
     Parameters
     ----------
@@ -34,30 +22,24 @@ class FileReader:
 
     Raises
     ------
-    OSError : the file can't be opened.
-    ConnectorError : it is not a regular file.
+    OSError, ConnectorError : see `OpenFile`.
     """
 
     def __init__(self, path: str, context: SourceContext, name: str | None = None) -> None:
+        super().__init__(path, context)
         self._context = context
-        self._descriptor = _opened(path)
-        status = os.fstat(self._descriptor)
-        self._compression = self._compression_of(path)
-        self._origin = Origin(
-            name or path, checkpoint_key(name or path), {"device": status.st_dev, "inode": status.st_ino}
-        )
-        self._known_damage: int | None = None
+        self._origin = Origin(name or path, checkpoint_key(name or path), self.identity)
+        self._damage: Position = {}
+        self._size = 0
         self._begin()
 
     def read(self) -> list[PartRecords] | None:
         """The records that the next block completes, possibly none; None at the current end of the file.
 
-        A file that was truncated or overwritten is read again from its beginning. Raises OSError.
+        Raises ChangedError if the file was truncated or overwritten, OSError.
         """
         try:
             block = self._bytes.read(max(BLOCK, self._cutter.pending_bytes))
-        except ChangedError:
-            return self._begin_again()
         except TrailingError as trailing:
             self._context.notice(f"{self._origin.part}: {trailing}")
             return None
@@ -65,63 +47,111 @@ class FileReader:
             return self._break_off(str(damage))
         except ConnectorError as error:
             raise ConnectorError(f"{self._origin.part}: {error}") from error
-        return self._cutter.feed(block) if block else None
+        return self._identified(self._cutter.feed(block)) if block else None
+
+    def begin_again(self) -> list[PartRecords]:
+        """Read a file that was truncated or overwritten from its beginning; an incomplete last line is a record."""
+        left = f"; {self.unread:,} bytes that it had before are not read" if self.unread else ""
+        self._context.notice(
+            f"{self._origin.part} was truncated or overwritten; it is read from its beginning again{left}"
+        )
+        incomplete = self._identified(self._cutter.finish())
+        self._begin()
+        return incomplete
 
     def finish(self) -> list[PartRecords]:
         """The file ends here: an incomplete last line is a record too."""
-        return self._cutter.finish()
+        return self._identified(self._cutter.finish())
+
+    def position(self) -> Position:
+        """Where reading resumes: behind the last record that was returned."""
+        cutter, size = self._cutter, self._size if self.is_plain else None
+        return position_in(self.identity, cutter.offset, cutter.before, self._bytes.head, size) | self._damage
 
     def resume(self, position: Position) -> bool:
-        """Go to a position; False, without moving, if it belongs to another file."""
-        if any(position[name] != number for name, number in self._origin.identity.items()):
-            return False
-        before = bytes.fromhex(position["before"])
-        if not self._seek(position["offset"], before):
+        """Go to a position; False, at the beginning, if the bytes before it are not those that were read."""
+        content = self.content()
+        if not seek_behind(content, position):
             self._begin()
             return False
-        self._known_damage = position.get("damaged")
+        self._go_on(content)
+        if "unended" not in position:
+            self._damage = {key: position[key] for key in ("damaged", "error") if key in position}
+        elif self.is_plain and is_continued(self.content(position["offset"])):
+            self._resume_in_line(position)
         return True
+
+    def take_over(self, other: "FileReader") -> bool:
+        """Go to where another reader is, if this file holds all that it has read, and that is at least one record."""
+        content = other._bytes
+        end = position_in({}, content.offset, content.before, content.head, None)
+        return other._cutter.offset > 0 and seek_behind(self.content(), end) and self.resume(other.position())
+
+    def begins_as(self, other: "FileReader") -> bool:
+        """Whether this file has the first bytes that another reader has read."""
+        position = other.position()
+        return position["offset"] > 0 and begins_alike(self.content(), position)
+
+    def is_prefix(self) -> bool:
+        """Whether the file has become shorter, and its first bytes are still those that were read."""
+        return self.size() < self._bytes.offset and self._bytes.head.startswith(self.head()[: len(self._bytes.head)])
+
+    def rest_is_in(self, other: "FileReader") -> bool:
+        """Whether another reader's file, at the same offset, goes on with all that this one has left."""
+        at = self._cutter.offset
+        own, others = self.content(at), other.content(at)
+        while rest := own.read(BLOCK):
+            if others.read(len(rest)) != rest:
+                return False
+        return True
+
+    def has_more(self) -> bool:
+        """Whether there is anything behind the last record that was returned. Nothing can be read after this."""
+        try:
+            return bool(self._bytes.read(1))
+        except DamagedError:
+            return True
 
     def go_to_end(self) -> None:
         """Go to the end of a plain file, or to the beginning of an incomplete last line."""
-        size = os.fstat(self._descriptor).st_size
-        at = max(0, size - self._context.max_record_bytes)
-        offset = at + os.pread(self._descriptor, size - at, at).rfind(b"\n") + 1
-        known = min(FINGERPRINT, offset)
-        self._seek(offset, os.pread(self._descriptor, known, offset - known))
+        longest = self._context.max_record_bytes
+        at = max(0, self.size() - longest)
+        last = self.content(at).read(longest)
+        self._go_on(self.content(at + last.rfind(b"\n") + 1))
 
-    def is_at(self, path: str) -> bool:
-        """Whether the file at `path` is this one. Raises OSError if there is no file."""
-        status = os.stat(path)
-        return self._origin.identity == {"device": status.st_dev, "inode": status.st_ino}
+    @property
+    def unread(self) -> int:
+        """The number of bytes that the file, if it is plain, had when it was read last, and that are not read."""
+        return max(0, self._size - self._bytes.offset) if self.is_plain else 0
 
     @property
     def disk_offset(self) -> int:
         """The number of bytes of the file on disk that are read."""
         return self._bytes.disk_offset
 
-    def close(self) -> None:
-        os.close(self._descriptor)
-
-    def _compression_of(self, path: str) -> Compression | None:
-        """By the first bytes; a followed file, which may be empty yet, is plain."""
-        if self._context.follow:
-            return compression(path)
-        head = os.pread(self._descriptor, SAMPLE, 0)
-        try:
-            return compression_of(path, head, int(self._context.options.get("long", DEFAULT_WINDOW_LOG)))
-        except ConnectorError:
-            self.close()
-            raise
-
     def _begin(self) -> None:
-        self._bytes = self._open_bytes()
+        self._bytes = self.content()
         self._cutter = self._open_cutter()
 
-    def _open_bytes(self) -> PlainFile | CompressedFile:
-        if self._compression is None:
-            return PlainFile(self._descriptor)
-        return CompressedFile(self._descriptor, self._compression)
+    def _go_on(self, content: Content) -> None:
+        """Read on from where `content` is, which is the beginning of a record."""
+        header = self._header() if content.offset else None
+        self._bytes = content
+        self._cutter = self._open_cutter(content.offset, content.before, header)
+
+    def _resume_in_line(self, position: Position) -> None:
+        """Read a line again that was a dead letter, as its end was missing; skip the rest of one that was an event."""
+        at, begin = position["offset"], position["unended"]
+        if "error" in position:
+            self._go_on(self.content(begin))
+            self._damage = {"error": position["error"]}
+            return
+        end = behind_line_end(self.content(at))
+        self._go_on(self.content(end))
+        self._context.notice(
+            f"{self._origin.part}:{begin}: this line was read before it was complete; "
+            f"the {end - at:,} bytes that were added to it are not read"
+        )
 
     def _open_cutter(self, offset: int = 0, before: bytes = b"", header: bytes | None = None) -> RecordCutter:
         context = self._context
@@ -129,16 +159,10 @@ class FileReader:
             self._origin, context.framing, context.max_record_bytes, offset, before, header, context.notice
         )
 
-    def _seek(self, offset: int, before: bytes) -> bool:
-        header = self._header() if offset else None
-        self._bytes = self._open_bytes()
-        self._cutter = self._open_cutter(offset, before, header)
-        return self._bytes.seek(offset, before)
-
     def _header(self) -> bytes | None:
         """The header at the file's beginning, if its format has one."""
         context = self._context
-        source, cutter = self._open_bytes(), RecordCutter(self._origin, context.framing, context.max_record_bytes)
+        source, cutter = self.content(), RecordCutter(self._origin, context.framing, context.max_record_bytes)
         while cutter.header_due:
             try:
                 block = source.read(BLOCK)
@@ -149,24 +173,20 @@ class FileReader:
             cutter.feed(block)
         return cutter.header
 
-    def _begin_again(self) -> list[PartRecords]:
-        self._context.notice(f"{self._origin.part} was truncated or overwritten; it is read from its beginning again")
-        incomplete = self._cutter.finish()
-        self._begin()
-        return incomplete
-
     def _break_off(self, damage: str) -> list[PartRecords]:
         """The incomplete rest as a record with an error, unless an earlier run already returned it."""
         good = self._bytes.offset
         records = self._cutter.break_off(f"{damage}, after {good} decompressed bytes", good)
-        return records if self._known_damage != good else []
+        return self._identified(records) if self._damage.get("damaged") != good else []
 
-
-def _opened(path: str) -> int:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe without a writer must not block
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return descriptor
-    os.close(descriptor)
-    kind = "folder" if stat.S_ISDIR(mode) else "pipe or device, which can be read as '-' (standard input)"
-    raise ConnectorError(f"{path} is a {kind}, not a regular file")
+    def _identified(self, records: list[PartRecords]) -> list[PartRecords]:
+        """The records, with what identifies the file; the first ones replace what an earlier run found damaged."""
+        if not records:
+            return records
+        self._size = self.size()
+        for one in records:
+            one.head, one.size = self._bytes.head, self._size if self.is_plain else None
+        if self._damage:
+            self._context.notice(f"{records[0].name(0)}: what was incomplete before is read again")
+            records[0].mended, self._damage = self._damage["error"], {}
+        return records

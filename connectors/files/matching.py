@@ -4,7 +4,8 @@ import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from connectors.files.paths import files_of, has_wildcards, is_left_out
+from connectors.files.closed_folders import has_wildcards
+from connectors.files.paths import files_of, is_left_out
 from streamlin.errors import ConnectorError
 
 

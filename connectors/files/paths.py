@@ -2,19 +2,24 @@
 
 import os
 import stat
-from glob import glob
+from collections.abc import Callable
 
 from connectors.failures import connector_errors
+from connectors.files.closed_folders import closed_folders, has_wildcards
 from connectors.files.compression import compression
+from connectors.files.patterns import each_once, matching
 from streamlin.errors import ConfigError, ConnectorError
 
 
-def files_of(address: str) -> list[str]:
+def files_of(address: str, notice: Callable[[str], None] = lambda line: None) -> list[str]:
     """The files that an address refers to, sorted by name.
 
     A path that exists is used literally, whatever characters it contains. A folder refers to its files, without those
     whose names begin with `.` or `_`, which mark hidden files and notes of other programs (`_SUCCESS`). Any other path
-    with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth.
+    with `*`, `?` or `[` is a pattern, in which `**` matches folders at any depth. A file with several
+    names is read once.
+
+    notice : is told of folders in which a pattern can't look.
 
     Raises
     ------
@@ -29,10 +34,13 @@ def files_of(address: str) -> list[str]:
         else:
             return _in_folder(address) if is_folder else [address]
     wanted = os.path.basename(address).startswith("_")
-    found = (path for path in glob(address, recursive=True) if not os.path.isdir(path))
-    paths = sorted(path for path in found if wanted or not os.path.basename(path).startswith("_"))
+    found = (path for path in matching(address) if not os.path.isdir(path))
+    paths = each_once(path for path in found if wanted or not os.path.basename(path).startswith("_"))
+    closed = closed_folders(address)
     if not paths:
-        raise ConnectorError(f"no file matches {address}")
+        raise ConnectorError(f"no file matches {address}{closed and f', but {closed}'}")
+    if closed:
+        notice(f"{address}: {closed}; no file in there is read")
     return paths
 
 
@@ -41,17 +49,12 @@ def _in_folder(folder: str) -> list[str]:
         names = sorted(entry.name for entry in entries if entry.is_file() and not is_left_out(entry.name))
     if not names:
         raise ConnectorError(f"no file in the folder {folder} (names that begin with . or _ are left out)")
-    return [os.path.join(folder, name) for name in names]
+    return each_once(os.path.join(folder, name) for name in names)
 
 
 def is_left_out(name: str) -> bool:
     """Whether a folder passes over a file: its name begins with a dot or an underscore, as `_SUCCESS`."""
     return name.startswith((".", "_"))
-
-
-def has_wildcards(path: str) -> bool:
-    """Whether a path, if it does not exist, is a pattern."""
-    return any(character in path for character in "*?[")
 
 
 def check_followable(path: str) -> None:

@@ -29,6 +29,7 @@ class RecordCutter:
 
     Attributes
     ----------
+    offset, before : where the next record begins, and up to `FINGERPRINT` bytes before that.
     header_due : whether the next record is the header. A record that is too long is not used as header.
     pending_bytes : the number of bytes of an incomplete record.
 
@@ -48,13 +49,14 @@ class RecordCutter:
         notice: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._origin, self._framing, self._longest = origin, framing, max_record_bytes
-        self._offset, self._before = offset, before
+        self.offset, self.before = offset, before
         self.header = header
         self.header_due = framing.header and not offset
         self._unfinished: list[bytes] = []
         self.pending_bytes = 0
         self._oversized: OversizedRecord | None = None
         self._checked = False
+        self._notice, self._remarked = notice, False
         self._headers = Counted(origin.part, "rows that are the header again were", notice)
         self._nuls = Counted(origin.part, "NUL bytes before a record were", notice)
 
@@ -89,11 +91,11 @@ class RecordCutter:
         """
         data = b"".join(self._unfinished) if self._oversized is None else self._oversized.head
         self._unfinished, self.pending_bytes, self._oversized = [], 0, None
-        return [self._single(data[:KEPT_BYTES], error, self._offset, self._offset, self._before, damaged)]
+        return [self._single(data[:KEPT_BYTES], error, self.offset, self.offset, self.before, damaged)]
 
     def _check(self, data: bytes, final: bool) -> None:
         check_is_text(data, self._origin.part)
-        if not self._offset:
+        if not self.offset:
             check_line_ends(data, self._origin.part, final)
 
     def _too_long(self, unfinished: int) -> bool:
@@ -104,17 +106,28 @@ class RecordCutter:
             self._check(data, final)
             self._checked = len(data) >= LEAST
         starts, ends, consumed = self._framing(data, final)
+        self._remark(data, starts, consumed)
         records = self._records(data, starts, ends, consumed)
-        self._offset += consumed
-        self._before = (self._before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
+        records.unended = final and not data.endswith(b"\n")
+        self.offset += consumed
+        self.before = (self.before + data[max(0, consumed - FINGERPRINT) : consumed])[-FINGERPRINT:]
         rest = self._behind_nuls(data[consumed:])
         if self._too_long(len(rest)):
-            self._oversized, rest = OversizedRecord(self._framing, rest, self._before), b""
+            framing = getattr(self._framing, "single", self._framing)
+            self._oversized, rest = OversizedRecord(framing, rest, self.before), b""
         self._unfinished, self.pending_bytes = [rest] if rest else [], len(rest)
         return [records] if len(records) else []
 
+    def _remark(self, data: bytes, starts: Indices, consumed: int) -> None:
+        """Tell what the framing finds strange, once for a part."""
+        remark = getattr(self._framing, "remark", None)
+        found = None if remark is None or self._remarked else remark(data, starts, consumed)
+        if found is not None:
+            self._remarked = True
+            self._notice(f"{self._origin.part}:{self.offset + found[0]}: {found[1]}")
+
     def _records(self, data: bytes, starts: Indices, ends: Indices, consumed: int) -> PartRecords:
-        nexts = np.append(starts, consumed)[1:] + self._offset
+        nexts = np.append(starts, consumed)[1:] + self.offset
         starts, nuls = behind_marks(data, starts, ends)
         filled = starts < ends
         if not filled.all():
@@ -127,15 +140,15 @@ class RecordCutter:
             data,
             starts,
             ends,
-            offsets=starts + self._offset,
+            offsets=starts + self.offset,
             nexts=nexts,
             part=self._origin.part,
             header=self.header,
             errors=errors,
             key=self._origin.key,
             identity=self._origin.identity,
-            base=self._offset,
-            previous=self._before,
+            base=self.offset,
+            previous=self.before,
         )
         return self._without_header(records)
 
@@ -147,8 +160,8 @@ class RecordCutter:
             return data
         bare = data.lstrip(b"\0")
         nuls = len(data) - len(bare)
-        self._offset += nuls
-        self._before = (self._before + data[max(0, nuls - FINGERPRINT) : nuls])[-FINGERPRINT:]
+        self.offset += nuls
+        self.before = (self.before + data[max(0, nuls - FINGERPRINT) : nuls])[-FINGERPRINT:]
         self._nuls.add(nuls)
         if bare:
             self._nuls.tell()
@@ -194,10 +207,10 @@ class RecordCutter:
         rest = record.feed(block, final)
         if rest is None:
             return []
-        begin, end = self._offset, self._offset + record.total
+        begin, end = self.offset, self.offset + record.total
         self.header_due = False
         skipped = self._single(record.head, self._length_error(record.length), begin, end, record.before)
-        self._offset, self._before, self._oversized = end, record.before, None
+        self.offset, self.before, self._oversized = end, record.before, None
         return [skipped, *self.feed(rest, final)]
 
     def _single(

@@ -21,7 +21,7 @@ class KafkaAddress:
 def parse_address(text: str) -> KafkaAddress:
     """Raises ConfigError for an invalid address, and for one with a user or password, which it does not show."""
     servers, _, topics = text.partition("/")
-    if "@" in text:  # in the topics too: a password may have a slash
+    if "@" in text or "%40" in text:  # in the topics too: a password may have a slash
         raise ConfigError("kafka: the URL contains a user or a password; set them in [kafka] of the configuration")
     brokers = [_server(server) for server in servers.split(",") if server]
     listed = dict.fromkeys(_topic(topic) for topic in topics.split(",") if topic)

@@ -10,8 +10,13 @@ from connectors.kafka.messages import Headers, Messages
 
 Part = tuple[str, int]
 """Topic and partition."""
-TOO_LARGE = "is over the topic's max.message.bytes, or over the client's own limit"
-"""The end of an error about a message."""
+TOPICS_LIMIT = "the topic's max.message.bytes"
+
+
+def too_large(topic: str, partition: int | None, value: bytes | None, limit: str) -> str:
+    """What is wrong with a message; `limit` is what it is over."""
+    where = f"topic '{topic}'" if partition is None else f"topic '{topic}', partition {partition}"
+    return f"its value of {len(value or b''):,} bytes for {where} is, with key and headers, over {limit}"
 
 
 class Extent(NamedTuple):
@@ -67,8 +72,11 @@ class Consumer(Protocol):
     def positions(self, parts: Sequence[Part]) -> dict[Part, int]:
         """Where reading continues: after the last message, and after markers of transactions."""
 
+    def log_ends(self, parts: Sequence[Part]) -> dict[Part, int]:
+        """Asks the brokers for the ends behind open transactions; those of `extents` are before these."""
+
     def highs(self) -> dict[Part, int]:
-        """Ends of the partitions that are read, as of the brokers' last answers."""
+        """Ends of the partitions that are read, as in `log_ends`, as of the brokers' last answers."""
 
     def commit_soon(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
         """Commit each `offset`, with its `leader_epoch` if there is one, without waiting for the result.

@@ -54,11 +54,13 @@ class Contact:
         left = (self._since or 0.0) + self._first - self._clock() if not self._ever else self._later
         return min(2.0**self._attempts, 10.0, max(left, _GRACE))
 
-    def answered(self) -> None:
-        """Record that a broker has answered."""
+    def answered(self) -> bool:
+        """Record that a broker has answered; returns whether brokers that had answered before were away."""
+        were_away = self._ever and self._since is not None
         if self._since is not None and self._remind:
             self._notice(f"the brokers at {self._name} answer again, after {self._clock() - self._since:.0f} s")
         self._ever, self._since, self._remind = True, None, 0.0
+        return were_away
 
     def unanswered(self, error: ConnectorError) -> None:
         """Record that no broker has answered. Raises ConnectorError when this lasts too long."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +40,20 @@ class Messages(Records):
         return f"{self.part}/{self.offsets[i]}"
 
     def position(self, count: int) -> Position:
-        """`offset`, and `topic_id` and `leader_epoch` if known."""
-        position: Position = super().position(count) if count else {"offset": self.begin}
+        """`offset`; `last`, see there; `topic_id` and `leader_epoch` if known."""
+        position: Position = {"offset": self.begin}
+        if count:
+            position = super().position(count) | {"last": self.last(count - 1)}
         if self.topic_id is not None:
             position["topic_id"] = self.topic_id
         if self.leader_epoch >= 0:
             position["leader_epoch"] = self.leader_epoch
         return position
+
+    def last(self, i: int) -> list[int]:
+        """What a resumed run knows record i by: its offset, and a checksum of its key and value."""
+        key = self.keys[self.first + i] if self.keys else None
+        return [int(self.offsets[i]), crc32(self[i][:CUT], crc32(key or b""))]
 
     def envelope(self, name: str, kept: NDArray[np.int64]) -> list[Any] | None:
         """`key`, `headers.NAME` (the last of that name), `timestamp` (Unix seconds), `topic`, `partition`, `offset`."""
@@ -80,6 +88,7 @@ class Messages(Records):
             errors={i - begin: error for i, error in self.errors.items() if begin <= i < end},
             tombstones=tombstones[(tombstones >= begin) & (tombstones < end)] - begin,
             lost=self.lost if begin == 0 else 0,
+            anew=self.anew and begin == 0,
             begin=self.begin if begin == 0 else int(self.nexts[begin - 1]),
             first=self.first + begin,
         )
@@ -96,7 +105,7 @@ def from_lists(
     """Messages of given values. None is a tombstone; a value of more than `longest` bytes is cut, and an error."""
     lines = single_records([value or b"" for value in values])
     tombstones = [i for i, value in enumerate(values) if value is None] if None in values else []
-    errors = _errors(lines.ends - lines.starts, tombstones, longest)
+    errors = _errors(lines, tombstones, longest)
     if errors:
         lines = single_records([(value or b"")[: CUT if i in errors else None] for i, value in enumerate(values)])
     numbers = np.array(offsets, np.int64)
@@ -115,21 +124,18 @@ def from_lists(
     )
 
 
-def _errors(lengths: NDArray[np.int64], tombstones: Sequence[int], longest: int) -> dict[int, str]:
-    """Errors by message, for lengths of 0 or over `longest` bytes; tombstones have none."""
-    wrong = set(np.flatnonzero((lengths == 0) | (lengths > longest)).tolist()) - set(tombstones)
-    return {
-        i: f"record of {lengths[i]} bytes is over max_record_bytes = {longest}"
-        if lengths[i]
-        else "the message is empty"
-        for i in sorted(wrong)
-    }
+def _errors(lines: Records, tombstones: Sequence[int], longest: int) -> dict[int, str]:
+    """Errors by message: one of more than `longest` bytes, and one of nothing but a line end; tombstones have none."""
+    lengths = lines.ends - lines.starts
+    errors = {i: "the message is empty" for i in np.flatnonzero(lengths <= 2).tolist() if not lines[i].strip(b"\r\n")}
+    for i in np.flatnonzero(lengths > longest).tolist():
+        errors[i] = f"record of {lengths[i]} bytes is over max_record_bytes = {longest}"
+    return {i: errors[i] for i in sorted(errors.keys() - set(tombstones))}
 
 
-def beginning(topic: str, partition: int, offset: int, lost: int) -> Messages:
-    """No message: a note that reading begins at `offset`, and that so many records before it are gone."""
-    nothing = from_lists(topic, partition, [], [], 0)
-    return replace(nothing, begin=offset, lost=lost)
+def beginning(topic: str, partition: int, offset: int, lost: int, anew: bool = False) -> Messages:
+    """No message: a note that reading begins at `offset`, see `Records` for the rest."""
+    return replace(from_lists(topic, partition, [], [], 0), begin=offset, lost=lost, anew=anew)
 
 
 class Fields(NamedTuple):

@@ -8,7 +8,7 @@ from connectors.kafka.client import Consumer, Producer
 from connectors.kafka.connection import Connection
 from connectors.kafka.contact import Contact
 from connectors.kafka.options import ClientOptions, SinkOptions, SourceOptions
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, missing
 
 _CLIENTS = {
     "kafka-python": ("connectors.kafka.python_client.client", "kafka", "kafka-python", "kafka"),
@@ -35,8 +35,7 @@ def _module(options: ClientOptions) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # by kafka-python itself, on Python 3.11 and 3.12
             return import_module(ours)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         if (error.name or "").partition(".")[0] != theirs:
             raise
-        message = f"kafka:// needs {package}, which is not installed: pip install 'streamlin[{extra}]'"
-        raise ConfigError(message) from None
+        raise ConfigError(missing("kafka://", extra, error, package)) from None

@@ -15,6 +15,8 @@ from streamlin.errors import ConfigError, ConnectorError
 from streamlin.events import Position, Records, SinkContext
 
 _PAUSE = 0.2
+_OURS = "streamlin."
+_OWN = {_OURS + name for name in ("error", "position", "topic", "partition", "offset", "truncated", "failures")}
 _LARGEST = 990_000
 """Bytes of a dead letter, with key and headers, that clients and brokers accept by default."""
 
@@ -41,7 +43,7 @@ class KafkaSink:
             lambda: open_producer(connection, self._options, contact.patience(), contact), _PAUSE
         )
         self._in_transaction = False
-        self._written: Mapping[str, int] = {}
+        self._written: dict[str, int] = {}
 
     @property
     def commits(self) -> bool:
@@ -60,20 +62,17 @@ class KafkaSink:
     def write_dead_letter(self, error: str, records: Records, number: int) -> None:
         """The message as it was, with headers for its error and its position."""
         key, value, headers = records.raw(number) if isinstance(records, Messages) else (None, records[number], ())
-        own = [("streamlin.error", error.encode()), ("streamlin.position", records.name(number).encode())]
+        named: dict[str, object] = {"error": error, "position": records.name(number)}
         if isinstance(records, Messages):
-            own += [
-                ("streamlin.topic", records.topic.encode()),
-                ("streamlin.partition", str(records.partition).encode()),
-                ("streamlin.offset", str(records.offsets[number]).encode()),
-            ]
+            named |= {"topic": records.topic, "partition": records.partition, "offset": records.offsets[number]}
+        headers, own = _once(headers, {_OURS + name: str(value).encode() for name, value in named.items()})
         cut = number in records.errors and len(value or b"") == CUT  # by the source
         if _size(key, headers) > _LARGEST - CUT:  # they alone are too large
             key, headers, cut = None if key is None else key[:CUT], (), True
         if cut or len(value or b"") + _size(key, headers) > _LARGEST:
             value = None if value is None else value[:CUT]
-            own.append(("streamlin.truncated", b"true"))
-        self._begun().send_one(self._topic, key, value, [*headers, *own])
+            own[_OURS + "truncated"] = b"true"
+        self._begun().send_one(self._topic, key, value, [*headers, *own.items()])
 
     def flush(self) -> None:
         """Nothing is held back for longer than `linger_ms`."""
@@ -93,11 +92,11 @@ class KafkaSink:
             return
         self._producer.flush()
 
-    def written(self) -> Mapping[str, int]:
+    def written(self) -> dict[str, int]:
         """The offsets in the last transaction: the lines of the records before them are committed."""
         group = self._options.group
         if group is None:
-            return {}
+            return self._written
         offsets = self._contact.retry(lambda: self._producer.group_offsets(group), _PAUSE)
         self._written = {f"{topic}/{partition}": offset for (topic, partition), offset in offsets.items()}
         return self._written
@@ -115,6 +114,17 @@ class KafkaSink:
             self._producer.begin()
             self._in_transaction = True
         return self._producer
+
+
+def _once(headers: Headers, own: dict[str, bytes | None]) -> tuple[Headers, dict[str, bytes | None]]:
+    """Headers without those of an earlier failure, and `own`: then the first position, the last error, a count."""
+    before = {name: value for name, value in headers if name in _OWN}
+    if _OURS + "error" not in before:
+        return headers, own
+    count = before.get(_OURS + "failures") or b"1"
+    failures = b"%d" % (int(count) + 1 if count.isdigit() else 2)
+    last = {_OURS + "error": own[_OURS + "error"], _OURS + "failures": failures}
+    return [header for header in headers if header[0] not in _OWN], before | last
 
 
 def _size(key: bytes | None, headers: Headers) -> int:

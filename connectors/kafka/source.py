@@ -12,10 +12,11 @@ from connectors.kafka.client import Consumer, Part
 from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
 from connectors.kafka.messages import Messages, beginning
+from connectors.kafka.open_transactions import OpenTransactions
 from connectors.kafka.opening import open_consumer
 from connectors.kafka.options import source_options
 from connectors.kafka.poll_limit import PollLimit
-from connectors.kafka.start_offsets import StartOffsets, name
+from connectors.kafka.start_offsets import Begin, StartOffsets, name
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, Records, SourceContext
 
@@ -25,6 +26,8 @@ _CHECK_EVERY = 0.5
 """Seconds between two checks of where the partitions end, and whether a broker still answers."""
 _QUIET = 2.0
 """Seconds without a message after which a request shows whether a broker still answers."""
+_SLOW = 1.0
+"""Seconds after which an answer may be that of a broker that was away meanwhile."""
 _NEW_PARTITIONS_EVERY = 15.0
 _CLOSE_SECONDS = 0.5
 """Seconds to close in while no broker answers."""
@@ -53,13 +56,16 @@ class KafkaSource:
         self._contact = connection.contact()
         self._consumer: Consumer | None = None
         self._start = StartOffsets(self._address.topics, self._options, context, connection.connect_timeout)
+        self._open = OpenTransactions(context.notice)
         self._poll_limit = PollLimit(self._options.max_poll_interval_ms / 1000)
         self._waiting: deque[Messages] = deque()
-        self._started = False
+        self._started = self._is_uncertain = False
         self._owned: set[Part] = set()
         self._ids: dict[str, str | None] = {}
         self._begun: dict[Part, int] = {}
-        self._known: Mapping[str, Position] = {}
+        self._places: dict[Part, Position] = {}
+        self._to_compare: dict[Part, Sequence[int] | None] = {}
+        self._known: Mapping[str, Position] | None = None
         self._metadata = ""
         self._ends: dict[Part, int] = {}
         self._highs: dict[Part, int] = {}
@@ -89,6 +95,8 @@ class KafkaSource:
         taken = self._taken(limit)
         if not taken and self._finished():
             if self._consumer is not None:
+                with suppress(UnreachableError):  # then the lag is what was known last
+                    self._highs |= self._readable_ends(self._consumer, sorted(self._owned))
                 self._measure(self._consumer)
             return None
         self._poll_limit.handed_over(sum(map(len, taken)))
@@ -102,10 +110,13 @@ class KafkaSource:
                 self._consumer.commit_soon(owned, self._metadata)
 
     def _committable(self) -> dict[Part, Position]:
-        """Positions in own partitions, but none from before another member had them: it is further by now."""
-        if self._options.group is None:
+        """Positions in own partitions, but none from before another member had them: it is further by now.
+
+        Where nothing was read yet, it is where reading began: with `start=latest` later members begin there, too.
+        """
+        if self._options.group is None or self._known is None:
             return {}
-        known = {part: self._known[name(part)] for part in self._owned if name(part) in self._known}
+        known = {part: self._known.get(name(part), {"offset": self._begun[part]}) for part in self._owned}
         return {part: position for part, position in known.items() if position["offset"] >= self._begun[part]}
 
     @property
@@ -132,9 +143,9 @@ class KafkaSource:
         """See `connectors.kafka.client.Rebalance`."""
         if self._consumer is None or not parts:
             return {}
-        offsets, lost = self._start.offsets(self._consumer, parts)
-        self._owned |= offsets.keys()
-        self._began(offsets, lost)
+        begins = self._start.begins(self._consumer, parts)
+        offsets = self._began(begins)
+        self._owned |= begins.keys()
         self._context.notice(f"partitions from the group: {', '.join(map(name, parts))}")
         return offsets
 
@@ -179,6 +190,7 @@ class KafkaSource:
             if not self._start.all_exist(self._consumer):
                 return False
             self._ids = {topic: self._consumer.topic_id(topic) for topic in self._address.topics}
+            self._start.first(self._consumer, self._all(self._consumer))
             if self._options.is_shared:
                 self._consumer.subscribe(self._address.topics, self)
             else:
@@ -196,31 +208,47 @@ class KafkaSource:
         new = [part for part in parts if part not in self._owned]
         if not new:
             return
-        offsets, lost = self._start.offsets(consumer, new, late=self._started)
-        ends = {part: extent.high for part, extent in consumer.extents(new).items()}
+        begins = self._start.begins(consumer, new)
+        log_ends = consumer.log_ends(new) if self._options.stop else {}
+        ends = self._readable_ends(consumer, new)
         self._highs |= ends
-        if self._started:
-            offsets = consumer.positions(sorted(self._owned)) | offsets
-        elif self._options.stop:
+        if self._options.stop and not self._started:
             self._ends = ends
-        consumer.assign(offsets)
+            self._open.ends(ends, log_ends)
+        self._begin(consumer, begins)
         self._owned |= set(new)
-        self._began({part: offsets[part] for part in new}, lost)
         self._next_partitions = time.monotonic() + _NEW_PARTITIONS_EVERY
 
-    def _began(self, offsets: Mapping[Part, int], lost: Mapping[Part, int]) -> None:
-        """Report lost records, and beginnings that the checkpoint does not have, by pieces without messages."""
-        self._begun |= offsets
-        for part, offset in offsets.items():
-            if part in lost or name(part) not in self._context.positions:
-                piece = beginning(*part, offset, lost.get(part, 0))
-                piece.topic_id = self._ids.get(part[0])
-                self._waiting.append(piece)
+    def _begin(self, consumer: Consumer, begins: Mapping[Part, Begin]) -> None:
+        """Read these partitions from where they begin, the others from where they are."""
+        others = consumer.positions(sorted(self._owned)) if self._owned else {}
+        consumer.assign(dict(others) | self._began(begins))
+        anew = [part for part in self._ends if part in begins and begins[part].anew]
+        self._ends |= self._readable_ends(consumer, anew) if anew else {}
+
+    def _readable_ends(self, consumer: Consumer, parts: Sequence[Part]) -> dict[Part, int]:
+        return {part: extent.high for part, extent in consumer.extents(parts).items()}
+
+    def _began(self, begins: Mapping[Part, Begin]) -> dict[Part, int]:
+        """The offsets to read from. Pieces without messages report what is lost, and what the checkpoint has not."""
+        for part, begin in begins.items():
+            self._places[part] = {"offset": begin.offset, "last": begin.last}
+            self._to_compare[part] = begin.last
+            changed = begin.lost or begin.anew
+            if changed or part not in self._owned:
+                self._begun[part] = begin.offset
+                if changed or name(part) not in self._context.positions:
+                    piece = beginning(*part, begin.offset, begin.lost, begin.anew)
+                    piece.topic_id = self._ids.get(part[0])
+                    self._waiting.append(piece)
+        return {part: begin.fetched for part, begin in begins.items()}
 
     def _fill(self, limit: int) -> None:
         """Take what has come. If it is little, wait before the next poll: a poll costs more than learning."""
         consumer = self._consumer
         assert consumer is not None
+        if self._is_uncertain:
+            self._look_again(consumer)
         rest = self._gather_until - time.monotonic()
         if rest > 0:
             time.sleep(rest)
@@ -229,14 +257,37 @@ class KafkaSource:
             few = 0 < sum(map(len, pieces)) < limit
             self._gather_until = time.monotonic() + self._options.max_batch_wait_ms / 1000 if few else 0.0
         except OffsetGoneError:
-            self._fall_behind(consumer)
+            self._is_uncertain = True
             return
-        if pieces:
-            self._heard = time.monotonic()
-            self._contact.answered()
+        if not pieces:
+            return
+        self._heard = time.monotonic()
+        if self._contact.answered():
+            self._is_uncertain = True
+            return
         for piece in pieces:
             piece.topic_id = self._ids.get(piece.topic)
-            self._waiting += self._until_end(piece)
+            if len(piece := self._compared(consumer, piece)):
+                self._places[piece.topic, piece.partition] = piece.position(len(piece))
+                self._waiting += self._until_end(piece)
+
+    def _compared(self, consumer: Consumer, piece: Messages) -> Messages:
+        """Without the last record of before, which is read again to see whether it is still the same.
+
+        Offsets alone do not tell: a topic that was restored from an older copy may have grown past the position since.
+        """
+        part = piece.topic, piece.partition
+        last, offset = self._to_compare.pop(part, None), self._places[part]["offset"]
+        if last is None or piece.offsets[0] >= offset:  # it may be compacted away
+            return piece
+        if piece.last(0) == list(last):
+            return piece.between(1, len(piece))
+        self._is_uncertain = True  # of what comes behind it, too, if no broker answers now
+        low, high = consumer.extents([part])[part]
+        found = f"{name(part)} has changed: offset {last[0]:,} has another record than the one that was read; "
+        found += f"it ends at offset {high:,}, reading was to continue at {offset:,}"
+        self._begin(consumer, {part: self._start.anew(part, found, low)})
+        return piece.between(0, 0)
 
     def _until_end(self, piece: Messages) -> list[Messages]:
         """With stop=end, the part of a piece before the end that its partition had at the start."""
@@ -245,13 +296,12 @@ class KafkaSource:
         count = int(np.searchsorted(piece.offsets, self._ends[piece.topic, piece.partition]))
         return [piece.between(0, count)] if count else []
 
-    def _fall_behind(self, consumer: Consumer) -> None:
-        """A position cannot be read any more: continue where there are records, if gaps are accepted."""
+    def _look_again(self, consumer: Consumer) -> None:
+        """A position can't be read any more, or the brokers were away: see whether the partitions are the same."""
         self._check_ids(consumer)
-        positions = consumer.positions(sorted(self._owned))
-        offsets, lost = self._start.in_range(positions, consumer.extents(list(positions)))
-        consumer.assign(offsets)
-        self._began({part: offsets[part] for part in lost}, lost)
+        places = {part: self._places[part] for part in consumer.positions(sorted(self._owned))}
+        self._begin(consumer, self._start.in_range(places, consumer.extents(list(places))))
+        self._is_uncertain = False
 
     def _check(self) -> None:
         """Now and then: where partitions end, whether there are new ones, whether a broker still answers."""
@@ -262,11 +312,14 @@ class KafkaSource:
         if now - self._heard >= _QUIET:
             self._heard = now
             asked = sorted(self._owned) or self._all(consumer)[:1]  # a member without partitions asks too
-            self._highs |= {part: extent.high for part, extent in consumer.extents(asked).items()}
-            self._contact.answered()
+            ends = self._readable_ends(consumer, asked)
+            self._highs |= ends
+            self._open.asked(ends, consumer.highs())
+            slow = time.monotonic() - now > _SLOW
+            self._is_uncertain |= self._contact.answered() or slow
             self._check_ids(consumer)
         else:
-            self._highs |= consumer.highs()
+            self._highs |= self._open.readable(self._places, consumer.highs())
         self._measure(consumer)
         if not self._options.is_shared and not self._options.stop and now >= self._next_partitions:
             self._next_partitions = now + _NEW_PARTITIONS_EVERY
@@ -291,11 +344,8 @@ class KafkaSource:
                 continue
             self._start.recreated(topic)
             self._ids[topic] = now
-            offsets = dict(consumer.positions(sorted(self._owned)))
             own = [part for part in self._owned if part[0] == topic]
-            lows = {part: extent.low for part, extent in consumer.extents(own).items()}
-            consumer.assign(offsets | lows)
-            self._began(lows, dict.fromkeys(lows, 0))
+            self._begin(consumer, {part: Begin(low, anew=True) for part, (low, _) in consumer.extents(own).items()})
 
     def _finished(self) -> bool:
         """With stop=end: whether every partition is read up to where it ended at the start."""

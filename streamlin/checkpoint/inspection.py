@@ -1,33 +1,41 @@
 """The contents of a checkpoint as JSON-able values."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from streamlin.checkpoint.file import load
-from streamlin.checkpoint.loading import config_of, model_of
+from streamlin.checkpoint.loading import load_model
 from streamlin.errors import spelled
 from streamlin.evaluation.report import report_of
 from streamlin.model import Model
 
 
-def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
+def inspect(
+    folder: str,
+    top: int = 5,
+    previous: bool = False,
+    allow_pickle: bool = False,
+    external_models: bool = True,
+    notice: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
     """Learners, labels, positions, and the heaviest features of a checkpoint.
 
     For each learner and each of the first 20 labels, these are the `top` buckets whose weight for that label exceeds
     the mean of all labels most; and the n-grams seen in these buckets, by view, as far as names are kept.
 
-    allow_pickle : external models in it may be unpickled.
+    allow_pickle, external_models : see `load_model`. notice : shows the user a line.
 
     Raises
     ------
     CheckpointError : it can't be used, or it holds external models that may not be unpickled.
     """
-    arrays, state = load(folder, previous)
-    config = config_of(state)
-    model = model_of(config, arrays, state, allow_pickle)
+    model, config, state, size = load_model(folder, previous, allow_pickle, external_models)
+    for line in model.pop_notices():
+        notice(line)
     report = report_of(model.prequential, model.labels, details=False)
-    heaviest = {name: _heaviest(model, name, top) for name in model.learners if name in model.view_of}
+    with np.errstate(all="ignore"):  # weights that have overflowed are shown as they are
+        heaviest = {name: _heaviest(model, name, top) for name in model.learners if name in model.view_of}
     return {
         "checkpoint": state["number"],
         "events": report["events"],
@@ -38,23 +46,26 @@ def inspect(folder: str, top: int = 5, previous: bool = False, allow_pickle: boo
             for name, weight in zip(model.labels.names, model.prequential.label_weights, strict=True)
         },
         "rows": {view: len(rows) for view, rows in model.rows.items()},
-        "bytes": sum(array.nbytes for array in arrays.values()),
+        "bytes": size,
         "learners": {
             learner.name: {"kind": learner.kind, "features": model.view_of.get(learner.name, "–")}
             | learner.parameters()
             | {"accuracy": report["learners"][learner.name]["accuracy"]}
             for learner in config.learners
         },
-        "positions": {spelled(source): _by_spelled_name(parts) for source, parts in state["positions"].items()},
-        "sinks": _by_spelled_name(state["sinks"]),
+        "positions": _spelled(state["positions"]),
+        "sinks": _spelled(state["sinks"]),
         "heaviest": heaviest,
         "names": {view: _names(model, view, heaviest) for view in model.views},
         "names_kept": {view: len(names) for view, names in model.feature_names.items()},
     }
 
 
-def _by_spelled_name(values: dict[str, Any]) -> dict[str, Any]:
-    return {spelled(name): value for name, value in values.items()}
+def _spelled(value: Any) -> Any:
+    """JSON-able values, with all names of files as people read them."""
+    if isinstance(value, dict):
+        return {spelled(name): _spelled(one) for name, one in value.items()}
+    return spelled(value) if isinstance(value, str) else value
 
 
 def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int, float]]]]) -> dict[str, list[str]]:

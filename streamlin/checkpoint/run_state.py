@@ -1,17 +1,20 @@
 """What outlasts a run: the model, and the positions of its sources and sinks."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from streamlin.checkpoint.background_saver import BackgroundSaver
-from streamlin.checkpoint.file import Checkpoint, differing
+from streamlin.checkpoint.differing import differing
+from streamlin.checkpoint.expected import expected_arrays
+from streamlin.checkpoint.file import Checkpoint
 from streamlin.checkpoint.models import new_model
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError, ConfigError
 from streamlin.events import Position
+from streamlin.storage.arrays import Expected, Layout
 
 Positions = dict[str, dict[str, Position]]
 """Key of a source -> key of a part -> position."""
@@ -102,19 +105,24 @@ class RunState:
             if previous:
                 raise ConfigError("--previous needs a checkpoint; name its folder with --checkpoint")
             return
-        self._checkpoint = Checkpoint(path)
+        self._checkpoint = Checkpoint(path, self.config.checkpoint.mode)
         self._open.callback(self._checkpoint.close)
         self._saver = BackgroundSaver(self._checkpoint)
         self._open.callback(self._saver.close)
         if not self._checkpoint.exists(previous):
             return
-        arrays, state = self._checkpoint.load(previous)
-        difference = differing(self.config.fingerprint(), state["fingerprint"])
-        if difference is not None:
-            raise CheckpointError(f"the checkpoint in {path} was made with a different configuration: {difference}")
+        arrays, state = self._checkpoint.load(previous, self._expected)
         self.model.restore(arrays, state)
         self.positions, self.number, self.lengths = state["positions"], state["number"], state["sinks"]
         self.written = self._checkpoint.written(previous)
+
+    def _expected(self, layout: Mapping[str, Layout], state: Mapping[str, Any]) -> Mapping[str, Expected]:
+        """What the arrays of the checkpoint must be. Raises CheckpointError if it is of another configuration."""
+        difference = differing(self.config.fingerprint(), state["fingerprint"])
+        if difference is not None:
+            path = self.config.checkpoint.path
+            raise CheckpointError(f"the checkpoint in {path} was made with a different configuration: {difference}")
+        return expected_arrays(self.model, layout, state)
 
 
 def save_copy(state: RunState, folder: str | Path) -> None:
@@ -130,7 +138,7 @@ def save_copy(state: RunState, folder: str | Path) -> None:
             "delayed_labels.store = 'disk' keeps waiting texts in a database, which a copy would lose: "
             "save to the pipeline's own checkpoint and copy its folder, or set delayed_labels.store = 'memory'"
         )
-    checkpoint = Checkpoint(folder)
+    checkpoint = Checkpoint(folder, state.config.checkpoint.mode)
     try:
         arrays, contents = state.contents()
         checkpoint.save(arrays, contents | {"number": 1, "positions": {}, "sinks": {}})

@@ -1,6 +1,5 @@
 """The command `streamlin explain`."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Annotated
 import typer
 
 from streamlin.commands import options
-from streamlin.errors import ConfigError
-from streamlin.terminal.printing import print_result, rendered
+from streamlin.errors import ConfigError, ConnectorError
+from streamlin.terminal.printing import print_json, print_notice, print_tables
 
 
 def explain(
@@ -27,13 +26,17 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line per text.")] = False,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
+    without_external_models: options.WithoutExternalModels = False,
 ) -> None:
     """Explain labels: what each n-gram adds to each label's score."""
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import PlainProgress
 
     notify_when_compiling(PlainProgress().notice)
-    _explain_all(folder, texts, learner, category or (), html, top, as_json, previous, allow_pickle)
+    _explain_all(
+        *(folder, texts, learner, category or (), html, top, as_json, previous),
+        *(allow_pickle, not without_external_models),
+    )
 
 
 def _explain_all(
@@ -45,19 +48,19 @@ def _explain_all(
     top: int,
     as_json: bool,
     previous: bool,
-    allow_pickle: bool = False,
+    allow_pickle: bool,
+    external_models: bool,
 ) -> None:
     """Print the explanations of the texts, and write them to the page `html`.
 
     texts : `-` reads all of standard input. categories : `field=value`, the same for every text.
-    allow_pickle : external models in the checkpoint may be unpickled.
+    allow_pickle, external_models : see `load_model`.
 
     Raises StreamlinError.
     """
     from rich.console import Group
 
-    from streamlin.checkpoint.file import load
-    from streamlin.checkpoint.loading import config_of, model_of
+    from streamlin.checkpoint.loading import load_model
     from streamlin.explanation import explain as explain_text
     from streamlin.explanation.page import page
     from streamlin.running.inputs_and_outputs import checkpoint_files
@@ -69,20 +72,18 @@ def _explain_all(
     read = [*checkpoint_files(folder, "DIR"), *(source_place("TEXT", text) for text in texts if text == "-")]
     refuse_overlaps(read, [*written, *standard_outputs()])
     file = None if html is None else ReportFile(html, "--html")
-    arrays, state = load(folder, previous)
-    config = config_of(state)
-    if config.task == "tagging":
-        raise ConfigError(f"explain: the checkpoint in {folder} is of task = 'tagging'; only texts are explained")
-    model = model_of(config, arrays, state, allow_pickle)
+    model = load_model(folder, previous, allow_pickle, external_models).model
+    for line in model.pop_notices():
+        print_notice(line)
     explanations = [explain_text(model, _read(text), learners, given) for text in texts]
     if file is not None:
         file.write(page([(found.text, found.learners) for found in explanations], top))
     if as_json:
         for explanation in explanations:
-            print_result(json.dumps(explanation.to_dict(top), ensure_ascii=False), sys.stdout)
+            print_json(explanation.to_dict(top), sys.stdout)
         return
     tables = [part for explanation in explanations for part in ("", explanation.table(top))][1:]
-    print_result(rendered(Group(*tables), sys.stdout), sys.stdout)
+    print_tables(Group(*tables), sys.stdout)
 
 
 def _category(text: str) -> tuple[str, str]:
@@ -96,6 +97,8 @@ def _read(text: str) -> str:
     """The text; for `-` standard input, without its last line end."""
     if text != "-":
         return text
+    if sys.stdin is None:
+        raise ConnectorError("standard input can't be read: it is closed")
     try:
         return sys.stdin.buffer.read().decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:

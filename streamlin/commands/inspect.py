@@ -1,13 +1,12 @@
 """The command `streamlin inspect`."""
 
-import json
 import sys
 from typing import Annotated
 
 import typer
 
 from streamlin.commands import options
-from streamlin.terminal.printing import print_result
+from streamlin.terminal.printing import print_json, print_notice, print_tables
 
 
 def inspect(
@@ -16,15 +15,16 @@ def inspect(
     top: Annotated[int, typer.Option(help="Heaviest features for each label.", metavar="N", parser=options.count)] = 5,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
+    without_external_models: options.WithoutExternalModels = False,
 ) -> None:
     """Show what a checkpoint holds: labels, weights, positions."""
     from streamlin.checkpoint.inspection import inspect as inspect_folder
 
-    found = inspect_folder(folder, top, previous, allow_pickle)
+    found = inspect_folder(folder, top, previous, allow_pickle, not without_external_models, print_notice)
     if as_json:
-        print_result(json.dumps(found, ensure_ascii=False), sys.stdout)
+        print_json(found, sys.stdout)
     else:
         from streamlin.terminal.inspection_tables import inspection
-        from streamlin.terminal.printing import rendered
 
-        print_result(rendered(inspection(found), sys.stdout), sys.stdout)
+        whole = sys.stdout is None or not sys.stdout.isatty()
+        print_tables(inspection(found, whole), sys.stdout)

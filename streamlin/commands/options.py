@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, redacted
 from streamlin.terminal.printing import set_log_format
 
 
@@ -68,6 +68,9 @@ LogFormat = Annotated[
     ),
 ]
 AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Unpickle external models, which runs their code.")]
+WithoutExternalModels = Annotated[
+    bool, typer.Option("--without-external-models", help="Use the other learners alone; unpickle nothing.")
+]
 Previous = Annotated[bool, typer.Option("--previous", help="Use the checkpoint before the last.")]
 
 
@@ -76,5 +79,5 @@ def resolve_source(source: str | None, stdin_options: str | None) -> str | None:
     if stdin_options is None:
         return source
     if source not in (None, "-"):
-        raise ConfigError(f"two sources given: {source} and -?{stdin_options}; give one")
+        raise ConfigError(f"two sources given: {redacted(str(source))} and {redacted(f'-?{stdin_options}')}; give one")
     return f"-?{stdin_options}"

@@ -19,6 +19,7 @@ def predict(
     limit: options.Limit = None,
     previous: options.Previous = False,
     allow_pickle: options.AllowPickle = False,
+    without_external_models: options.WithoutExternalModels = False,
     log_format: options.LogFormat = "text",
 ) -> None:
     """Predict with a checkpoint, without learning."""
@@ -39,7 +40,8 @@ def predict(
     with stop_on_signals(stop.set):
         notify_when_compiling(shown.notice)
         dead = predict_all(
-            *(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka, allow_pickle)
+            *(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka),
+            *(allow_pickle, not without_external_models),
         )
     if dead:
         shown.notice(counted(dead, "dead letter"))

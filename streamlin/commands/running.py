@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamlin.commands.garbage import tune_garbage_collector
+from streamlin.errors import redacted
 from streamlin.monitoring.options import MonitoringOptions
-from streamlin.terminal.printing import logs_json, print_notice, print_result
+from streamlin.terminal.printing import logs_json, print_notice, print_tables
 
 if TYPE_CHECKING:
     from streamlin.config import RunConfig
@@ -42,7 +43,7 @@ def run_and_show(
     report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
     with stop_on_signals(stop.set):
-        with terminal_progress() as progress, watchers(monitoring, progress.notice) as watching:
+        with terminal_progress() as progress, watchers(monitoring, config.serve, progress.notice) as watching:
             notify_when_compiling(progress.notice)
             with closing(Run(config, progress, watchers=watching, limit=limit, previous=previous, stop=stop)) as run:
                 tune_garbage_collector()
@@ -65,7 +66,6 @@ def _run_and_report(run: "Run", report_files: "Sequence[ReportFile]") -> None:
 
 def _page(run: "Run", report: dict[str, Any]) -> str:
     from streamlin.monitoring.html_report import html_report
-    from streamlin.streams.addresses import redacted
 
     config = run.config
     return html_report(report, config.evaluation.window, redacted(config.source.needed_url()))
@@ -73,7 +73,6 @@ def _page(run: "Run", report: dict[str, Any]) -> str:
 
 def _show_summary(run: "Run") -> None:
     """Print the summary to the standard stream that has no predictions."""
-    from streamlin.terminal.printing import rendered
     from streamlin.terminal.progress import log_fields
     from streamlin.terminal.summary import counts_line, summary
 
@@ -82,4 +81,4 @@ def _show_summary(run: "Run") -> None:
     if logs_json():
         print_notice(f"done: {counts_line(report)}", **log_fields(report))
         file = None if run.writes_to_stdout else file
-    print_result(rendered(summary(report, run.config.evaluation.window), file), file)
+    print_tables(summary(report, run.config.evaluation.window), file)

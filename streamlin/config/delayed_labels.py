@@ -14,7 +14,9 @@ class DelayedLabelsConfig(Strict):
     url : a second source of such records; None: no second source.
     delay : replay each label only after this many further texts; 0: at once.
     store : where texts wait: in `memory`, or on `disk`, in a database beside the checkpoint.
-    max_pending : maximum number of texts that wait. max_pending_characters : maximum size of these texts.
+    max_pending : maximum number of texts that wait.
+    max_pending_characters : maximum size of these texts with their ids and fields; also of the labels that wait with
+        their ids, and of those that are remembered.
     max_remembered : maximum number of labels that wait for their text, and of ids whose label is remembered.
     max_pending_age : maximum time that they wait in seconds, by the times of the events; None: no limit.
     unknown : `hold` a label until its text arrives, or `drop` it.

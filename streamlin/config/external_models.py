@@ -14,6 +14,7 @@ class _ExternalModel(NamedLearner):
     object : `package.module:factory`; called with `arguments`, it returns a new model.
     features : the view that the model gets if `input` is features.
     on_error : when the model raises, retire it, or stop the run.
+    show_errors : show the text of its exceptions, which may quote events; otherwise their type only.
     pickle : allow its state to be pickled into a checkpoint and unpickled from there, which runs code.
     """
 
@@ -21,6 +22,7 @@ class _ExternalModel(NamedLearner):
     arguments: dict[str, Any] = {}
     features: str = "words"
     on_error: Literal["retire", "stop"] = "retire"
+    show_errors: bool = False
     pickle: bool = False
 
 

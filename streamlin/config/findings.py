@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from streamlin.errors import nearest
+from streamlin.errors import nearest, redacted
 
 _NO_TABLE = ("model_type", "model_attributes_type", "dict_type", "union_tag_not_found")
 _LONGEST = 80
@@ -30,8 +30,8 @@ def line_of(finding: Mapping[str, Any], where: str, table: str, known: Iterable[
 
 
 def shown(value: Any) -> str:
-    """A value as Python writes it, cut if it is long."""
-    text = repr(value)
+    """A value as Python writes it, without the secrets of a URL, cut if it is long."""
+    text = redacted(repr(value))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}…"
 
 

@@ -6,6 +6,9 @@ from pydantic import Field
 
 from streamlin.config.base import Count, Strict
 
+_Length = Annotated[Count, Field(ge=128)]
+"""Of a text, in characters; numbers are shorter."""
+
 
 class PipelineConfig(Strict):
     """Speed and tolerance; no key changes a prediction.
@@ -16,6 +19,9 @@ class PipelineConfig(Strict):
     max_consecutive_dead_letters : this many in a row end the run.
     max_labels : more labels than this end the run.
     token_confidence : taggers add the probability of each token's tag to the prediction lines.
+    max_table_bytes : larger tables of all learners together end the run; None: a third of the usable memory.
+    max_label_characters, max_id_characters, max_field_characters : a record with a longer label, id or further field (a
+        category, a field to slice by, a reference) is a dead letter.
     """
 
     batch_size: Annotated[Count, Field(le=100_000)] = 4000
@@ -24,3 +30,7 @@ class PipelineConfig(Strict):
     max_consecutive_dead_letters: Count = 1000
     max_labels: Count = 1000
     token_confidence: bool = False
+    max_table_bytes: Count | None = None
+    max_label_characters: _Length = 1000
+    max_id_characters: _Length = 4000
+    max_field_characters: _Length = 10_000

@@ -106,6 +106,8 @@ class RunConfig(Strict):
         """
         tables = self.model_dump(mode="json", include={"task", "fields", "features", "learners", "evaluation"})
         del tables["features"]["names"]  # may change from run to run
+        for learner in tables["learners"]:
+            learner.pop("show_errors", None)  # so may this
         tables["features"] |= tables["features"].pop("views")
         if self.delayed_labels.delay or self.delayed_labels.by_id:
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {

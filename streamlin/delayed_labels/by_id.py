@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from streamlin.config import DelayedLabelsConfig
 from streamlin.delayed_labels.delays import Delays
 from streamlin.delayed_labels.in_memory import Store
-from streamlin.delayed_labels.packing import packed, unpacked
+from streamlin.delayed_labels.packing import expected_packed, packed, unpacked_texts
 from streamlin.delayed_labels.plan import Plan
-from streamlin.events import Batch, arrays_under
+from streamlin.delayed_labels.waiting import Due, WaitingText
+from streamlin.errors import CheckpointError
+from streamlin.events import Batch
+from streamlin.storage.arrays import Expected, arrays_under, expected
 
 
 class _EarlyLabel(NamedTuple):
@@ -56,6 +59,7 @@ class LabelsById:
         self._config, self._names, self._waiting = config, tuple(names), store
         self._early: OrderedDict[str, _EarlyLabel] = OrderedDict()
         self._known: OrderedDict[str, str] = OrderedDict()
+        self._known_size = self._early_size = 0
         self._clock = self._number = 0
         self._now = -math.inf
         self._in_events, self._in_time = Delays(), Delays()
@@ -75,6 +79,31 @@ class LabelsById:
                 self._add_text(plan, event, id_, label, time)
             self._enforce_bounds()
         return plan
+
+    def labels_due(self, batch: Batch) -> set[str]:
+        """The labels that may be learned with a batch: its own, and those that wait for its texts."""
+        found = {label for label in set(batch.labels) if label is not None}
+        if self._early:
+            found |= {self._early[id_].label for id_ in batch.ids if id_ is not None and id_ in self._early}
+        return found
+
+    def texts_due(self, batch: Batch) -> list[WaitingText]:
+        """The texts from before a batch that are learned with it."""
+        if batch.label_only is None:
+            return []
+        ids = dict.fromkeys(str(batch.ids[event]) for event in np.flatnonzero(batch.label_only).tolist())
+        return [text for id_ in ids if (text := self._waiting.get(id_)) is not None]
+
+    def due(self, event: Batch) -> Due | None:
+        """What is learned when the one event of a batch arrives; nothing changes."""
+        id_, label, weight = event.ids[0], event.labels[0], float(event.weights[0])
+        if event.label_only is not None and event.label_only[0]:
+            text = self._waiting.get(str(id_))
+            return None if text is None else Due(text, str(label), text.weight * weight)
+        early = None if label is not None or id_ is None else self._early.get(id_)
+        if early is not None:
+            return Due(None, early.label, weight * early.weight)
+        return None if label is None else Due(None, label, weight)
 
     def report(self) -> dict[str, Any]:
         """What waits, what became of the rest, and the delays: in texts, and in seconds by the events' times."""
@@ -100,14 +129,34 @@ class LabelsById:
         arrays["now"] = np.array(self._now)
         return arrays, {"clock": self._clock, "number": self._number, "counts": self.counts} | more
 
+    def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
+        """What the arrays of a `state` with this rest must be, where so many labels are known."""
+        if "clock" not in rest or not {*self.counted} <= {*rest.get("counts", ())}:
+            raise CheckpointError("the checkpoint's state of delayed labels lacks its clock or counts")
+        arrays = {f"waiting/{name}": array for name, array in self._waiting.expected(n_labels, rest).items()}
+        arrays |= expected_packed("early/ids", "early/labels", "known/ids", "known/labels")
+        arrays |= {name: expected(np.float64, None) for name in ("early/weights", "early/times")}
+        delays = self._in_events.expected(n_labels)["counts"]
+        return arrays | {"delays/events": delays, "delays/time": delays, "now": expected(np.float64)}
+
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
+        """Restore what `state` returned. Raises CheckpointError if it does not fit together."""
         self._waiting.restore(arrays_under(arrays, "waiting/"), rest)
-        columns = unpacked("early/labels", arrays), arrays["early/weights"].tolist(), arrays["early/times"].tolist()
-        early: Iterator[_EarlyLabel] = map(_EarlyLabel, *columns)  # type: ignore[arg-type]  # none of them is None
-        self._early = OrderedDict(zip(map(str, unpacked("early/ids", arrays)), early, strict=True))
-        known = unpacked("known/ids", arrays), unpacked("known/labels", arrays)
-        self._known = OrderedDict((str(id_), str(label)) for id_, label in zip(*known, strict=True))
+        early, known = (
+            list(zip(*(unpacked_texts(f"{kind}/{part}", arrays) for part in ("ids", "labels")), strict=False))
+            for kind in ("early", "known")
+        )
+        sizes = [arrays[name].size for name in ("early/ids_lengths", "early/labels_lengths", "early/weights")]
+        if {*sizes, arrays["early/times"].size} != {len(early)}:
+            raise CheckpointError("the checkpoint's arrays of labels that wait for texts do not fit together")
+        weights, times = arrays["early/weights"].tolist(), arrays["early/times"].tolist()
+        self._early = OrderedDict(
+            (id_, _EarlyLabel(label, weight, time))
+            for (id_, label), weight, time in zip(early, weights, times, strict=True)
+        )
+        self._known = OrderedDict(known)
+        self._known_size = sum(map(_size, self._known.items()))
+        self._early_size = sum(_size((id_, one.label)) for id_, one in self._early.items())
         self._in_events.counts, self._in_time.counts = arrays["delays/events"].copy(), arrays["delays/time"].copy()
         self._now = float(arrays["now"])
         self._clock, self._number, self.counts = rest["clock"], rest["number"], dict(rest["counts"])
@@ -128,6 +177,8 @@ class LabelsById:
             return
         self.counts["replaced"] += self._waiting.pop(self._clock, id_) is not None
         early = self._early.pop(id_, None)
+        if early is not None:
+            self._early_size -= _size((id_, early.label))
         if label is not None:  # the text's own label wins over an early one
             self.counts["unknown"] += early is not None
             plan.arrive(event, label)
@@ -140,7 +191,7 @@ class LabelsById:
             self._remember(id_, early.label)
             plan.learn(event, text, early.label, early.weight)
             return
-        self._known.pop(id_, None)
+        self._forget(id_)
         self._waiting.put(self._clock, text)
 
     def _add_label(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
@@ -158,12 +209,18 @@ class LabelsById:
             self.counts["repeated" if before == label else "contradicted"] += 1
         elif self._config.unknown == "hold":
             self._early[id_] = _EarlyLabel(label, weight, time)
+            self._early_size += _size((id_, label))
         else:
             self.counts["unknown"] += 1
 
     def _remember(self, id_: str, label: str) -> None:
-        self._known.pop(id_, None)  # so that it becomes the newest
+        self._forget(id_)  # so that it becomes the newest
         self._known[id_] = label
+        self._known_size += _size((id_, label))
+
+    def _forget(self, id_: str) -> None:
+        if id_ in self._known:
+            self._known_size -= _size((id_, self._known.pop(id_)))
 
     def _enforce_bounds(self) -> None:
         """Drop the oldest texts and labels while there are too many of them, or they are too old."""
@@ -176,13 +233,20 @@ class LabelsById:
             self.counts["fallen_out"] += 1
         while self._early:
             early = next(iter(self._early.values()))
-            if len(self._early) <= config.max_remembered and not self._is_old(early.time):
+            fits = len(self._early) <= config.max_remembered and self._early_size <= config.max_pending_characters
+            if fits and not self._is_old(early.time):
                 break
-            self._early.popitem(last=False)
+            id_, early = self._early.popitem(last=False)
+            self._early_size -= _size((id_, early.label))
             self.counts["unknown"] += 1
-        if len(self._known) > config.max_remembered:
-            self._known.popitem(last=False)
+        while len(self._known) > config.max_remembered or self._known_size > config.max_pending_characters:
+            self._known_size -= _size(self._known.popitem(last=False))
 
     def _is_old(self, time: float) -> bool:
         age = self._config.max_pending_age
         return age is not None and self._now - time > age
+
+
+def _size(pair: tuple[str, str]) -> int:
+    """Characters of an id and its label."""
+    return len(pair[0]) + len(pair[1])

@@ -2,13 +2,16 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
 
 from streamlin.delayed_labels.plan import Plan
-from streamlin.delayed_labels.waiting import WaitingText, from_arrays, to_arrays
+from streamlin.delayed_labels.waiting import Due, WaitingText, expected_arrays, from_arrays, to_arrays
+from streamlin.errors import CheckpointError
 from streamlin.events import Batch
+from streamlin.storage.arrays import Expected
 
 
 class FixedDelay:
@@ -40,6 +43,22 @@ class FixedDelay:
                 self._joined += 1
         return plan
 
+    def labels_due(self, batch: Batch) -> set[str]:
+        """The labels that may be learned with a batch, whose texts release as many."""
+        return {str(text.label) for text in islice(self._waiting, len(batch))} | _given(batch)
+
+    def texts_due(self, batch: Batch) -> list[WaitingText]:
+        """The texts from before a batch that are learned with it."""
+        number = self._number + len(batch)
+        return [text for text in islice(self._waiting, len(batch)) if number - text.number >= self._delay]
+
+    def due(self, event: Batch) -> Due | None:
+        """What is learned when the one event of a batch arrives; nothing changes."""
+        if not self._waiting or self._number + 1 - self._waiting[0].number < self._delay:
+            return None
+        text = self._waiting[0]
+        return Due(text, str(text.label), text.weight)
+
     def report(self) -> dict[str, Any]:
         """How many texts wait, and how many have been learned."""
         return {"delay": self._delay, "waiting": len(self._waiting), "joined": self._joined}
@@ -47,6 +66,12 @@ class FixedDelay:
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values."""
         return to_arrays(list(self._waiting), self._names), {"number": self._number, "joined": self._joined}
+
+    def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
+        """What the arrays of a `state` must be, where so many labels are known."""
+        if "joined" not in rest:
+            raise CheckpointError("the checkpoint's state of delayed labels lacks its counts")
+        return expected_arrays(self._names, n_labels)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Restore what `state` returned."""
@@ -58,3 +83,7 @@ class FixedDelay:
 
     def close(self) -> None:
         """Does nothing: nothing is open."""
+
+
+def _given(batch: Batch) -> set[str]:
+    return {label for label in set(batch.labels) if label is not None}

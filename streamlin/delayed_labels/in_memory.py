@@ -6,8 +6,9 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import WaitingText, from_arrays, to_arrays
+from streamlin.delayed_labels.waiting import WaitingText, expected_arrays, from_arrays, to_arrays
 from streamlin.errors import CheckpointError
+from streamlin.storage.arrays import Expected
 
 
 class Store(Protocol):
@@ -21,6 +22,9 @@ class Store(Protocol):
 
     def put(self, clock: int, text: WaitingText) -> None:
         """Add a text, whose id no other text has."""
+
+    def get(self, id_: str) -> WaitingText | None:
+        """The text of an id; None if no text has it."""
 
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         """Remove the text of an id and return it; None if no text has the id."""
@@ -37,8 +41,14 @@ class Store(Protocol):
     def state(self, clock: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values, for a checkpoint."""
 
+    def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
+        """What the arrays of a `state` with this rest must be, where so many labels are known.
+
+        Raises CheckpointError if it is of the other kind of store.
+        """
+
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Restore what `state` returned. Raises CheckpointError if it is of the other kind of store."""
+        """Restore what `state` returned. Raises CheckpointError if it does not fit together."""
 
     def close(self) -> None: ...
 
@@ -66,6 +76,9 @@ class InMemory:
         self._texts[str(text.id)] = text
         self._size += text.size
 
+    def get(self, id_: str) -> WaitingText | None:
+        return self._texts.get(id_)
+
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         text = self._texts.pop(id_, None)
         if text is not None:
@@ -85,12 +98,20 @@ class InMemory:
     def state(self, clock: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         return to_arrays(list(self._texts.values()), self._names), {}
 
+    def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
+        _check_kind(rest)
+        return expected_arrays(self._names, n_labels)
+
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        if "on_disk" in rest:
-            raise CheckpointError("the checkpoint keeps waiting texts on disk: resume with delayed_labels.store=disk")
+        _check_kind(rest)
         texts = from_arrays(arrays, self._names, self._learners)
         self._texts = OrderedDict((str(text.id), text) for text in texts)
         self._size = sum(text.size for text in texts)
 
     def close(self) -> None:
         """Does nothing: nothing is open."""
+
+
+def _check_kind(rest: Mapping[str, Any]) -> None:
+    if "on_disk" in rest:
+        raise CheckpointError("the checkpoint keeps waiting texts on disk: resume with delayed_labels.store=disk")

@@ -5,9 +5,11 @@ when no checkpoint needs it any more: resuming from an older checkpoint undoes t
 """
 
 import math
+import os
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.delayed_labels.waiting import WaitingText
-from streamlin.errors import CheckpointError
+from streamlin.errors import CheckpointError, ConnectorError
+from streamlin.storage.arrays import Expected
+from streamlin.storage.own_files import OWN, make_folder, open_file
 
 NAME = "waiting.sqlite3"
 FILES = (NAME, f"{NAME}-wal", f"{NAME}-shm")
@@ -28,9 +32,24 @@ CREATE TABLE IF NOT EXISTS waiting (
 CREATE INDEX IF NOT EXISTS by_id ON waiting (id) WHERE gone IS NULL;
 CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 """
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
-_FIND = "SELECT came, kept FROM waiting WHERE id = ? AND gone IS NULL"
+_FIND = "SELECT came, size, kept FROM waiting WHERE id = ? AND gone IS NULL"
 _OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """What a row keeps of a text, see `WaitingText`; older rows have no values."""
+
+    texts: tuple[str, ...]
+    extra: tuple[str | None, ...]
+    weight: float
+    time: float | None
+    number: int
+    known: int
+    scores: bytes
+    baselines: bytes
+    values: tuple[float, ...] | None = None
 
 
 class OnDisk:
@@ -42,25 +61,28 @@ class OnDisk:
     ----------
     folder : of the checkpoint.
     learners : the number of learners.
+    mode : permissions of the files, see `streamlin.storage.own_files`.
 
     Raises
     ------
-    CheckpointError : the file can't be used.
+    CheckpointError : the file is damaged. ConnectorError : it can't be written.
     """
 
-    def __init__(self, folder: Path, learners: int) -> None:
-        self._learners = learners
+    def __init__(self, folder: Path, learners: int, mode: int = OWN) -> None:
+        self._learners, self._path = learners, folder / NAME
         self._new: OrderedDict[str, tuple[int, WaitingText]] = OrderedDict()
         self._count = self._size = self._saved = self._oldest_from = 0
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(folder / NAME, isolation_level=None, check_same_thread=False)
+            make_folder(folder, mode)
+            os.close(open_file(self._path, os.O_RDWR, mode))  # SQLite gives its other files the same permissions
+        except OSError as error:
+            raise ConnectorError(f"{self._path} can't be written: {error.strerror}") from None
+        self._database = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        with self._failing():
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")
             self._database.executescript(_SCHEMA)
             self._database.execute("BEGIN")
-        except (OSError, sqlite3.Error) as error:
-            raise CheckpointError(f"{folder / NAME} can't be used: {error}") from None
 
     def __len__(self) -> int:
         return self._count + len(self._new)
@@ -75,23 +97,30 @@ class OnDisk:
         self._new[str(text.id)] = clock, text
         self._size += text.size
 
+    def get(self, id_: str) -> WaitingText | None:
+        """The text of an id; None if no text has it."""
+        if id_ in self._new:
+            return self._new[id_][1]
+        row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
+        return None if row is None else _unpacked(id_, row[1], self._learners)
+
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         """Remove the text of an id and return it; None if no text has the id."""
         if id_ in self._new:
             _, text = self._new.pop(id_)
             self._size -= text.size
             return text
-        row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
+        row = self._row(_FIND, id_) if self._count else None
         if row is None:
             return None
-        text = _unpacked(id_, row[1], self._learners)
-        self._mark_gone(clock, row[0], text.size)
-        return text
+        came, size, kept = row
+        self._mark_gone(clock, came, size)
+        return _unpacked(id_, kept, self._learners)
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""
         if self._count:
-            self._oldest_from, time, _ = self._database.execute(_OLDEST, (self._oldest_from,)).fetchone()
+            self._oldest_from, time, _ = self._row(_OLDEST, self._oldest_from)
             return math.nan if time is None else float(time)
         _, text = next(iter(self._new.values()))
         return text.time
@@ -99,7 +128,7 @@ class OnDisk:
     def drop_oldest(self, clock: int) -> None:
         """Remove the oldest text."""
         if self._count:
-            came, _, size = self._database.execute(_OLDEST, (self._oldest_from,)).fetchone()
+            came, _, size = self._row(_OLDEST, self._oldest_from)
             self._mark_gone(clock, came, size)
             return
         _, (_, text) = self._new.popitem(last=False)
@@ -120,16 +149,20 @@ class OnDisk:
         before, self._saved = self._saved, clock
         return {}, {"on_disk": {"clock": clock, "before": before}}
 
+    def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
+        """No arrays; see `Store`."""
+        _check_kind(rest)
+        return {}
+
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Undo all changes made after the checkpoint with this state."""
-        if "on_disk" not in rest:
-            raise CheckpointError("the checkpoint holds the waiting texts: resume with delayed_labels.store=memory")
+        _check_kind(rest)
         clock = rest["on_disk"]["clock"]
         self._saved = rest["on_disk"]["before"]
         self._execute("DELETE FROM waiting WHERE came > ?", [(clock,)])
         self._execute("UPDATE waiting SET gone = NULL WHERE gone > ?", [(clock,)])
         self._commit()
-        found = self._database.execute("SELECT count(*), total(size) FROM waiting WHERE gone IS NULL").fetchone()
+        found = self._row("SELECT count(*), total(size) FROM waiting WHERE gone IS NULL")
         self._count, self._size, self._oldest_from = int(found[0]), int(found[1]), 0
 
     def close(self) -> None:
@@ -146,13 +179,31 @@ class OnDisk:
         self._execute("BEGIN", [()])
 
     def _execute(self, statement: str, rows: list[Any]) -> None:
-        try:
+        with self._failing():
             if len(rows) == 1:
                 self._database.execute(statement, rows[0])
             else:
                 self._database.executemany(statement, rows)
-        except sqlite3.Error as error:  # a full disk
-            raise CheckpointError(f"{NAME} can't be written: {error}") from None
+
+    def _row(self, statement: str, *values: Any) -> Any:
+        """The first row that a query finds; None if there is none."""
+        with self._failing():
+            return self._database.execute(statement, values).fetchone()
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Raise CheckpointError where the file is no database any more, ConnectorError where the disk is full."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode & 0xFF in _DAMAGED:
+                raise CheckpointError(f"{self._path} is damaged: {error}") from None
+            raise ConnectorError(f"{self._path} can't be written: {error}") from None
+
+
+def _check_kind(rest: Mapping[str, Any]) -> None:
+    if "on_disk" not in rest:
+        raise CheckpointError("the checkpoint holds the waiting texts: resume with delayed_labels.store=memory")
 
 
 def _packed(text: WaitingText) -> bytes:
@@ -165,15 +216,23 @@ def _packed(text: WaitingText) -> bytes:
         text.scores.shape[1],
         text.scores.tobytes(),
         text.baselines.tobytes(),
+        text.values,
     )
     return msgspec.msgpack.encode(kept)
 
 
 def _unpacked(id_: str, kept: bytes, learners: int) -> WaitingText:
-    texts, extra, weight, time, number, known, scores, baselines = msgspec.msgpack.decode(kept)
-    text = WaitingText(id_, tuple(texts), tuple(extra), weight, math.nan if time is None else time, number)
-    text.scores = np.frombuffer(scores).reshape(learners, known)
-    text.baselines = np.frombuffer(baselines, np.int32)
+    try:
+        row = msgspec.msgpack.decode(kept, type=_Kept)
+        time = math.nan if row.time is None else row.time
+        text = WaitingText(id_, row.texts, row.extra, row.weight, time, row.number, values=row.values or None)
+        text.scores = np.frombuffer(row.scores).reshape(learners, row.known)
+        text.baselines = np.frombuffer(row.baselines, np.int32).reshape(2)
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: {error}") from None
+    fits = row.number >= 0 and 0.0 <= row.weight < math.inf and len(row.values or row.texts) == len(row.texts)
+    if not (fits and ((text.baselines >= -1) & (text.baselines < max(row.known, 1))).all()):
+        raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: its numbers are out of bounds")
     return text
 
 

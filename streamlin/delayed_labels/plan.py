@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import WaitingText
+from streamlin.delayed_labels.waiting import WaitingText, values_of
+from streamlin.errors import CheckpointError
 from streamlin.evaluation.predictions import Earlier
 from streamlin.events import Batch
 
@@ -54,6 +55,7 @@ class Plan:
             time,
             number,
             label,
+            None if batch.values is None else tuple(batch.values[first:last].tolist()),
         )
         kept.row, kept.source = self._given[-1], event
         self._new.append((kept, kept.row))
@@ -113,19 +115,7 @@ class Plan:
 
     def old_batch(self) -> Batch:
         """The old texts as a batch."""
-        old = self.old
-        extra = {name: [text.extra[i] for text in old] for i, name in enumerate(self._names)}
-        return Batch(
-            ids=[text.id for text in old],
-            texts=[piece for text in old for piece in text.texts],
-            labels=[None] * len(old),
-            weights=np.array([text.weight for text in old]),
-            times=np.array([text.time for text in old]),
-            extra=extra,
-            records=self._batch.records,
-            kept=np.zeros(len(old), np.int64),
-            pieces=np.cumsum([0, *(len(text.texts) for text in old)]),
-        )
+        return old_texts(self.old, self._names, self._batch)
 
     def recall(self, scores: NDArray[np.float64]) -> Earlier:
         """Replace the scores float64[L, R, n_labels] of texts that are learned now by those of when they arrived.
@@ -140,6 +130,8 @@ class Plan:
         for row, text in zip(self._learned_rows, self._learned_texts, strict=True):
             if text.row < 0:
                 known = text.scores.shape[1]
+                if known > scores.shape[2]:
+                    raise CheckpointError(f"the text of id {text.id!r:.60} waits with scores of {known} labels")
                 scores[:, row, :known] = text.scores
                 scores[:, row, known:] = -np.inf
         return Earlier(rows[here], arrived[here], rows[~here], baselines.T)
@@ -161,6 +153,23 @@ class Plan:
         self._sources.append(source)
         self._labels.append(label)
         self._weights.append(weight)
+
+
+def old_texts(old: Sequence[WaitingText], names: Sequence[str], batch: Batch) -> Batch:
+    """Texts from before a batch as a batch, which has the records of that one. names : of the further fields."""
+    extra = {name: [text.extra[i] for text in old] for i, name in enumerate(names)}
+    return Batch(
+        ids=[text.id for text in old],
+        texts=[piece for text in old for piece in text.texts],
+        labels=[None] * len(old),
+        weights=np.array([text.weight for text in old]),
+        times=np.array([text.time for text in old]),
+        extra=extra,
+        records=batch.records,
+        kept=np.zeros(len(old), np.int64),
+        pieces=np.cumsum([0, *(len(text.texts) for text in old)]),
+        values=values_of(old) if any(text.values is not None for text in old) else None,
+    )
 
 
 def gathered(features: Mapping[str, Any], old: Mapping[str, Any], sources: NDArray[np.int64]) -> dict[str, Any]:

@@ -1,18 +1,21 @@
 """A text that waits for its label, and many such texts as arrays."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.packing import packed, unpacked
+from streamlin.delayed_labels.packing import expected_packed, packed, unpacked, unpacked_texts
+from streamlin.errors import CheckpointError
+from streamlin.storage.arrays import Expected, expected
 
 
 class WaitingText:
     """What is kept of a text until its label arrives.
 
     id : may be None only for a fixed delay, where no label refers to it. texts : its pieces. extra : further fields.
+    values : of the pieces; None if all are 1.
     weight, time : of the event; seconds, NaN without a time.
     number : its number in the stream of texts.
     label : the label to come, for a fixed delay.
@@ -20,7 +23,10 @@ class WaitingText:
     row, source : its row, and its event, in the batch that is being processed; -1 if it is not in it.
     """
 
-    __slots__ = ("baselines", "extra", "id", "label", "number", "row", "scores", "source", "texts", "time", "weight")
+    __slots__ = (
+        *("baselines", "extra", "id", "label", "number", "row"),
+        *("scores", "source", "texts", "time", "values", "weight"),
+    )
 
     scores: NDArray[np.float64]
     baselines: NDArray[np.int32]
@@ -34,15 +40,24 @@ class WaitingText:
         time: float,
         number: int,
         label: str | None = None,
+        values: tuple[float, ...] | None = None,
     ) -> None:
         self.id, self.texts, self.extra = id_, texts, extra
-        self.weight, self.time, self.number, self.label = weight, time, number, label
+        self.weight, self.time, self.number, self.label, self.values = weight, time, number, label, values
         self.row = self.source = -1
 
     @property
     def size(self) -> int:
-        """Size in characters."""
-        return sum(map(len, self.texts))
+        """Size in characters, of texts, id, label and further fields."""
+        return sum(map(len, (*self.texts, *filter(None, (self.id, self.label, *self.extra)))))
+
+
+class Due(NamedTuple):
+    """What is learned when an event arrives: a text that waits, or the event's own if None; its label and weight."""
+
+    text: WaitingText | None
+    label: str
+    weight: float
 
 
 def to_arrays(waiting: Sequence[WaitingText], names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -53,20 +68,52 @@ def to_arrays(waiting: Sequence[WaitingText], names: Sequence[str]) -> dict[str,
     for number, name in enumerate(names):
         arrays |= packed(f"extra/{name}", [text.extra[number] for text in waiting])
     arrays["pieces"] = np.array([len(text.texts) for text in waiting], np.int64)
+    arrays["values"] = values_of(waiting)
     arrays["known"] = np.array([text.scores.shape[1] for text in waiting], np.int64)
     arrays["scores"] = np.concatenate([np.empty(0), *(text.scores.ravel() for text in waiting)])
-    arrays["baselines"] = np.array([text.baselines for text in waiting], np.int32)
+    arrays["baselines"] = np.array([text.baselines for text in waiting], np.int32).reshape(-1, 2)
     arrays["weights"] = np.array([text.weight for text in waiting])
     arrays["times"] = np.array([text.time for text in waiting])
     arrays["numbers"] = np.array([text.number for text in waiting], np.int64)
     return arrays
 
 
+def expected_arrays(names: Sequence[str], n_labels: int) -> dict[str, Expected]:
+    """What the arrays that `to_arrays` makes must be, where so many labels are known."""
+    arrays = expected_packed("ids", "labels", "texts", *(f"extra/{name}" for name in names))
+    arrays |= {name: expected(np.int64, None) for name in ("pieces", "numbers")}
+    arrays |= {name: expected(np.float64, None) for name in ("scores", "weights", "times")}
+    arrays["values"] = expected(np.float32, None)._replace(optional=True)
+    arrays["known"] = expected(np.int64, None, highest=n_labels)
+    arrays["baselines"] = expected(np.int32, None, 2, lowest=-1, highest=n_labels - 1)
+    return arrays
+
+
+def _check(arrays: Mapping[str, NDArray[Any]], extras: Sequence[Sequence[Any]], pieces: int, learners: int) -> None:
+    """Raise CheckpointError unless the arrays are of the same texts."""
+    n = arrays["ids_lengths"].size
+    columns = [arrays[name] for name in ("labels_lengths", "pieces", "weights", "times", "numbers", "known")]
+    if not (
+        all(len(column) == n for column in [*columns, arrays["baselines"], *extras])
+        and ((arrays["weights"] >= 0.0) & (arrays["weights"] < np.inf)).all()
+        and sum(arrays["pieces"].tolist()) == pieces == arrays.get("values", np.empty(pieces)).size
+        and sum(arrays["known"].tolist()) * learners == arrays["scores"].size
+    ):
+        raise CheckpointError("the checkpoint's arrays of texts that wait for labels do not fit together")
+
+
+def values_of(texts: Sequence[WaitingText]) -> NDArray[np.float32]:
+    """float32[pieces]: the values of the pieces of all texts."""
+    return np.array([value for text in texts for value in text.values or (1.0,) * len(text.texts)], np.float32)
+
+
 def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learners: int) -> list[WaitingText]:
-    """The texts that `to_arrays` was given."""
-    pieces = unpacked("texts", arrays)
-    ends = np.cumsum(arrays["pieces"]).tolist()
+    """The texts that `to_arrays` was given. Raises CheckpointError if the arrays do not fit together."""
+    pieces = unpacked_texts("texts", arrays)
     extras = [unpacked(f"extra/{name}", arrays) for name in names]
+    _check(arrays, extras, len(pieces), learners)
+    ends = np.cumsum(arrays["pieces"]).tolist()
+    values = arrays.get("values", np.ones(len(pieces), np.float32)).tolist()  # older checkpoints have none
     columns = zip(
         unpacked("ids", arrays),
         unpacked("labels", arrays),
@@ -81,7 +128,9 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learne
     score_end = np.cumsum(arrays["known"] * learners)
     for i, (id_, label, end, count, weight, time, number) in enumerate(columns):
         texts: Any = tuple(pieces[end - count : end])
-        text = WaitingText(id_, texts, tuple(column[i] for column in extras), weight, time, number, label)
+        extra = tuple(column[i] for column in extras)
+        own = tuple(values[end - count : end])
+        text = WaitingText(id_, texts, extra, weight, time, number, label, own if set(own) != {1.0} else None)
         known = int(arrays["known"][i])
         text.scores = arrays["scores"][score_end[i] - known * learners : score_end[i]].reshape(learners, known)
         text.baselines = arrays["baselines"][i]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from streamlin.evaluation.detector import Changes, Detector, room_for
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, like
 
 CLOCK, ROWS, BUCKETS = 32, 48, 5
 """Events between two checks; the number of bucket sizes, 2^0 to 2^47, and the most buckets of one size."""
@@ -38,6 +39,26 @@ class Adwin(Detector):
         self.numbers = np.zeros((learners, 4), np.int64)
         self.counts = np.zeros((learners, ROWS), np.int64)
         self.buckets = np.zeros((learners, ROWS, BUCKETS), np.int64)
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        waiting, counts = like(self.waiting, highest=1), like(self.counts, highest=BUCKETS)
+        return super().expected(n_labels) | {"waiting": waiting, "counts": counts}
+
+    def is_consistent(self) -> bool:
+        """See `ArrayState`; otherwise a window might never be empty."""
+        sizes = 1 << np.arange(ROWS)
+        rows = ROWS - (self.counts[:, ::-1] > 0).argmax(axis=1)
+        rows[~self.counts.any(axis=1)] = 0
+        unused = np.arange(BUCKETS) >= self.counts[:, :, np.newaxis]
+        return bool(
+            (self.numbers[:, _WAITING] < CLOCK).all()
+            and (self.buckets <= sizes[:, np.newaxis]).all()
+            and not self.buckets[unused].any()
+            and (self.numbers[:, _WIDTH] == self.counts @ sizes).all()
+            and (self.numbers[:, _ERRORS] == self.buckets.sum(axis=(1, 2))).all()
+            and (self.numbers[:, _ROWS] == rows).all()
+        )
 
     def watch(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> Changes:
         changes = room_for(*predicted.shape)

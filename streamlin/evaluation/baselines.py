@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from streamlin.config import BASELINES
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected, like
 
 MAJORITY, NO_CHANGE = range(2)
 """Their rows, in the order of their names."""
@@ -24,6 +25,11 @@ class Baselines(ArrayState):
     def __init__(self) -> None:
         self.label_weights = np.zeros(0)
         self.last = np.full(1, -1, np.int64)
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        last = like(self.last, lowest=-1, highest=n_labels - 1)
+        return {"label_weights": expected(np.float64, n_labels), "last": last}
 
     def predict(
         self, labels: NDArray[np.int32], weights: NDArray[np.float64], n_labels: int, predicted: NDArray[np.int32]

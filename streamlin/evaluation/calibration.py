@@ -237,7 +237,7 @@ def add_event(
 @kernel
 def bin_of(confidence: float) -> int:
     """The bin of a confidence above 0."""
-    return min(int(confidence * BINS), BINS - 1)
+    return int(min(confidence * BINS, BINS - 1.0))
 
 
 @kernel

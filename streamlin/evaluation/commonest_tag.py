@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.features.rows import RowIndex
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected
 
 _BITS = 20
 
@@ -61,6 +62,18 @@ class CommonestTag(ArrayState):
         known = np.empty(words.size, np.bool_)
         predict_words(rows, before, codes, bounds, weights, self._counts, self.tag_counts, predicted, known)
         return known
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        return {
+            "buckets": self._rows.expected()[0],
+            "counts": expected(np.float64, None, n_labels),
+            "tag_counts": expected(np.float64, n_labels),
+        }
+
+    def is_consistent(self) -> bool:
+        """See `ArrayState`."""
+        return len(self._counts) == len(self._rows)
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Copy the arrays that `state` returned."""

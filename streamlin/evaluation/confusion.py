@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected
 
 OTHER, ABSTAINED = "(other)", "(abstained)"
 
@@ -27,6 +28,11 @@ class Confusion(ArrayState):
         """Count predicted int32[L, n] against labels int32[n]; -1: no label, or an abstention."""
         self._grow(min(n_labels, self.limit))
         count_batch(predicted, labels, self.counts)
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        size = min(n_labels, self.limit)
+        return {"counts": expected(np.int64, self.counts.shape[0], size + 1, size + 2)}
 
     def windowed(self, window: Window) -> "Confusion":
         """The same over the events of a window, in which the learners stand first."""

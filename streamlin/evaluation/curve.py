@@ -20,6 +20,12 @@ def new_progress(room: int) -> NDArray[np.int64]:
     return np.array([1, 1 if room else 0, 0])
 
 
+def is_progress(progress: NDArray[np.int64], room: int) -> bool:
+    """Whether points were added as `add_point` does, so that the next one has room."""
+    distance, due, count = progress.tolist()
+    return bool(distance >= 1 and count < max(room, 1) and due == ((count + 1) * distance if room else 0))
+
+
 def events_of(progress: NDArray[np.int64]) -> list[int]:
     """The numbers of the labelled events after which points were added."""
     return [int(progress[_DISTANCE]) * (i + 1) for i in range(int(progress[_COUNT]))]

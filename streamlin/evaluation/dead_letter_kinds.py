@@ -37,6 +37,14 @@ class DeadLetterKinds:
                 kind = OTHERS
             self.counts[kind] = self.counts.get(kind, 0) + 1
 
+    def remove(self, error: str) -> None:
+        """Count one less."""
+        kind = kind_of(error)
+        kind = kind if kind in self.counts else OTHERS
+        self.counts[kind] = self.counts.get(kind, 0) - 1
+        if self.counts[kind] <= 0:
+            del self.counts[kind]
+
     def by_frequency(self) -> dict[str, int]:
         """The counts, the commonest kind first."""
         return dict(sorted(self.counts.items(), key=lambda item: -item[1]))

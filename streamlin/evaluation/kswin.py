@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from streamlin.evaluation.detector import Changes, Detector, room_for
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, like
 
 _N, _OLDER, _NEWER = range(3)
 
@@ -42,6 +43,10 @@ class Kswin(Detector):
         self.least = least_change(stat_size, window - stat_size, alpha)
         self.errors = np.zeros((learners, window), np.int64)
         self.numbers = np.zeros((learners, 3), np.int64)
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        return super().expected(n_labels) | {"errors": like(self.errors, highest=1)}
 
     def watch(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> Changes:
         changes = room_for(*predicted.shape)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected
 
 LARGE = 1e100
 """The scale above which fading sums are brought back to the scale of 1."""
@@ -54,6 +55,11 @@ class LabelSums(ArrayState):
             self.label_sums = np.pad(self.label_sums, ((0, more), (0, 0)))
             self.sums = np.pad(self.sums, ((0, 0), (0, more), (0, 0)))
         add_batch(predicted, labels, weights, 1.0 / self.fading, self.label_sums, self.sums, self.scale)
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        sums = expected(np.float64, self.sums.shape[0], n_labels, 4)
+        return super().expected(n_labels) | {"label_sums": expected(np.float64, n_labels, 2), "sums": sums}
 
     def running(self) -> Totals:
         """Over all time."""

@@ -26,6 +26,7 @@ from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tally import Tally
 from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
+from streamlin.storage.arrays import Expected
 
 
 class Prequential:
@@ -108,12 +109,17 @@ class Prequential:
         """What was counted over a span, for metrics to be computed from."""
         return Sums(span, self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
 
-    def count_records(self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int) -> None:
-        """Count records that became no event."""
+    def count_records(
+        self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int, mended: str | None = None
+    ) -> None:
+        """Count records that became no event. mended : the error of one that was counted before, and no longer is."""
         self.dead_letters += len(dead_letters)
         self.dead_letter_kinds.add(dead_letters)
         self.tombstones += tombstones
         self.lost += lost
+        if mended is not None:
+            self.dead_letters -= 1
+            self.dead_letter_kinds.remove(mended)
 
     def count_features(self, examples: Mapping[str, Examples], weights: NDArray[np.float64]) -> None:
         """Count the features of a batch, given as each view has it."""
@@ -225,19 +231,24 @@ class Prequential:
             "drift": self.drift.to_json(),
         }
 
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """What the arrays of a checkpoint with so many labels must be."""
+        parts = ((part, counts.expected(n_labels)) for part, counts in self._parts())
+        return {f"{part}/{name}": array for part, arrays in parts for name, array in arrays.items()}
+
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
-        """Take over what `state` returned.
+        """Take over what `state` returned; arrays that are as `expected`.
 
         Raises
         ------
-        CheckpointError : it was made without a metric that keeps arrays of its own.
+        CheckpointError : it contradicts itself.
         """
         for part, counts in self._parts():
-            if not all(f"{part}/{name}" in arrays for name in counts.arrays):
-                raise CheckpointError(f"the checkpoint has no arrays of {part}, which this version of streamlin counts")
             counts.restore({name: arrays[f"{part}/{name}"] for name in counts.arrays})
-        for field, values in rest["slices"].items():
-            self.slices[field].values = LabelIndex(values)
+            if not counts.is_consistent():
+                raise CheckpointError(f"the checkpoint's arrays evaluation/{part} contradict each other")
+        for field, slices in self.slices.items():
+            slices.restore_values(rest["slices"].get(field))
         self.drift.restore(rest["drift"])
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
         self.tombstones, self.lost = rest["tombstones"], rest["lost"]

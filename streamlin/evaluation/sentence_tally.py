@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.array_state import ArrayState
-from streamlin.evaluation.curve import POINTS, events_of, is_point_due, new_progress
+from streamlin.evaluation.curve import POINTS, events_of, is_point_due, is_progress, new_progress
 from streamlin.evaluation.tag_spans import SpanTags, count_spans
 from streamlin.evaluation.token_window import TokenWindow
 from streamlin.evaluation.window import Window
@@ -110,6 +110,12 @@ class SentenceTally(ArrayState):
         counted = (codes >= 0) & (token_weights > 0)
         self.tokens.add(predicted[:, counted], codes[counted], token_weights[counted], lengths[lengths > 0])
         return lead
+
+    def is_consistent(self) -> bool:
+        """See `ArrayState`."""
+        sentences, tokens = self.count.tolist()
+        counted = max(self.correct.max(initial=0), self.abstained.max(initial=0)) <= tokens and sentences <= tokens
+        return bool(counted) and is_progress(self.progress, len(self.points))
 
     @property
     def hit_weights(self) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.errors import CheckpointError
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.confusion import OTHER
 from streamlin.evaluation.json_values import json_values
@@ -31,6 +32,12 @@ class Slices(ArrayState):
         self.hit_weights = np.zeros((limit + 1, learners))
         self.weights = np.zeros(limit + 1)
         self.events = np.zeros(limit + 1, np.int64)
+
+    def restore_values(self, names: Sequence[str] | None) -> None:
+        """Take over the values of a checkpoint. Raises CheckpointError if they are not those of the arrays."""
+        if names is None or len(names) > self.limit or len(set(names)) < len(names):
+            raise CheckpointError(f"the checkpoint's slices are not up to {self.limit} different values of a field")
+        self.values = LabelIndex(names)
 
     def update(
         self,

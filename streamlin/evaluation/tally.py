@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.array_state import ArrayState
-from streamlin.evaluation.curve import POINTS, add_point, events_of, is_point_due, new_progress
+from streamlin.evaluation.curve import POINTS, add_point, events_of, is_point_due, is_progress, new_progress
 from streamlin.evaluation.window import Window, window_shares
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, like
 
 
 class Tally(ArrayState):
@@ -49,6 +50,17 @@ class Tally(ArrayState):
         self.window_weights = np.zeros(window)
         self.progress = new_progress(points)
         self.points = np.zeros((points, 2, predictors))
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        labels = like(self.window_labels, highest=max(n_labels - 1, 0))
+        predicted = like(self.window_predicted, lowest=-2, highest=max(n_labels - 1, 0))
+        return super().expected(n_labels) | {"window_labels": labels, "window_predicted": predicted}
+
+    def is_consistent(self) -> bool:
+        """See `ArrayState`."""
+        counted = max(self.correct.max(initial=0), self.abstained.max(initial=0)) <= self.count[0]
+        return bool(counted) and is_progress(self.progress, len(self.points))
 
     def update(
         self, predicted: NDArray[np.int32], labels: NDArray[np.int32], weights: NDArray[np.float64], leaders: int

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
+from streamlin.storage.arrays import Expected, expected
 
 
 class TokenWindow(ArrayState):
@@ -62,6 +63,21 @@ class TokenWindow(ArrayState):
         old = max(0, whole.size - self._sentences)
         self._begin += int(whole[:old].sum())
         self.lengths = whole[old:]
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """See `ArrayState`."""
+        most = max(n_labels - 1, 0)
+        return {
+            "labels": expected(np.int32, None, highest=most),
+            "predicted": expected(np.int32, None, self._predicted.shape[1], lowest=-1, highest=most),
+            "weights": expected(np.float64, None),
+            "lengths": expected(np.int64, None, lowest=1),
+        }
+
+    def is_consistent(self) -> bool:
+        """See `ArrayState`."""
+        tokens = int(self.lengths.sum())
+        return tokens == len(self._labels) == len(self._predicted) == len(self._weights)
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Copy the arrays that `state` returned."""

@@ -12,6 +12,10 @@ _IMPOSSIBLE = np.log(1e-15)
 """The score of a probability of 0, or less if the other scores are lower; -inf is for labels that are no candidates."""
 
 
+class AnswerError(Exception):
+    """An answer is no prediction; the text quotes no event."""
+
+
 def scores_of(answer: Answer, labels: LabelIndex, known: int) -> NDArray[np.float64] | None:
     """The scores of the first `known` labels, float64[known]; None for an abstention.
 
@@ -20,7 +24,7 @@ def scores_of(answer: Answer, labels: LabelIndex, known: int) -> NDArray[np.floa
 
     Raises
     ------
-    ValueError, TypeError : a probability is not a number, not finite, or negative.
+    AnswerError : a probability is not finite, or negative. ValueError, TypeError : it is not a number.
     """
     if not isinstance(answer, Mapping):
         return _of_label(answer, labels, known)
@@ -28,7 +32,7 @@ def scores_of(answer: Answer, labels: LabelIndex, known: int) -> NDArray[np.floa
     for label, share in answer.items():
         number = float(share)
         if not 0.0 <= number < np.inf:
-            raise ValueError(f"it gives {label!r:.60} the probability {number}")
+            raise AnswerError(f"it gives {label!r:.60} the probability {number}")
         code = labels.code(label)
         if 0 <= code < known:
             shares[code] = number
@@ -43,7 +47,7 @@ def scores_of(answer: Answer, labels: LabelIndex, known: int) -> NDArray[np.floa
 
 def _of_label(label: object, labels: LabelIndex, known: int) -> NDArray[np.float64] | None:
     if label != label:
-        raise ValueError(f"it predicts {label}")
+        raise AnswerError(f"it predicts {label}")
     code = labels.code(label)  # type: ignore[arg-type]  # anything but a label has no code
     if not 0 <= code < known:
         return None

@@ -1,6 +1,8 @@
 """An external model: a model of another library among the learners, retired if it fails."""
 
 import pickle
+import sys
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -12,13 +14,15 @@ from streamlin.config import ExternalModelConfig, SklearnConfig, needs_pickle
 from streamlin.errors import CheckpointError, ConfigError, GuestError
 from streamlin.events import LabelIndex
 from streamlin.external_models.adapter import Adapter, NotAClassifierError, described
-from streamlin.external_models.answers import scores_of
+from streamlin.external_models.answers import AnswerError, scores_of
 from streamlin.external_models.importing import import_object, on_one_line
 from streamlin.external_models.inputs import Inputs
 from streamlin.external_models.river import River
 from streamlin.external_models.scikit_learn import ScikitLearn
 from streamlin.learners import Targets
+from streamlin.storage.arrays import Expected, expected
 
+_LEFT_OUT = {"position": "the start", "error": "left out (checkpoint.external_models)"}
 Failure = Exception | SystemExit
 
 
@@ -32,6 +36,7 @@ class ExternalModel:
     ----------
     config : which model, and its options.
     bits : features are hashed to 2^bits buckets.
+    left_out : do without it: nothing of it is imported, and it is retired.
 
     retired : position in the stream and error, JSON-able; None if it is not retired.
     notices : lines to show to the user.
@@ -41,12 +46,14 @@ class ExternalModel:
     ConfigError : the model can't be imported, is not a classifier, or should be pickled and can't be.
     """
 
-    def __init__(self, config: ExternalModelConfig, bits: int) -> None:
+    def __init__(self, config: ExternalModelConfig, bits: int, left_out: bool = False) -> None:
         self.name, self._config = config.name, config
-        self.retired: dict[str, str] | None = None
+        self.retired: dict[str, str] | None = dict(_LEFT_OUT) if left_out else None
         self.notices: list[str] = []
         self._reported = False
         """Whether a failure to predict, outside of learning, was reported."""
+        if left_out:
+            return
         self._adapter = _adapter(config, bits)
         if config.pickle:
             try:
@@ -90,7 +97,7 @@ class ExternalModel:
                 elif not self._reported:
                     self._reported = True
                     self.notices.append(
-                        f"{self.name} fails to predict: {on_one_line(error)}; it abstains where it fails"
+                        f"{self.name} fails to predict: {self._reason(error)}; it abstains where it fails"
                     )
             else:
                 if line is not None and position is not None:
@@ -112,7 +119,13 @@ class ExternalModel:
                 arrays["pickle"] = np.frombuffer(self._pickled(), np.uint8)
             except Exception as error:
                 self._fail(error, "a checkpoint")
-        return arrays, {"retired": self.retired} | (self._adapter.rest() if arrays else {})
+        return arrays, {"retired": self.retired} | (self._adapter.rest() | self._library() if arrays else {})
+
+    def expected(self, rest: Mapping[str, Any] | None) -> dict[str, Expected]:
+        """What the arrays of a `state` with this rest must be. Raises CheckpointError without a rest."""
+        if rest is None:
+            raise CheckpointError(f"the checkpoint's state has no external model {self.name}")
+        return {"pickle": expected(np.uint8, None)} if rest["retired"] is None else {}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Restore what `state` returned; runs code in it.
@@ -121,22 +134,43 @@ class ExternalModel:
         ------
         CheckpointError : it can't be unpickled.
         """
-        self.retired = rest["retired"]
+        self.retired = rest["retired"] or self.retired
         if self.retired is not None:
             return
         try:
-            self._adapter.restore(pickle.loads(arrays["pickle"].tobytes()), rest)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # scikit-learn's about its version, which is told below
+                self._adapter.restore(pickle.loads(arrays["pickle"].tobytes()), rest)
         except Exception as error:
             raise CheckpointError(
                 f"learner {self.name} can't be restored from the checkpoint: {on_one_line(error)}"
             ) from None
+        library, version = (self._library().get(key) for key in ("library", "version"))
+        before = rest.get("version", version)
+        if before != version and rest.get("library") == library:
+            self.notices.append(
+                f"{self.name} was saved with {library} {before} and is used with {version}: "
+                "it may predict otherwise, or fail"
+            )
+
+    def _library(self) -> dict[str, str]:
+        """The package that the model's class is from, and its version, as far as it tells."""
+        library = type(self._adapter.model).__module__.partition(".")[0]
+        version = getattr(sys.modules.get(library), "__version__", None)
+        return {"library": library} | ({} if version is None else {"version": str(version)})
 
     def _pickled(self) -> bytes:
         return pickle.dumps(self._adapter.model, pickle.HIGHEST_PROTOCOL)
 
+    def _reason(self, error: Failure) -> str:
+        """The error as a line: its type, and its text if it can't quote an event or the configuration allows that."""
+        if isinstance(error, AnswerError):
+            return str(error)
+        return on_one_line(error) if self._config.show_errors else type(error).__name__
+
     def _fail(self, error: Failure, position: str) -> None:
         """Retire it. Raises GuestError if `on_error` is "stop"."""
-        reason = on_one_line(error)
+        reason = self._reason(error)
         if self._config.on_error == "stop":
             raise GuestError(f"learner {self.name} failed at {position}: {reason}") from None
         self.retired = {"position": position, "error": reason}

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.errors import CheckpointError
 from streamlin.events import Batch
 from streamlin.features.ngrams import buckets_of
 from streamlin.features.rows import RowIndex
 from streamlin.features.tokens import write_tokens
 from streamlin.features.view import View
+from streamlin.storage.arrays import Expected, expected
 
 _SMALLEST = 1024
 
@@ -107,9 +109,16 @@ class Names:
         hashes, ends, data = self._used()
         return {"hashes": hashes, "ends": ends, "octets": data} if self._count else {}
 
+    @staticmethod
+    def expected() -> dict[str, Expected]:
+        """What the arrays of a `state` with names must be."""
+        hashes = expected(np.int32, None, lowest=None)
+        return {"hashes": hashes, "ends": expected(np.int64, None), "octets": expected(np.uint8, None)}
+
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Restore what `state` returned."""
+        """Restore what `state` returned. Raises CheckpointError if it is not names."""
         if state:
+            _check_names(**state)
             self._count = state["hashes"].size
             self._allocate(state["hashes"], state["ends"], state["octets"])
 
@@ -128,6 +137,17 @@ class Names:
             from streamlin.features.name_kernels import fill_slots
 
             fill_slots(hashes, self._slots)
+
+
+def _check_names(hashes: NDArray[np.int32], ends: NDArray[np.int64], octets: NDArray[np.uint8]) -> None:
+    """Raise CheckpointError unless there is a name for each hash, one behind the other, all of them UTF-8."""
+    fits = 0 < hashes.size == ends.size and ends[-1] == octets.size and bool((np.diff(ends) >= 0).all())
+    if not fits or ((octets[ends[:-1][ends[:-1] < octets.size]] & 0xC0) == 0x80).any():
+        raise CheckpointError("the checkpoint's names of features do not fit together")
+    try:
+        octets.tobytes().decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise CheckpointError("the checkpoint's names of features are not UTF-8") from None
 
 
 def is_name_of(name: str, ngram: str) -> bool:

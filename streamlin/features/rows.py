@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.errors import CheckpointError
 from streamlin.features import Buckets
 from streamlin.kernel import kernel
+from streamlin.storage.arrays import Expected, expected
 
 _RARE = -2
 
@@ -69,12 +71,27 @@ class RowIndex:
         waiting = np.flatnonzero(self._sightings).astype(np.int32)
         return np.stack([waiting, self._sightings[waiting]])
 
+    def expected(self) -> tuple[Expected, Expected]:
+        """What `buckets` and `sightings` of a checkpoint must be."""
+        buckets = expected(np.int32, None, highest=(1 << self.bits) - 1)
+        return buckets, expected(np.int32, 2, None)
+
     def restore(self, buckets: NDArray[np.int32], sightings: NDArray[np.int32] | None = None) -> None:
-        """Give `buckets`, int32[n_rows], the rows 0, 1, …; the index must be empty."""
+        """Give `buckets`, int32[n_rows], the rows 0, 1, …; the index must be empty.
+
+        Raises
+        ------
+        CheckpointError : two rows have the same bucket, or a bucket that was seen does not exist.
+        """
         if sightings is not None:
+            if sightings[0].max(initial=0) >= len(self.row_of):
+                raise CheckpointError(f"the checkpoint counts sightings of a bucket beyond 2^{self.bits}")
             self._sightings[sightings[0]] = sightings[1]
         self.bucket_of, self.n_rows = buckets.copy(), buckets.size
-        self.row_of[buckets] = np.arange(buckets.size, dtype=np.int32)
+        rows = np.arange(buckets.size, dtype=np.int32)
+        self.row_of[buckets] = rows
+        if not np.array_equal(self.row_of[buckets], rows):
+            raise CheckpointError("the checkpoint gives one bucket two rows")
 
     def examples(self, features: Buckets, learned: NDArray[np.bool_] | None = None) -> Examples:
         """Look up rows in stream order; events with `learned` (bool[n]) bring rows for their new buckets."""
@@ -114,6 +131,13 @@ class RowIndex:
         """Take back the rows from `n_rows` on."""
         self.row_of[self.bucket_of[n_rows : self.n_rows]] = -1
         self.n_rows = n_rows
+
+    def count_new(self, buckets: NDArray[np.int32], one_event: bool = False) -> int:
+        """How many rows learned events with these buckets bring; with `min_count` that is exact for one event only."""
+        unseen = buckets[self.row_of[buckets] < 0]
+        if one_event and self.min_count > 1:
+            unseen = unseen[self._sightings[unseen] + 1 >= self.min_count]
+        return int(np.unique(unseen).size) if unseen.size else 0
 
     def make_room(self, entries: int) -> None:
         """Ensure room for so many more rows."""

@@ -84,8 +84,20 @@ class View:
         """Pickle the parameters only: the character tables take a megabyte."""
         return type(self), (self.config, self.bits, self.categories)
 
+    def most_features(self, characters: int, pieces: int) -> int:
+        """An upper bound of the features of pieces of text with so many characters in all, each with its categories.
+
+        A word and the separator behind it are two characters at least; the n-grams of characters of a word with n
+        letters are at most n + 2 of each length. Lower case may be twice as long, and the form NFKC 18 times.
+        """
+        shortest, longest = self.config.ngrams
+        characters *= (18 if self.config.normalize else 1) * (2 if self.config.lowercase else 1)
+        return 2 * (longest - shortest + 1) * (characters + pieces) + pieces * len(self.categories)
+
     def buckets(self, batch: Batch) -> Buckets:
         """The features of a batch's events, categories included."""
+        if batch.values is not None and batch.pieces is not None:
+            return self._valued(batch, batch.pieces, batch.values)
         pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
         return self._hashed(batch.texts, pieces, self._category_names(batch))
 
@@ -134,6 +146,18 @@ class View:
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         encoded = *encode_texts(self._normalized(texts)), pieces, *encode_texts(named)
         return _trimmed(*hash_texts(*encoded, *self.hash_options))
+
+    def _valued(self, batch: Batch, pieces: NDArray[np.int64], piece_values: NDArray[np.float32]) -> Buckets:
+        """The features of events whose pieces have values: each piece's own features times its value, then summed."""
+        names = [""] * (len(self.categories) * len(batch.texts))
+        for number, name in enumerate(self._category_names(batch)):  # those of an event belong to its first piece
+            event, category = divmod(number, len(self.categories))
+            names[int(pieces[event]) * len(self.categories) + category] = name
+        bounds, buckets, values = self._hashed(batch.texts, np.arange(len(batch.texts) + 1), names)
+        values *= np.repeat(piece_values, np.diff(bounds))
+        indptr = bounds[pieces]
+        sum_repeats(indptr, buckets, values, self.bits)
+        return _trimmed(indptr, buckets, values)
 
     def _normalized(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""

@@ -29,6 +29,7 @@ class _Entry(NamedTuple):
 
 
 _CSV_OPTIONS = frozenset({"columns", "delimiter", "header", "quotes"})
+_LINES_OPTIONS = frozenset({"multiline", "multiline_lines"})
 
 _ENTRIES = {
     "json": _Entry("json", "JsonFormat"),
@@ -36,8 +37,8 @@ _ENTRIES = {
     "tsv": _Entry("csv", "TsvFormat", _CSV_OPTIONS),
     "vw": _Entry("vw", "VwFormat"),
     "fasttext": _Entry("fasttext", "FasttextFormat"),
-    "regex": _Entry("regex", "RegexFormat", frozenset({"pattern", "preset", "time_format"})),
-    "text": _Entry("text", "TextFormat"),
+    "regex": _Entry("regex", "RegexFormat", _LINES_OPTIONS | {"match_seconds", "pattern", "preset", "time_format"}),
+    "text": _Entry("text", "TextFormat", _LINES_OPTIONS),
     "conll": _Entry("conll", "ConllFormat", frozenset({"columns"})),
 }
 _OF_SENTENCES = ("json", "conll")

@@ -1,7 +1,8 @@
 """The base of all formats: `decode` turns records into a batch and dead letters, `encode` an event into a record."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -12,10 +13,20 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, DeadLetter, Event, Framing, Records
 from streamlin.formats.envelope import Envelope
 from streamlin.formats.framing import Lines
+from streamlin.formats.lengths import Lengths
+from streamlin.formats.schema_frames import frames
 from streamlin.formats.utf8 import Indices, spans, texts_of, utf8
 from streamlin.formats.values import checked_weights, names
 
 _NEITHER = "expected a text, or a label with an id; found neither"
+
+
+Row = tuple[str, str | None, str | None, float]
+"""Text, label, id and weight of a line."""
+
+
+class Interrupted(Exception):  # noqa: N818  # says what happened
+    """Decoding has ended before its end, because the run should; nothing of the records was used."""
 
 
 class Format(ABC):
@@ -28,20 +39,39 @@ class Format(ABC):
     options : the URL options that it accepts; those of streamlin's own formats are in a table in `streamlin.formats`.
     framing : splits a stream of bytes into records.
     envelope : fills in what an event lacks from outside the record's value.
+    lengths : of labels, ids and further fields; an event with longer ones is a dead letter.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
+    per_second : how many of the unit of times that are numbers make a second.
+    is_stopped : whether the run should end; formats that may need long for a record ask, and raise `Interrupted`.
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
+    no_label_hint : completes "no event has a label", for the summary.
+    tag_hint : the same where every event has an id, which may be a label at the wrong place; said while a run goes on.
+    advice : error -> what helps where many records have it, or all.
+    label_rule : what a label is, for the message about too many labels; empty if `fields.label` names it.
     """
 
     name: ClassVar[str]
     options: ClassVar[frozenset[str]] = frozenset()
     framing: Framing = Lines()
     envelope: Envelope | None = None
+    lengths = Lengths()
     delayed_labels = False
+    per_second: float = 1.0
+    is_stopped: Callable[[], bool] = staticmethod(lambda: False)
     errors_without_text: frozenset[str] = frozenset({"the text is missing", _NEITHER})
+
+    no_label_hint: ClassVar[str] = "set fields.label to its field"
+    tag_hint: ClassVar[str] = ""
+    label_rule: ClassVar[str] = ""
+    advice: Mapping[str, str] = MappingProxyType({})
 
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""
         raise ConfigError(f"format {self.name} has no labels without texts; delayed labels need json, csv or tsv")
+
+    def read_times_in(self, per_second: float) -> None:
+        """Set `per_second`. Raises ConfigError if the format's times are no numbers."""
+        self.per_second = per_second
 
     @abstractmethod
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None: ...
@@ -58,6 +88,9 @@ class Format(ABC):
         """One event or one dead letter for each record that is not a tombstone, in order."""
         dead = [DeadLetter(i, error) for i, error in records.errors.items()]
         kept = np.delete(np.arange(len(records)), [*records.errors, *records.tombstones])
+        if framed := frames(records, kept):
+            dead += [DeadLetter(i, error) for i, error in framed.items()]
+            kept = np.setdiff1d(kept, list(framed), assume_unique=True)
         try:
             batch = self._complete(records, kept)
         except RecordError:
@@ -69,7 +102,8 @@ class Format(ABC):
     def _complete(self, records: Records, kept: Indices) -> Batch:
         batch = self.batch(records, kept)
         if self.envelope is not None:
-            batch = self.envelope.complete(batch)
+            batch = self.envelope.complete(batch, self.per_second)
+        self.lengths.check(batch)
         if batch.label_only is not None:
             _check_label_only(batch, batch.label_only)
         return batch
@@ -103,7 +137,7 @@ class LineFormat(Format):
         self._extra = extra
 
     @abstractmethod
-    def read(self, line: str) -> tuple[str, str | None, str | None, float]:
+    def read(self, line: str) -> Row:
         """Text, label, id and weight of a line. Raises RecordError."""
 
     @abstractmethod
@@ -112,7 +146,10 @@ class LineFormat(Format):
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
-        rows = [self.read(line) for line in texts_of(records.data, *spans(records, kept))]
+        return self.batch_of([self.read(line) for line in texts_of(records.data, *spans(records, kept))], records, kept)
+
+    def batch_of(self, rows: Sequence[Row], records: Records, kept: Indices) -> Batch:
+        """The batch of what `read` returned for the records whose numbers are `kept`."""
         texts, labels, ids, weights = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
         return Batch(
             ids=names(ids),

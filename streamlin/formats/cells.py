@@ -9,7 +9,7 @@ from streamlin.config import FieldsConfig
 from streamlin.events import Batch, Records
 from streamlin.formats.base import texts_and_pieces
 from streamlin.formats.utf8 import Indices
-from streamlin.formats.values import Scalar, checked_weights, is_number, names, number, unix_times
+from streamlin.formats.values import Scalar, checked_weights, names, number, unix_times
 
 Cells = Sequence[str | None]
 """A column; `""` and None are empty cells."""
@@ -20,24 +20,20 @@ def wanted_names(fields: FieldsConfig, extra: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*fields.text, fields.label, fields.id, fields.weight, fields.time, *extra]))
 
 
-def time_cell(cell: str) -> Scalar:
-    """Unix seconds if the cell is a number, else the text, which `unix_times` reads as RFC 3339."""
-    return float(cell) if is_number(cell) else cell
-
-
 def batch_of_cells(
     records: Records,
     kept: Indices,
     columns: Mapping[str, Cells],
     fields: FieldsConfig,
     extra: Sequence[str],
-    time: Callable[[str], Scalar] = time_cell,
+    time: Callable[[str], Scalar] = str,
+    per_second: float = 1.0,
     delayed_labels: bool = False,
 ) -> Batch:
     """The batch of columns of cells, which must include all text fields.
 
     An empty cell is an empty text, weight 1, and otherwise a missing value.
-    time : converts a time cell that is not empty.
+    time : converts a time cell that is not empty. per_second : see `unix_times`.
     delayed_labels : a row with an id and a label but only empty texts is the label of the text with that id.
     Raises RecordError for a bad weight or time, and where all texts of an event are None.
     """
@@ -55,7 +51,7 @@ def batch_of_cells(
         texts=texts,
         labels=labels,
         weights=checked_weights([number(cell, fields.weight) if cell else None for cell in column(fields.weight)]),
-        times=unix_times([time(cell) if cell else None for cell in column(fields.time)]),
+        times=unix_times([time(cell) if cell else None for cell in column(fields.time)], per_second),
         extra={name: names(column(name)) for name in extra},
         records=records,
         kept=kept,

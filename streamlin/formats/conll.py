@@ -57,6 +57,7 @@ class ConllFormat(Format):
     """
 
     name = "conll"
+    no_label_hint = "set fields.tags to their column"
     framing = SentenceFraming()
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:

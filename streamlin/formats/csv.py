@@ -52,7 +52,11 @@ class CsvFormat(Format):
             for name in wanted_names(self._fields, self._extra)
             if name in columns
         }
-        return batch_of_cells(records, kept, cells, self._fields, self._extra, delayed_labels=self.delayed_labels)
+        return batch_of_cells(
+            *(records, kept, cells, self._fields, self._extra),
+            per_second=self.per_second,
+            delayed_labels=self.delayed_labels,
+        )
 
     def take_delayed_labels(self) -> None:
         """See `Format`. The label of an earlier text is a row with an id and a label whose texts are empty."""

@@ -3,8 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.formats.csv_kernels import cut_records
+from streamlin.formats.csv_kernels import cut_records, long_cell
 from streamlin.formats.framing import trimmed
+
+MANY_LINES = 100
+"""A quoted cell of more lines is worth a line."""
 
 
 class CsvFraming:
@@ -27,3 +30,15 @@ class CsvFraming:
         if final and consumed < len(data):
             starts, ends, consumed = np.append(starts, consumed), np.append(ends, len(data)), len(data)
         return *trimmed(buffer, starts, ends), consumed
+
+    def remark(self, data: bytes, starts: NDArray[np.int64], consumed: int) -> tuple[int, str] | None:
+        """See `streamlin.events.Framing`: the first quoted cell of many lines, which may be a quote that is text."""
+        if data.count(b"\n") - starts.size <= MANY_LINES:
+            return None
+        place = long_cell(np.frombuffer(data, np.uint8), self._delimiter, MANY_LINES)
+        if place < 0:
+            return None
+        return place, (
+            f"the quoted cell that opens here holds more than {MANY_LINES} lines; "
+            "if the quote is text, read quotes as text by quotes=false"
+        )

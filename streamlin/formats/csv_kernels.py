@@ -54,6 +54,27 @@ def cut_records(
 
 
 @kernel
+def long_cell(buffer: NDArray[np.uint8], delimiter: int, most: int) -> int:
+    """Where the first quoted cell opens that holds more than `most` line feeds; -1 for none. Arguments as above."""
+    opened, lines = 0, 0
+    fresh, quoted, closed = True, False, False
+    for at in range(buffer.size):
+        byte = buffer[at]
+        if quoted:
+            quoted = byte != QUOTE
+            closed = not quoted
+            lines += byte == _LF
+            if lines > most:
+                return opened
+        elif byte == QUOTE and (fresh or closed):
+            opened, lines = (at, 0) if fresh else (opened, lines)
+            quoted, fresh, closed = True, False, False
+        else:
+            fresh, closed = byte in (delimiter, _LF), False
+    return -1
+
+
+@kernel
 def _is_bom(buffer: NDArray[np.uint8], at: int) -> bool:
     """Whether there is a byte order mark at `at`."""
     return at + 2 < buffer.size and buffer[at] == _BOM_1 and buffer[at + 1] == _BOM_2 and buffer[at + 2] == _BOM_3

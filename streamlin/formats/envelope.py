@@ -22,8 +22,11 @@ class Envelope:
     def __init__(self, fields: FieldsConfig, extra: Sequence[str]) -> None:
         self._fields, self._extra = fields, extra
 
-    def complete(self, batch: Batch) -> Batch:
-        """Fill in the batch, in place. Raises RecordError for a bad weight or time."""
+    def complete(self, batch: Batch, per_second: float = 1.0) -> Batch:
+        """Fill in the batch, in place. Raises RecordError for a bad weight or time.
+
+        per_second : see `unix_times`; a source's own timestamps are numbers in seconds, headers are texts.
+        """
         fields = self._fields
         if (values := self._values(batch, fields.label)) is not None:
             batch.labels = _filled(batch.labels, names(values))
@@ -35,7 +38,8 @@ class Envelope:
             weights = [number(value, "weight") if isinstance(value, str) else value for value in values]
             batch.weights = np.where(batch.weights == 1.0, checked_weights(weights), batch.weights)
         if (values := self._values(batch, fields.time)) is not None:
-            batch.times = np.where(np.isnan(batch.times), unix_times(values), batch.times)
+            own = 1.0 if any(isinstance(value, float) for value in values) else per_second
+            batch.times = np.where(np.isnan(batch.times), unix_times(values, own), batch.times)
         for name in self._extra:
             if (values := self._values(batch, name)) is not None:
                 batch.extra[name] = _filled(batch.extra[name], names(values))

@@ -18,6 +18,8 @@ class FasttextFormat(LineFormat):
     """
 
     name = "fasttext"
+    no_label_hint = f"fastText's labels begin with {_PREFIX} and stand before the text"
+    label_rule = "in fastText a label ends at a blank, a comma belongs to it"
 
     def read(self, line: str) -> tuple[str, str | None, str | None, float]:
         """Text and label."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from streamlin.config import FieldsConfig
 from streamlin.errors import DecodeError, RecordError
-from streamlin.events import Batch, Event, Records
+from streamlin.events import MAX_WEIGHT, Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
-from streamlin.formats.json_errors import explained, malformed
+from streamlin.formats.json_errors import ADVICE, explained, malformed
 from streamlin.formats.json_fields import JsonFields, put
 from streamlin.formats.utf8 import Indices, check_utf8, encoding_error, spans
 from streamlin.formats.values import checked_weights, names, number_text, unix_times
@@ -28,6 +28,7 @@ class JsonFormat(Format):
     """
 
     name = "json"
+    advice = ADVICE
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
         self._fields, self._extra = fields, tuple(extra)
@@ -62,7 +63,7 @@ class JsonFormat(Format):
             texts=texts,
             labels=names(column(fields.label)),
             weights=checked_weights(column(fields.weight)),
-            times=unix_times(column(fields.time)),
+            times=unix_times(column(fields.time), self.per_second),
             extra={path: further_texts(column(path)) for path in self._extra},
             records=records,
             kept=kept,
@@ -111,7 +112,7 @@ class JsonFormat(Format):
         except msgspec.ValidationError as error:
             return self._row_by_last_keys(record, str(error))
         except msgspec.DecodeError as error:
-            raise DecodeError(f"not JSON: {malformed(str(error), record)}") from None
+            raise DecodeError(malformed(str(error), record)) from None
         except RecursionError:
             raise DecodeError("the JSON is nested too deeply") from None
 
@@ -119,7 +120,7 @@ class JsonFormat(Format):
         """The object, if the error in `message` is only in a value that a later equal key replaces."""
         with suppress(msgspec.DecodeError, RecursionError):
             return msgspec.convert(msgspec.json.decode(record), self._json.type)
-        raise DecodeError(explained(message))
+        raise DecodeError(explained(message, record))
 
 
 def _are_objects(data: bytes, starts: Indices, ends: Indices) -> bool:
@@ -153,7 +154,7 @@ def _text(value: Any) -> str:
 
 
 def _finite(value: float, name: str) -> float:
-    if not isfinite(value) or (name == "weight" and value < 0):
+    if not isfinite(value) or (name == "weight" and not 0 <= value <= MAX_WEIGHT):
         raise RecordError(f"{name} {value} can't be written")
     return value
 

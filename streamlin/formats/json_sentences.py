@@ -22,6 +22,8 @@ class JsonSentences(JsonFormat):
     cut : cuts a text where an object has one instead of tokens; predictions then name the places of its tokens.
     """
 
+    no_label_hint = "set fields.tags to their field"
+
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut) -> None:
         super().__init__(options, fields, extra)
         self._cut_text = cut
@@ -42,7 +44,7 @@ class JsonSentences(JsonFormat):
             texts=texts,
             labels=[None] * len(rows),
             weights=checked_weights(column(rows, fields.weight)),
-            times=unix_times(column(rows, fields.time)),
+            times=unix_times(column(rows, fields.time), self.per_second),
             extra={path: further_texts(column(rows, path)) for path in self._extra},
             records=records,
             kept=kept,

@@ -9,6 +9,7 @@ from streamlin.events import BOM, Records, behind_marks
 __all__ = ["BOM", "Indices", "check_utf8", "encoding_error", "spans", "texts_of", "utf8"]
 
 Indices = NDArray[np.int64]
+_LF, _CR = b"\n\r"
 
 
 def utf8(text: str) -> bytes:
@@ -20,8 +21,23 @@ def utf8(text: str) -> bytes:
 
 
 def spans(records: Records, kept: Indices) -> tuple[Indices, Indices]:
-    """Where the kept records begin, behind NULs and byte order marks, and where they end in `records.data`."""
-    return behind_marks(records.data, records.starts[kept], records.ends[kept])[0], records.ends[kept]
+    """Where the kept records begin, behind NULs and byte order marks, and where they end, before one last line end."""
+    starts, _ = behind_marks(records.data, records.starts[kept], records.ends[kept])
+    return starts, _before_line_ends(records.data, starts, records.ends[kept])
+
+
+def _before_line_ends(data: bytes, starts: Indices, ends: Indices) -> Indices:
+    """`ends` moved before the `\\n` or `\\r\\n` that a record of a source of whole messages may end with."""
+    buffer = np.frombuffer(data, np.uint8)
+    if not buffer.size:
+        return ends
+    fed = buffer[ends - 1] == _LF
+    if not fed.any():
+        return ends
+    fed &= starts < ends
+    ends = ends - fed
+    ends -= fed & (starts < ends) & (buffer[ends - 1] == _CR)
+    return ends
 
 
 def texts_of(data: bytes, starts: Indices, ends: Indices) -> list[str]:

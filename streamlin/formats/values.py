@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import RecordError
+from streamlin.events import MAX_WEIGHT
 
 Scalar = str | int | float | None
 
@@ -36,21 +37,24 @@ def number_text(value: str | int | float) -> str:
 
 
 def checked_weights(values: Sequence[float | None]) -> NDArray[np.float64]:
-    """float64[n]; None is 1."""
+    """float64[n]; None is 1. Raises RecordError for one that is not from 0 to `MAX_WEIGHT`."""
     if values.count(None) == len(values):
         return np.ones(len(values))
     column = np.array([1.0 if value is None else value for value in values], np.float64)
-    bad = ~(np.isfinite(column) & (column >= 0.0))
+    bad = ~((column >= 0.0) & (column <= MAX_WEIGHT))  # also refuses NaN
     if bad.any():
-        raise RecordError(f"weight is {column[bad][0]:g}, expected a finite number >= 0")
+        raise RecordError(f"weight is {column[bad][0]:g}, expected a number from 0 to {MAX_WEIGHT:g}")
     return column
 
 
-def unix_times(values: Sequence[Scalar]) -> NDArray[np.float64]:
-    """float64[n] Unix seconds, NaN for None and `""`."""
+def unix_times(values: Sequence[Scalar], per_second: float = 1.0) -> NDArray[np.float64]:
+    """float64[n] Unix seconds, NaN for None and `""`.
+
+    per_second : how many of the unit of numbers, also of those in texts, make a second.
+    """
     if values.count(None) == len(values):
         return np.full(len(values), np.nan)
-    return np.fromiter(map(_seconds, values), np.float64, len(values))
+    return np.fromiter((_seconds(value, per_second) for value in values), np.float64, len(values))
 
 
 def is_number(text: str) -> bool:
@@ -65,18 +69,23 @@ def number(text: str, name: str) -> float:
     return float(text)
 
 
-def _seconds(value: Scalar) -> float:
+def _seconds(value: Scalar, per_second: float) -> float:
     if value is None or value == "":
         return np.nan
-    if isinstance(value, str):
+    if isinstance(value, str) and (_begins_with_year(value) or not is_number(value)):
         return rfc_3339(value)
     try:
-        seconds = float(value)
+        seconds = float(value) / per_second
     except OverflowError:
         seconds = np.inf
     if not np.isfinite(seconds):
         raise RecordError("time is out of range, expected Unix seconds")
     return seconds
+
+
+def _begins_with_year(text: str) -> bool:
+    """Whether a text begins as RFC 3339 does, which no number does; quicker than to match either."""
+    return text[4:5] == "-" and text[:4].isdigit()
 
 
 def rfc_3339(text: str) -> float:

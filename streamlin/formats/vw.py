@@ -1,38 +1,51 @@
-"""Vowpal Wabbit's text format: `label importance 'tag|title free offer |body word:2 …`.
+"""Vowpal Wabbit's text format: `label importance 'tag|title free offer |body word:2.5 …`.
 
-The text consists of the words of all namespaces, one line each. The label is used as it is written. The tag is the
-event's id; as in Vowpal Wabbit it is the last word before the first bar, if it begins with a quote or touches the bar.
-The initial prediction, a second number after the label, is ignored.
+The text consists of the words of all namespaces, one line each; words with a value follow, each on a line of its own.
+The label is used as it is written. The tag is the event's id; as in Vowpal Wabbit it is the last word before the first
+bar, if it begins with a quote or touches the bar. The initial prediction, a second number after the label, is ignored.
 """
 
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
 from streamlin.errors import DecodeError, RecordError
-from streamlin.events import Event
-from streamlin.formats.base import LineFormat
+from streamlin.events import Batch, Event, Records
+from streamlin.formats.base import LineFormat, Row
+from streamlin.formats.utf8 import Indices, spans, texts_of
 from streamlin.formats.values import is_number, number
 
-MOST_REPEATED = 1_000_000
-"""The number of characters that a record's values may add to its text; more make it a dead letter."""
+_LARGEST = float(np.finfo(np.float32).max)
+
+_Valued = tuple[str, float]
 
 
 class VwFormat(LineFormat):
-    """One example per line, with one label; a value, which must be a whole number, is the count of its word."""
+    """One example per line, with one label; the features of a word with a value have that value, a real number."""
 
     name = "vw"
+    no_label_hint = "in VW a label is followed by a blank: write 'spam |text win', not 'spam|text win'"
+    tag_hint = "in VW a word that touches the bar is a tag, the event's id: write 'spam |text win', not 'spam|text win'"
+    label_rule = "in VW the label is the first word of a line"
 
-    def read(self, line: str) -> tuple[str, str | None, str | None, float]:
-        """Text, label, tag and importance."""
-        head, *namespaces = line.replace("\t", " ").split("|")
-        if not namespaces:
-            raise DecodeError("not VW: no '|' before the words")
-        label, tag, weight = _head(head)
-        if ":" not in line:
-            return "\n".join(map(_plain_words, namespaces)), label, tag, weight
-        texts, space = [], MOST_REPEATED
-        for namespace in namespaces:
-            words, added = _repeated_words(namespace, space)
-            texts.append(words)
-            space -= added
-        return "\n".join(texts), label, tag, weight
+    def batch(self, records: Records, kept: Indices) -> Batch:
+        """See `Format`. Words with values become pieces of their own, behind the text."""
+        if b":" not in records.data:
+            return super().batch(records, kept)
+        parsed = [_parsed(line) for line in texts_of(records.data, *spans(records, kept))]
+        batch = self.batch_of([row for row, _ in parsed], records, kept)
+        valued = [words for _, words in parsed]
+        if any(valued):
+            batch.pieces = np.cumsum([0, *(1 + len(words) for words in valued)])
+            texts = [[text, *(word for word, _ in words)] for text, words in zip(batch.texts, valued, strict=True)]
+            batch.texts = list(chain.from_iterable(texts))
+            batch.values = np.array([value for words in valued for value in (1.0, *(v for _, v in words))], np.float32)
+        return batch
+
+    def read(self, line: str) -> Row:
+        """Text without the words that have a value, label, tag and importance."""
+        return _parsed(line)[0]
 
     def write(self, event: Event) -> str:
         """A line with an unnamed namespace for each line of the text."""
@@ -40,6 +53,17 @@ class VwFormat(LineFormat):
         words += [] if event.weight == 1.0 else [repr(event.weight)]
         words += [] if event.id is None else [f"'{event.id}"]
         return " ".join([*words, *(f"| {line}" for line in event.text.split("\n"))])
+
+
+def _parsed(line: str) -> tuple[Row, list[_Valued]]:
+    """What `VwFormat.read` returns, and the words with a value other than 1; of value 0 is a word that is not there."""
+    head, *namespaces = line.replace("\t", " ").split("|")
+    if not namespaces:
+        raise DecodeError("not VW: no '|' before the words")
+    label, tag, weight = _head(head)
+    valued: list[_Valued] = []
+    texts = [_text(namespace, valued) if ":" in namespace else _plain_words(namespace) for namespace in namespaces]
+    return ("\n".join(texts), label, tag, weight), valued
 
 
 def _head(head: str) -> tuple[str | None, str | None, float]:
@@ -67,29 +91,35 @@ def _plain_words(namespace: str) -> str:
     return _single_blanks(namespace if namespace.startswith(" ") else namespace.partition(" ")[2])
 
 
-def _repeated_words(namespace: str, space: int) -> tuple[str, int]:
-    """The words, each repeated by its value times that of the namespace, and the number of characters added."""
+def _text(namespace: str, valued: list[_Valued]) -> str:
+    """The words of a namespace that have the value 1; the others are added to `valued`."""
+    plain = []
+    for word, value in _words(namespace):
+        if value == 1.0:
+            plain.append(word)
+        elif value:
+            valued.append((word, value))
+    return " ".join(plain)
+
+
+def _words(namespace: str) -> Iterator[_Valued]:
+    """Each word, and its value times that of the namespace."""
     name, _, rest = namespace.partition(" ")
-    _, factor = _word_and_count(name)
-    repeated: list[str] = []
-    added = 0
+    _, factor = _word_and_value(name)
     for word in filter(None, rest.split(" ")):
-        word, count = _word_and_count(word)
+        word, value = _word_and_value(word)
         if not word:
             raise RecordError("no word before the ':' of a value")
-        times = count * factor
-        added += (len(word) + 1) * max(times - 1, 0)
-        if added > space:
-            raise RecordError(f"values repeat words to more than {MOST_REPEATED:,} characters")
-        repeated += [word] * times
-    return " ".join(repeated), added
+        if not abs(value * factor) <= _LARGEST:
+            raise RecordError(f"the value of {word[:40]!r} is {value * factor:g}, beyond float32")
+        yield word, float(np.float32(value * factor))
 
 
-def _word_and_count(word: str) -> tuple[str, int]:
-    """A word or name, and the whole number after its first colon; 1 without a colon."""
+def _word_and_value(word: str) -> _Valued:
+    """A word or name, and the number after its first colon; 1 without a colon."""
     name, colon, value = word.partition(":")
     if not colon:
-        return word, 1
-    if not is_number(value) or not float(value).is_integer() or float(value) < 0:
-        raise RecordError(f"the value of {name[:40]!r} is {value[:40]!r}, expected a whole number")
-    return name, int(float(value))
+        return word, 1.0
+    if not is_number(value):
+        raise RecordError(f"the value of {name[:40]!r} is {value[:40]!r}, expected a number")
+    return name, float(value)

@@ -1,6 +1,7 @@
 """What all learners share."""
 
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from streamlin.learners.linear import scale_to_one
 from streamlin.learners.standalone import StandaloneLearner
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
+from streamlin.storage.arrays import Expected, expected
 
 Rows = slice | NDArray[np.int32]
 """Some rows of a table: a slice, or their numbers."""
@@ -136,6 +138,15 @@ class Learner(StandaloneLearner):
         self.grow(n_rows, n_labels)
         used = {name: map(slice, self._shape(name, n_rows, n_labels)) for name in self.tables}
         return {name: getattr(self, name)[(*slices, ...)] for name, slices in used.items()}  # numbers stay arrays
+
+    def expected(self, n_rows: int, n_labels: int) -> dict[str, Expected]:
+        """What the tables of a `state` with so many rows and labels must be."""
+        return {name: expected(getattr(self, name).dtype, *self._shape(name, n_rows, n_labels)) for name in self.tables}
+
+    def table_bytes(self, n_rows: int, n_labels: int) -> int:
+        """The size of all tables for so many rows and labels."""
+        sizes = (math.prod(self._shape(name, n_rows, n_labels)) * getattr(self, name).itemsize for name in self.tables)
+        return sum(sizes)
 
     def _shape(self, name: str, n_rows: int, n_labels: int) -> tuple[int, ...]:
         """The shape that a table needs for this many rows and labels."""

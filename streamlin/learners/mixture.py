@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from streamlin.kernel import kernel
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
+from streamlin.storage.arrays import Expected, expected, like
 
 _START = 1.5
 _SPREAD_FADING, _FADING, _OUTPUT_FADING = 0.999, 0.998, 0.9995
@@ -284,6 +285,11 @@ class Mixture:
         """Every table, cut to the labels in use; views, not copies."""
         self.grow(n_labels)
         return {name: getattr(self, name) for name in self.tables} | {"label_weights": self.label_weights[:n_labels]}
+
+    def expected(self, n_labels: int) -> dict[str, Expected]:
+        """What the tables of a `state` with so many labels must be."""
+        tables = {name: like(getattr(self, name)) for name in self.tables}
+        return tables | {"label_weights": expected(np.float64, n_labels, self.weights.size)}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Use the tables of a `state`, without copying them."""

@@ -3,14 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import inf
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import RecordError
-from streamlin.events import LabelIndex
+from streamlin.events import MAX_WEIGHT, LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.single import SingleEvent
@@ -65,7 +64,7 @@ class StandaloneLearner(ABC):
 
     def learn_label(self, x: Text, label: Any, w: float = 1.0) -> None:
         """`learn_one` for a label of any hashable type; None: no label."""
-        weight = w if type(w) is float and 0.0 <= w < inf else float(checked_weights([w])[0])
+        weight = w if type(w) is float and 0.0 <= w <= MAX_WEIGHT else float(checked_weights([w])[0])
         single, names = self._featurized(x), self.labels.names
         n_known = len(names)
         code = self.labels.learn_one(label) if weight > 0 else -1

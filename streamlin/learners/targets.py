@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import RecordError
-from streamlin.events import LabelIndex
+from streamlin.events import MAX_WEIGHT, LabelIndex
 
 
 class Targets(NamedTuple):
@@ -45,9 +45,9 @@ def no_targets(n: int, n_labels: int) -> Targets:
 
 
 def checked_weights(ws: Any) -> NDArray[np.float64]:
-    """Weights as float64[n]. Raises RecordError for one that is negative or not finite."""
+    """Weights as float64[n]. Raises RecordError for one that is not from 0 to `MAX_WEIGHT`."""
     weights = np.array(ws, np.float64)
-    refused = weights[~((weights >= 0) & np.isfinite(weights))]
+    refused = weights[~((weights >= 0) & (weights <= MAX_WEIGHT))]
     if refused.size:
-        raise RecordError(f"invalid weight {refused[0]}: expected a finite number, 0 or more")
+        raise RecordError(f"invalid weight {refused[0]}: expected a number from 0 to {MAX_WEIGHT:g}")
     return weights

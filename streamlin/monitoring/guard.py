@@ -2,12 +2,13 @@
 
 import ipaddress
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from streamlin.monitoring.health import PATHS
 from streamlin.monitoring.listener import Listener
 
 NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
@@ -15,25 +16,41 @@ NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
 
 
 class HostCheck:
-    """Answers requests for another host itself.
+    """Answers requests for another host with 400; the health is told whatever the host.
 
     Parameters
     ----------
     app : answers all other requests.
     listener : where requests arrive.
-    refusal : the answer to a request for another host.
+    problem : makes the answer from a status and a reason.
+    hosts : further names that are allowed.
     always : check even where other machines can connect. They may know this machine by many names, of a cluster or a
         proxy.
     """
 
-    def __init__(self, app: ASGIApp, listener: Listener, refusal: ASGIApp, always: bool = False) -> None:
-        self._app, self._listener, self._refusal = app, listener, refusal
-        self._checks = always or listener.is_local
+    def __init__(
+        self,
+        app: ASGIApp,
+        listener: Listener,
+        problem: Callable[[int, str], Response],
+        hosts: Sequence[str] = (),
+        always: bool = False,
+    ) -> None:
+        self._app, self._listener, self._problem = app, listener, problem
+        self._checks, self._hosts = always or listener.is_local, frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        allowed = not self._checks or host_is_allowed(Headers(scope=scope).get("host"), self._listener)
-        await (self._app if allowed else self._refusal)(scope, receive, send)
+        host = Headers(scope=scope).get("host")
+        app = self._app if not self._checks or self._allows(host) or scope["path"] in PATHS else self._refusal(host)
+        await app(scope, receive, send)
+
+    def _allows(self, host: str | None) -> bool:
+        return host_is_allowed(host, self._listener) or _host_of(host or "") in self._hosts
+
+    def _refusal(self, host: str | None) -> Response:
+        found = "no Host header" if host is None else f"the host {host!r:.60} in the Host header"
+        return self._problem(400, f"{found}: expected this machine's name or address, or a name in serve.hosts")
 
 
 class ReadOnly:

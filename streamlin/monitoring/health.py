@@ -1,5 +1,7 @@
 """Readiness and health of a run."""
 
+PATHS = ("/healthz", "/readyz")
+"""Where servers tell them. These are always answered: programs that start and supervise a run know nothing of it."""
 STALLED = 60.0
 """Seconds without progress, while events wait, after which a run is unhealthy."""
 

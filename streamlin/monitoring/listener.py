@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from streamlin.errors import ConfigError
 
-_BACKLOG = 128
+_BACKLOG = 2048
+"""Connections that wait to be accepted; beyond it the system lets clients try again after a second."""
 
 
 class Listener(NamedTuple):

@@ -10,31 +10,35 @@ from typing import Any
 from streamlin.checkpoint.models import lines_of
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError, StreamlinError, spelled
+from streamlin.errors import ConfigError, StreamlinError, redacted, spelled
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import describe_falls
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch, Position
 from streamlin.model import Features
 from streamlin.registry import connector
+from streamlin.running.admission import new_admission
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.checkpoint_requests import CheckpointRequests
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
-from streamlin.running.invisible_differences import InvisibleDifferences
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.named_fields import NamedFields
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.saving import RunSaver
+from streamlin.running.similar_labels import SimilarLabels
+from streamlin.running.tagged_texts import TaggedTexts
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.running.within_limits import WithinLimits
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
 from streamlin.streams.read_records import ReadRecords
 from streamlin.streams.reader import Portion
 from streamlin.streams.sinks import Sinks
 from streamlin.streams.stage_times import StageTimes
+from streamlin.streams.time_units import TimeUnits
 
 _READ_AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
@@ -59,6 +63,7 @@ class Run:
     limit : events after which to stop; None: never.
     previous : resume from the checkpoint before the last.
     stop : when set, also by another thread, the run ends cleanly.
+    pass_over : see `WithinLimits`.
 
     Raises
     ------
@@ -76,6 +81,7 @@ class Run:
         limit: int | None = None,
         previous: bool = False,
         stop: threading.Event | None = None,
+        pass_over: bool | None = None,
     ) -> None:
         self.stop = stop if stop is not None else threading.Event()
         self.progress, self.watchers, self.seconds = progress, tuple(watchers), 0.0
@@ -91,9 +97,11 @@ class Run:
         try:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
+            self.admission = new_admission(self.model, config)
+            self._within_limits = WithinLimits(self.admission, pass_over, self.notice, self._label_rule)
             self._resumed_events = self.model.prequential.events
-            self._read, self._named_fields = ReadRecords(self.notice), NamedFields(config, self.notice)
-            self._invisible_differences = InvisibleDifferences()
+            self._named_fields = NamedFields(config, self.notice)
+            self._similar_labels, self._time_units = SimilarLabels(), TimeUnits(self.notice)
             self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
@@ -103,6 +111,9 @@ class Run:
                 self._open.enter_context(closing(reader)) for reader in readers.open_all(address, source, limit)
             ]
             self.source = self._readers[0].source
+            advice = {kind: line for reader in self._readers for kind, line in reader.decoder.advice.items()}
+            self._read = ReadRecords(self.notice, advice)
+            self._tagged_texts = TaggedTexts(self._readers[0].decoder.tag_hint)
             self._resumed = bool(self.state.positions.get(self._readers[0].key))
             if previous:
                 self.state.restore_previous()
@@ -141,18 +152,17 @@ class Run:
 
         Raises
         ------
-        StreamlinError : the source or a sink failed for good, there are too many labels, or no record of a source that
+        StreamlinError : the source or a sink failed for good, a limit was exceeded, or no record of a source that
             is not empty became an event. What came before is in the checkpoint, unless a sink failed.
         """
         begin, failure = time.perf_counter(), None
-        with self._reading() as portions:
+        with self._reading() as read:
+            portions = self._within_limits.of(read)
             self._update_watchers()
             while not self.stop.is_set():
                 try:
                     requested = self._requests.pending  # before reading: the read then covers all that was handed over
                     portion = next(portions)
-                    if portion is not None:
-                        self.model.admit(portion.batch)
                 except StopIteration:
                     break
                 except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
@@ -213,12 +223,14 @@ class Run:
         report = report_of(self.model.prequential, self.model.labels, details)
         pace = {"seconds": self.seconds, "events_per_second": self.events_per_second}
         counts = {key: report.pop(key) for key in ("events", "labelled", "unlabelled", "dead_letters")}
+        unlabelled = counts["events"] and not counts["labelled"]
+        hint = {"label_hint": self._readers[-1].decoder.no_label_hint} if unlabelled else {}
         lag = self.lag()
         delayed = self.model.delayed_labels
         more = ({} if lag is None else {"lag": lag}) | ({} if delayed is None else {"delayed_labels": delayed.report()})
         if self._named_fields.missing:
             more["missing_fields"] = self._named_fields.missing
-        return counts | pace | more | report
+        return counts | pace | more | hint | report
 
     def lag(self) -> dict[str, int] | None:
         """Events that wait in each part of the source; None if the source can't tell."""
@@ -249,12 +261,15 @@ class Run:
             return None
         if portion.count and self._saver.unsaved.has_new_parts:
             self._saver.save(wait=True)
+        if portion.records.anew:
+            self._writer.run(self._sinks.begin_anew, portion.records.key)
         learned = self._learn(portion) if len(portion.batch) else None
         if portion.dead:
             self._writer.run(self._sinks.write_dead, portion.dead, portion.records)
-        self.model.prequential.count_records(portion.dead, portion.tombstones, portion.lost)
+        self.model.prequential.count_records(portion.dead, portion.tombstones, portion.lost, portion.mended)
         self._read.add(portion)
         self._named_fields.add(portion.batch)
+        self._time_units.observe(portion.batch, portion.source)
         self._saver.add(portion)
         self._save_if_due()
         return learned
@@ -268,7 +283,8 @@ class Run:
         self.batch_size = len(batch)
         hints = (
             self._unsegmented_texts.observe(batch.texts),
-            self._invisible_differences.observe(self.model.labels.names),
+            self._tagged_texts.observe(batch),
+            self._similar_labels.observe(self.model.labels.names),
         )
         for line in [*hints, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
             if line is not None:
@@ -278,6 +294,10 @@ class Run:
         for watcher in self.watchers:
             watcher.learned(self.model.learned)
         return given, predictions
+
+    def _label_rule(self, source: str) -> str:
+        """What a label is in the format of a source, if `fields.label` does not name it."""
+        return next((reader.decoder.label_rule for reader in self._readers if reader.key == source), "")
 
     def _is_small(self, portion: Portion) -> bool:
         return len(portion.batch) * _SMALL < self.config.pipeline.batch_size

@@ -4,12 +4,12 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 
-from streamlin.checkpoint.file import load
-from streamlin.checkpoint.loading import config_of, model_of
+from streamlin.checkpoint.loading import load_model
 from streamlin.checkpoint.models import lines_of
 from streamlin.config import KafkaConfig
+from streamlin.errors import redacted
 from streamlin.model import Model
-from streamlin.streams.addresses import parse_address, redacted
+from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.read_records import ReadRecords
@@ -28,17 +28,19 @@ def predict(
     previous: bool = False,
     kafka: KafkaConfig | None = None,
     allow_pickle: bool = False,
+    external_models: bool = True,
 ) -> int:
     """Write a prediction line for each event of a source, with the model of the checkpoint in `folder`.
 
     kafka : how brokers are reached; a checkpoint does not hold that.
-    allow_pickle : see `model_of`.
+    allow_pickle, external_models : see `load_model`.
 
     Returns the number of dead letters. Raises StreamlinError as a run does, also where no record became an event.
     """
-    arrays, state = load(folder, previous)
-    config = config_of(state).model_copy(update={"kafka": kafka or KafkaConfig()})
-    model = model_of(config, arrays, state, allow_pickle)
+    model, config, *_ = load_model(folder, previous, allow_pickle, external_models)
+    for line in model.pop_notices():
+        notice(line)
+    config = config.model_copy(update={"kafka": kafka or KafkaConfig()})
     source, decoder, pace = open_source(
         parse_address(url, "stdin"), config, {}, notice, stop, delayed_labels=config.delayed_labels.enabled
     )
@@ -55,7 +57,7 @@ def predict(
 def _predict_all(
     reader: Reader, model: Model, lines: PredictionLines, sinks: Sinks, notice: Callable[[str], None]
 ) -> ReadRecords:
-    read = ReadRecords(notice)
+    read = ReadRecords(notice, reader.decoder.advice)
     for portion in reader:
         if portion is None:
             sinks.flush()

@@ -58,6 +58,7 @@ class Readers:
     ) -> None:
         self._config, self._positions, self._featurize = config, positions, featurize
         self._notice, self._stop, self._stages, self._checkpoint = notice, stop, stages, checkpoint
+        self._read: set[str] = set()
         self._pipeline = _with_small_batches(config, bool(model.external_models))
 
     def open_all(self, address: Address | None, source: OpenSource | None, limit: int | None) -> Iterator[Reader]:
@@ -66,28 +67,41 @@ class Readers:
         address, source : where the events are; one of the two. limit : events after which their reader stops.
         """
         delayed_labels = self._config.delayed_labels
+        labels = None if delayed_labels.url is None else parse_address(delayed_labels.url, "stdin")
+        self._read = {_key(place) for place in (address, labels) if place is not None}
         if source is not None:
             yield self._of_open_source(source, limit)
         if address is not None:
             yield self._at(address, delayed_labels.enabled, limit)
-        if delayed_labels.url is not None:
-            yield self._at(parse_address(delayed_labels.url, "stdin"), True)
+        if labels is not None:
+            yield self._at(labels, True)
 
     def _at(self, address: Address, delayed_labels: bool, limit: int | None = None) -> Reader:
         """Open the source at an address. delayed_labels : whether a record may be only the label of an earlier text."""
-        own_key = getattr(connector("sources", address.scheme), "key", None)
-        key = address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
+        key = _key(address)
         positions, checkpoint = dict(self._positions.get(key, {})), partial(self._checkpoint, key)
-        source, decoder, pace = open_source(
-            address, self._config, positions, self._notice, self._stop, checkpoint, delayed_labels
-        )
+        opened = (address, self._config, positions, self._notice, self._stop, checkpoint, delayed_labels)
+        source, decoder, pace = open_source(*opened, self._elsewhere(address.scheme))
         return Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self._stop, key, self._stages)
+
+    def _elsewhere(self, scheme: str) -> list[tuple[str, Position]]:
+        """Positions of the parts of all sources of a scheme that are not read in this run."""
+        others = (
+            parts for key, parts in self._positions.items() if key not in self._read and key.startswith(f"{scheme}:")
+        )
+        return [known for parts in others for known in parts.items()]
 
     def _of_open_source(self, source: OpenSource, limit: int | None) -> Reader:
         """The reader of a source that is open already."""
         return Reader(
             source, source.format, self._featurize, self._pipeline, limit, None, self._stop, source.key, self._stages
         )
+
+
+def _key(address: Address) -> str:
+    """What a checkpoint calls the source at an address."""
+    own_key = getattr(connector("sources", address.scheme), "key", None)
+    return address.key if own_key is None else f"{address.scheme}:{own_key(address.address)}"
 
 
 def _with_small_batches(config: RunConfig, has_external_models: bool) -> PipelineConfig:

@@ -19,7 +19,7 @@ class UnsavedProgress:
 
     def __init__(self, config: CheckpointConfig) -> None:
         self._config = config
-        self._processed: dict[tuple[str, str], tuple[Records, int]] = {}
+        self._processed: dict[tuple[str, str], tuple[Records, int, str | None]] = {}
         self.clear()
 
     def __bool__(self) -> bool:
@@ -28,14 +28,14 @@ class UnsavedProgress:
     def add(self, portion: Portion, known: Container[str]) -> None:
         """A portion has been processed. known : the parts of its source that are in a checkpoint."""
         part = portion.records.key
-        self._processed[portion.source, part] = portion.records, portion.count
+        self._processed[portion.source, part] = portion.records, portion.count, portion.last_error
         self.has_new_parts |= not portion.count and part not in known
         self._events += len(portion.batch)
 
     def positions(self, source: str) -> dict[str, Position]:
         """Where reading of each part of a source resumes; parts without new records are left out."""
         processed = self._processed.items()
-        return {part: records.position(count) for (key, part), (records, count) in processed if key == source}
+        return {part: _position(*known) for (key, part), known in processed if key == source}
 
     def is_due(self, now: float) -> bool:
         """Whether a checkpoint is due; `now` is in monotonic seconds."""
@@ -47,3 +47,9 @@ class UnsavedProgress:
         self._processed.clear()
         self._events, self._since = 0, time.monotonic()
         self.has_new_parts = False
+
+
+def _position(records: Records, count: int, last_error: str | None) -> Position:
+    """The position behind `count` records; with the error of the last one, if that may have been read too early."""
+    position = records.position(count)
+    return position | {"error": last_error} if last_error is not None and "unended" in position else position

@@ -8,9 +8,11 @@ from typing import NamedTuple
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
+from streamlin.running.admission import Admission
 from streamlin.service.bodies import Body
 from streamlin.service.journal import Journal
 from streamlin.service.problems import RETRY, Refused
+from streamlin.service.promises import Promises
 from streamlin.service.source import JournalSource
 
 
@@ -26,14 +28,15 @@ class Acceptance:
 
     For use on one event loop.
 
-    source : reads the journal, and has read all that it held before.
+    source : reads the journal, and has read all that it held before. admission : the limits of what can be learned.
     """
 
-    def __init__(self, config: RunConfig, journal: Journal, source: JournalSource, state: RunState) -> None:
+    def __init__(
+        self, config: RunConfig, journal: Journal, source: JournalSource, state: RunState, admission: Admission
+    ) -> None:
         self._journal, self._source, self._format = journal, source, source.format
-        self._most, self._most_labels = config.serve.max_waiting, config.pipeline.max_labels
-        self._labels, self._known, self._looked = set[str](), state.model.labels, 0
-        self._by_id = config.delayed_labels.by_id
+        self._most, self._by_id = config.serve.max_waiting, config.delayed_labels.by_id
+        self._promises = Promises(config, admission, state, source, source.format)
         self._waiting: list[_Waiting] = []
         self._writing: asyncio.Task[None] | None = None
         self._unwritten = 0
@@ -44,17 +47,22 @@ class Acceptance:
 
         Raises
         ------
-        Refused : too many events wait, they have too many new labels, or the disk fails. None of them is accepted.
+        Refused : too many events wait, they have too many new labels or features, or the disk fails. None of them is
+            accepted.
         """
         if not bodies:
             return
         events = [body.event() for body in bodies]
         if self._journal.lines + self._unwritten - self._source.taken + len(events) > self._most:
             raise Refused(503, f"{self._most} events wait to be learned; try again", RETRY)
-        self._admit({event.label for event in events if event.label is not None})
         encode, encode_label = self._format.encode, self._format.encode_label
         lines = [(encode_label if body.is_label else encode)(event) for body, event in zip(bodies, events, strict=True)]
         self._unwritten += len(lines)
+        try:
+            await self._promises.admit(events, lines)
+        except Refused:
+            self._unwritten -= len(lines)
+            raise
         waiting = _Waiting(lines, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._writing is None:
@@ -72,18 +80,6 @@ class Acceptance:
         """Raise Refused if the configuration does not have delayed labels by id."""
         if not self._by_id:
             raise Refused(409, "labels by id are disabled; start the service with --late-labels")
-
-    def _admit(self, labels: set[str]) -> None:
-        """Raise Refused if the labels would become too many, which would end the run."""
-        names = self._known.names
-        self._labels.update(names[self._looked :])
-        self._looked = len(names)
-        new = labels - self._labels
-        if new and len(self._labels) + len(new) > self._most_labels:
-            raise Refused(
-                409, f"label {min(new)!r:.60} exceeds pipeline.max_labels = {self._most_labels:,} different labels"
-            )
-        self._labels |= new
 
     async def _write(self) -> None:
         """Write until no request waits."""

@@ -39,17 +39,17 @@ def make_app(
             bodies = [body.named() for body in bodies]
             await acceptance.accept(bodies)
         predictions = await predictor.predict(bodies)
-        return _json(predictions if are_many else predictions[0])
+        return _answer(_encoded(predictions, are_many, config.serve.max_answer_bytes))
 
     async def learn(request: Request) -> Response:
         bodies, _ = examples.read(await request.body())
         if any(body.is_label for body in bodies):
             acceptance.check_labels_by_id()
         await acceptance.accept(bodies)
-        return _json({"accepted": len(bodies)}, 202)
+        return _answer(msgspec.json.encode({"accepted": len(bodies)}), 202)
 
     async def openapi(_: Request) -> Response:
-        return Response(document, media_type="application/json")
+        return _answer(document)
 
     app = Starlette(
         routes=[
@@ -82,5 +82,16 @@ def _is_true(value: str) -> bool:
         raise Refused(422, f"await_label: needs true or false, got {value!r:.60}") from None
 
 
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, media_type="application/json")
+def _answer(body: bytes, status: int = 200) -> Response:
+    return Response(body, status, media_type="application/json")
+
+
+def _encoded(predictions: Sequence[Any], are_many: bool, most: int) -> bytes:
+    """Predictions as JSON. Raises Refused if there is too much of it; not much more is ever held."""
+    parts, size = list[bytes](), 0
+    for prediction in predictions:
+        parts.append(msgspec.json.encode(prediction))
+        size += len(parts[-1])
+        if size > most:
+            raise Refused(422, f"the answer is over serve.max_answer_bytes = {most:,}: ask for fewer texts at a time")
+    return b"[%s]" % b",".join(parts) if are_many else parts[0]

@@ -5,21 +5,21 @@ import hmac
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from streamlin.monitoring.health import PATHS
 from streamlin.service.problems import problem
-
-OPEN = ("/healthz", "/readyz")
-"""Paths that need no token: programs that start and supervise the service have none."""
 
 
 class TokenCheck:
     """Answers requests without the token with 401.
+
+    The paths of the service's health need none. The scheme's name may be in upper or lower case (RFC 9110).
 
     app : answers all other requests. token : the token that clients need; None: they need none.
     """
 
     def __init__(self, app: ASGIApp, token: str | None) -> None:
         self._app = app
-        self._expected = None if token is None else f"Bearer {token}".encode()
+        self._expected = None if token is None else token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -27,10 +27,11 @@ class TokenCheck:
         await app(scope, receive, send)
 
     def _is_authorized(self, scope: Scope) -> bool:
-        if self._expected is None or scope["path"] in OPEN:
+        if self._expected is None or scope["path"] in PATHS:
             return True
-        found = Headers(scope=scope).get("authorization", "").encode("latin-1")
-        return hmac.compare_digest(found, self._expected)
+        scheme, _, found = Headers(scope=scope).get("authorization", "").partition(" ")
+        is_equal = hmac.compare_digest(found.strip(" ").encode("latin-1"), self._expected)
+        return is_equal and scheme.lower() == "bearer"
 
 
 _UNAUTHORIZED = problem(401, "needs the header Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Annotated, Any, Generic, Self, TypeVar
 from uuid import uuid4
 
@@ -22,11 +23,13 @@ from pydantic import (
 from streamlin.config import RunConfig, further_fields
 from streamlin.config.findings import line_of
 from streamlin.errors import RecordError
-from streamlin.events import Event
+from streamlin.events import BOM, MAX_WEIGHT, Event
 from streamlin.formats.values import rfc_3339
 from streamlin.service.problems import Refused
 
 _LIST = re.compile(rb"[ \t\r\n]*\[")
+_UNICODE = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+"""Encodings by their byte order marks."""
 
 
 def _moment(time: str) -> str:
@@ -38,7 +41,8 @@ def _moment(time: str) -> str:
 
 
 Finite = Annotated[StrictFloat, Field(allow_inf_nan=False)]
-Name = Annotated[StrictStr, Field(min_length=1)] | StrictInt | Finite
+_Whole = Annotated[StrictInt, Field(gt=-(10**100), lt=10**100)]
+Name = Annotated[StrictStr, Field(min_length=1)] | _Whole | Finite
 """A text, or a number, which is turned into text."""
 Moment = Annotated[StrictStr, AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"})] | Finite
 
@@ -63,7 +67,9 @@ class Body(_Strict):
     """The keys that any event may have."""
 
     id: Name | None = Field(None, description="The event's id, by which a delayed label refers to it.", examples=["42"])
-    weight: Annotated[Finite, Field(ge=0)] | None = Field(None, description="How much the event counts; 1 by default.")
+    weight: Annotated[Finite, Field(ge=0, le=MAX_WEIGHT)] | None = Field(
+        None, description="How much the event counts; 1 by default."
+    )
     time: Moment | None = Field(None, description="The time of the event: Unix seconds, or RFC 3339.")
 
     @property
@@ -154,7 +160,13 @@ class Bodies(Generic[Kind]):
     """
 
     def __init__(self, model: type[Kind], most: int, config: RunConfig) -> None:
-        self.model = _with_fields(model, _further(config))
+        lengths = config.pipeline
+        self._longest = {
+            "id": ("pipeline.max_id_characters", lengths.max_id_characters),
+            "label": ("pipeline.max_label_characters", lengths.max_label_characters),
+            "fields": ("pipeline.max_field_characters", lengths.max_field_characters),
+        }
+        self.model = _configured(model, _further(config), {name: most for name, (_, most) in self._longest.items()})
         self._most = most
         many = Annotated[list[self.model], Field(max_length=most)]  # type: ignore[name-defined]  # a model made at run time
         self._one: TypeAdapter[Kind] = TypeAdapter(self.model)
@@ -164,6 +176,7 @@ class Bodies(Generic[Kind]):
 
     def read(self, body: bytes) -> tuple[Sequence[Kind], bool]:
         """The objects of a body, and whether it is a list. Raises Refused."""
+        body = _without_mark(body)
         try:
             if _LIST.match(body):
                 return self._many.validate_json(body), True
@@ -188,6 +201,10 @@ class Bodies(Generic[Kind]):
         is_unknown = finding["type"] == "extra_forbidden"
         keys = loc if is_unknown else loc[:1]  # after the first key pydantic names members of unions
         where = ".".join(filter(None, [index, *(str(key)[:60] for key in keys)]))
+        if finding["type"] == "string_too_long":
+            key, longest = self._longest[keys[0]]
+            where = ".".join(filter(None, [index, *(str(part)[:60] for part in loc[: 1 + (keys[0] == "fields")])]))
+            return Refused(422, f"{where}: {len(finding['input']):,} characters, but at most {key} = {longest:,}")
         expected = _EXPECTED.get(keys[0], "") if keys else ""
         return Refused(422, line_of(finding, where, "an object", self._known(loc) if is_unknown else (), expected))
 
@@ -206,12 +223,28 @@ def _further(config: RunConfig) -> list[str]:
     return [name for name in further_fields(config) if name not in own]
 
 
-def _with_fields(model: type[Kind], names: Sequence[str]) -> type[Kind]:
-    """The model with further fields, under the names that they have in the stream."""
-    if not names:
-        return model
-    columns: dict[str, Any] = {f"f{i}": (Name | None, Field(None, alias=name)) for i, name in enumerate(names)}
-    fields = create_model("Fields", __base__=Fields, __doc__=Fields.__doc__, **columns)
-    optional: Any = fields | None
-    made: type[Kind] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, fields=(optional, None))
+def _configured(model: type[Kind], names: Sequence[str], longest: Mapping[str, int]) -> type[Kind]:
+    """The model with further fields, under the names that they have in the stream, and with bounds of lengths."""
+    own: dict[str, Any] = {"id": (_name(longest["id"]) | None, copy(model.model_fields["id"]))}
+    if "label" in model.model_fields:
+        own["label"] = (_name(longest["label"]), copy(model.model_fields["label"]))
+    if names:
+        kind = _name(longest["fields"]) | None
+        columns: dict[str, Any] = {f"f{i}": (kind, Field(None, alias=name)) for i, name in enumerate(names)}
+        fields: Any = create_model("Fields", __base__=Fields, __doc__=Fields.__doc__, **columns)
+        own["fields"] = (fields | None, None)
+    made: type[Kind] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **own)
     return made
+
+
+def _name(longest: int) -> Any:
+    """`Name` with a bound."""
+    return Annotated[StrictStr, Field(min_length=1, max_length=longest)] | _Whole | Finite
+
+
+def _without_mark(body: bytes) -> bytes:
+    """The body without UTF-8's byte order mark. Raises Refused for that of another encoding."""
+    for mark, name in _UNICODE.items():
+        if body.startswith(mark):
+            raise Refused(415, f"the body is {name}: expected UTF-8")
+    return body.removeprefix(BOM)

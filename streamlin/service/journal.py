@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from streamlin.errors import ConnectorError
+from streamlin.errors import CheckpointError, ConnectorError
 from streamlin.events import Position
+from streamlin.storage.own_files import OWN, open_file
 
 _SEGMENT = re.compile(r"requests-(\d{16})\.jsonl")
 _SEGMENT_BYTES = 64 << 20
 _BLOCK = 1 << 16
-_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+_APPENDING = os.O_RDWR | os.O_APPEND
 
 
 class Journal:
@@ -27,6 +28,7 @@ class Journal:
     folder : the folder of the checkpoint.
     position : where the checkpoint continues: `byte`, and `offset`, the number of lines before it; None: at the start.
     segment_bytes : a segment of at least this size is followed by a new one.
+    mode : permissions of the segments, see `streamlin.storage.own_files`.
 
     Attributes
     ----------
@@ -36,13 +38,18 @@ class Journal:
     Raises
     ------
     ConnectorError : the journal can't be written, or its segments do not belong to the checkpoint.
+    CheckpointError : the position does not name a byte.
     """
 
-    def __init__(self, folder: Path, position: Position | None, segment_bytes: int = _SEGMENT_BYTES) -> None:
-        self._folder, self._segment_bytes = folder, segment_bytes
+    def __init__(
+        self, folder: Path, position: Position | None, segment_bytes: int = _SEGMENT_BYTES, mode: int = OWN
+    ) -> None:
+        self._folder, self._segment_bytes, self._mode = folder, segment_bytes, mode
         self._news = threading.Condition()
         self._failure: ConnectorError | None = None
         self.ended = False
+        if position and not (type(position.get("byte")) is int and position["byte"] >= 0):
+            raise CheckpointError(f"the checkpoint's position in the requests is not as expected: {position!r:.200}")
         self.begin = self.lines = position["offset"] if position else 0
         self._read: tuple[int, int] | None = None
         begin = position["byte"] if position else 0
@@ -50,7 +57,7 @@ class Journal:
             self._bases = sorted(int(found[1]) for found in map(_SEGMENT.fullmatch, os.listdir(folder)) if found)
             if not self._bases:
                 self._bases = [begin]
-            self._file = os.open(self._path(self._bases[-1]), _APPENDING, 0o666)
+            self._file = open_file(self._path(self._bases[-1]), _APPENDING, self._mode)
             try:
                 self._end = self._bases[-1] + self._cut_off_torn_line()
                 os.fsync(self._file)
@@ -149,7 +156,7 @@ class Journal:
 
     def _begin_segment(self) -> None:
         os.close(self._file)
-        self._file = os.open(self._path(self._end), _APPENDING, 0o666)
+        self._file = open_file(self._path(self._end), _APPENDING, self._mode)
         _sync(self._folder)
         with self._news:
             self._bases.append(self._end)

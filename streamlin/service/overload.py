@@ -2,7 +2,7 @@
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from streamlin.service.authorization import OPEN
+from streamlin.monitoring.health import PATHS
 from streamlin.service.problems import RETRY, problem
 from streamlin.service.traffic import RequestMetrics
 
@@ -18,8 +18,8 @@ class Overload:
         metrics.in_flight.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request, whose body has arrived."""
-        if self._in_flight >= self._most and scope["path"] not in OPEN:
+        """Handle one request, whose body may still be arriving."""
+        if self._in_flight >= self._most and scope["path"] not in PATHS:
             answer = problem(
                 503, f"the service is busy with serve.max_in_flight = {self._most} requests; try again", RETRY
             )

@@ -10,7 +10,8 @@ import uvloop
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from streamlin.checkpoint.file import CURRENT, PREVIOUS, load
+from streamlin.checkpoint.file import CURRENT, PREVIOUS
+from streamlin.checkpoint.layout import read_state
 from streamlin.checkpoint.loading import config_of, refuse_pickled
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
@@ -37,14 +38,8 @@ from streamlin.streams.json_lines import json_lines
 
 _TOGETHER = 50
 """Events that are learned in one go, in about a millisecond; predictions wait meanwhile. Changes no result."""
-_SERVER = ServerOptions(
-    connections=4096,
-    end_seconds=10,
-    protocol=HttpToolsProtocol,
-    event_loop=uvloop.new_event_loop,
-    log_level="error",
-)
-_OTHER_HOST = problem(400, "the Host header does not name this machine")
+_LAST_SECONDS = 10
+"""That running requests have to finish once the service stops."""
 
 
 def configuration(folder: str, given: RunConfig, previous: bool = False, allow_pickle: bool = False) -> RunConfig:
@@ -59,8 +54,9 @@ def configuration(folder: str, given: RunConfig, previous: bool = False, allow_p
     """
     kept: dict[str, Any] = {}
     if previous or any((Path(folder) / name).exists() for name in (CURRENT, PREVIOUS)):
-        found = config_of(load(folder, previous)[1])
-        if not allow_pickle and "learners" not in given.model_fields_set:
+        found = config_of(read_state(Path(folder) / (PREVIOUS if previous else CURRENT)))
+        left_out = given.checkpoint.external_models == "leave_out"
+        if not (allow_pickle or left_out or "learners" in given.model_fields_set):
             refuse_pickled(found)
         kept = {name: getattr(found, name) for name in found.model_fields_set}
     config = checked(kept | {name: getattr(given, name) for name in given.model_fields_set})
@@ -110,11 +106,17 @@ class Service(Watcher):
             self._state = RunState(config, previous)
             self._open.callback(self._state.close)
             position = self._state.positions.get(PART, {}).get(PART)
-            self._journal = Journal(Path(str(config.checkpoint.path)), position)
+            self._journal = Journal(Path(str(config.checkpoint.path)), position, mode=config.checkpoint.mode)
             self._open.callback(self._journal.close)
             self._source = JournalSource(self._journal, position, json_lines(config))
             self._run = Run(
-                config, self, state=self._state, source=self._source, watchers=[self._metrics], previous=previous
+                config,
+                self,
+                state=self._state,
+                source=self._source,
+                watchers=[self._metrics],
+                previous=previous,
+                pass_over=config.serve.pass_over,
             )
             self._open.callback(self._run.close)
             warm_up(config)
@@ -126,6 +128,10 @@ class Service(Watcher):
         """Serve until `stop` is set; returns the report. Raises StreamlinError as a run does."""
         try:
             return self._run.run()
+        except KeyboardInterrupt:
+            if self._server is not None:
+                self._server.close(at_once=True)
+            raise
         finally:
             if self._server is not None:
                 self._server.close()
@@ -137,7 +143,7 @@ class Service(Watcher):
                 self._journal.end()
             else:
                 self._server.stop()  # which ends the journal
-        elif self._server is None and self._source.taken == self._journal.lines:
+        elif self._server is None and self._source.learned == self._journal.lines:
             self._metrics.update(run)
             self._metrics.refresh(run)  # for a scrape before anything is learned
             self._server = self._serve()
@@ -155,15 +161,18 @@ class Service(Watcher):
         config = self._config
         predictor = Predictor(self._state, config)
         self._open.callback(predictor.close)
-        acceptance = Acceptance(config, self._journal, self._source, self._state)
+        acceptance = Acceptance(config, self._journal, self._source, self._state, self._run.admission)
         self._open.callback(acceptance.close)
         metrics = RequestMetrics()
         app: ASGIApp = make_app(config, predictor, acceptance, routes(self._metrics, *metrics.collectors))
+        app = Intake(app, POSTS, config.serve)
         app = Overload(app, config.serve.max_in_flight, metrics)
-        app = Intake(app, POSTS, config.serve.max_body_bytes)
-        app = HostCheck(TokenCheck(app, self._token), self._listener, _OTHER_HOST)
+        app = HostCheck(TokenCheck(app, self._token), self._listener, problem, config.serve.hosts)
         app = Traffic(app, PATHS, metrics)
-        return Server("streamlin-service", app, self._listener, _SERVER, ended=self._journal.end)
+        options = ServerOptions(
+            config.serve, _LAST_SECONDS, HttpToolsProtocol, uvloop.new_event_loop, problem, self._notice
+        )
+        return Server("streamlin-service", app, self._listener, options, ended=self._journal.end)
 
 
 def _openness(listener: Listener, token: str | None) -> str:

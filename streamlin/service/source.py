@@ -35,17 +35,19 @@ class JournalSource:
     Attributes
     ----------
     taken : the number of lines that `poll` has returned, and that came before the position.
+    learned : those of them that are learned; the run asks for more when it has learned what it has.
     """
 
     key = PART
 
     def __init__(self, journal: Journal, position: Position | None, lines: JsonFormat) -> None:
-        self.format, self.taken = lines, journal.begin
+        self.format, self.taken, self.learned = lines, journal.begin, journal.begin
         self._journal = journal
         self._byte = self._kept = position["byte"] if position else 0
 
     def poll(self, limit: int) -> list[Records] | None:
         """Up to `limit` records; None once the journal has ended and everything is read."""
+        self.learned = self.taken
         if not self._journal.wait(self._byte, _PAUSE):
             return None if self._journal.ended else []
         data = self._journal.read(self._byte)

@@ -52,7 +52,7 @@ def sample_weights(given: Any, n: int) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError : the length is not n, or a weight is negative or not finite.
+    ValueError : the length is not n, or a weight is negative, not finite or above `streamlin.events.MAX_WEIGHT`.
     """
     weights = np.array(1.0 if given is None else given, np.float64)
     if weights.shape not in ((), (n,)):

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, redacted
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+:(//|$)", re.ASCII)
 _QUERY = re.compile(r"\?(?=[\w.]+=)")
-_SECRET = re.compile(r"(?<=//).*(?=@)|(?<=password=)[^&]*|(?<=secret=)[^&]*|(?<=token=)[^&]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,6 @@ def parse_address(text: str, dash: str) -> Address:
     return _file(path, _options(query, text))
 
 
-def redacted(text: str) -> str:
-    """An address to show, without anything that looks like a secret."""
-    return _SECRET.sub("…", text)
-
-
 def _split(text: str) -> tuple[str, str]:
     """Path and query. A `?` may be part of either: the path is the shortest one that exists, or else the shortest."""
     cuts = [] if os.path.exists(text) else [found.start() for found in _QUERY.finditer(text)]
@@ -77,7 +71,9 @@ def _parse_url(text: str) -> Address:
     options = _options(parts.query, text)
     if parts.scheme == "file":
         if parts.netloc not in ("", "localhost"):
-            raise ConfigError(f"'{text}' names the host '{parts.netloc}': a file URL has three slashes: file:///path")
+            shown = redacted(text)
+            host = f"the host '{parts.netloc}'" if shown == text else "a host"  # it may be a part of a password
+            raise ConfigError(f"'{shown}' names {host}: a file URL has three slashes: file:///path")
         return _file(unquote(parts.path), options)
     return Address(parts.scheme, f"{parts.netloc}{unquote(parts.path)}", options)
 

@@ -1,10 +1,10 @@
 """The format of the files that an address refers to, by their suffixes."""
 
 import os
-from glob import glob
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, ConnectorError
 from streamlin.formats import format_of
+from streamlin.registry import connector
 
 _SHOWN = 2
 """Files that a message names for each format."""
@@ -32,15 +32,13 @@ def format_at(path: str) -> str:
 
 
 def _files(path: str) -> list[str]:
-    """The files of a folder or pattern that are not empty, sorted; none for a single file."""
-    if os.path.isdir(path):
-        found = [entry.path for entry in os.scandir(path) if entry.is_file() and entry.name[0] not in "._"]
-    elif os.path.exists(path):
+    """The files that are read and not empty, sorted; none if the connector can't tell or finds none."""
+    files_of = getattr(connector("sources", "file"), "files", None)
+    try:
+        found: list[str] = [] if files_of is None else files_of(path)
+    except ConnectorError:  # which opening the source raises again
         found = []
-    else:
-        wanted = os.path.basename(path).startswith("_")
-        found = [file for file in glob(path, recursive=True) if wanted or not os.path.basename(file).startswith("_")]
-    return sorted(file for file in found if os.path.isfile(file) and os.path.getsize(file))
+    return [file for file in found if os.path.isfile(file) and os.path.getsize(file)]
 
 
 def _listed(files: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from streamlin.config import RunConfig, further_fields
 from streamlin.formats.json import JsonFormat
+from streamlin.formats.lengths import Lengths
 
 
 def json_lines(config: RunConfig) -> JsonFormat:
@@ -13,6 +14,7 @@ def json_lines(config: RunConfig) -> JsonFormat:
 
         return JsonSentences({}, config.fields, further, cutter(config.features.views["words"].tokens))
     lines = JsonFormat({}, config.fields, further)
+    lines.lengths = Lengths.of(config.pipeline)
     if config.delayed_labels.by_id:
         lines.take_delayed_labels()
     return lines

@@ -1,7 +1,7 @@
 """Opening a source: from an address to the source, the format of its records, and the replay pace."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 
@@ -10,13 +10,18 @@ from streamlin.errors import ConfigError
 from streamlin.events import Position, Source, SourceContext
 from streamlin.formats import FORMATS, format_of, open_format, open_sentences, option_names
 from streamlin.formats.base import Format
+from streamlin.formats.joined_lines import JoinedLines
+from streamlin.formats.lengths import Lengths
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address
 from streamlin.streams.format_of_files import format_at
 from streamlin.streams.replay_pace import Pace, parse_pace
+from streamlin.streams.time_units import OPTION, time_unit
 
 _PACE_OPTIONS = ("rate", "speed")
-_COMMON_OPTIONS = ("format", *_PACE_OPTIONS)
+_WHOLE_MESSAGES = ("kafka", "synthetic")
+"""Sources without lines."""
+_COMMON_OPTIONS = ("format", OPTION, *_PACE_OPTIONS)
 
 
 def open_source(
@@ -27,9 +32,11 @@ def open_source(
     stop: threading.Event,
     checkpoint: Callable[[], Mapping[str, Position]] = dict,
     delayed_labels: bool = False,
+    elsewhere: Sequence[tuple[str, Position]] = (),
 ) -> tuple[Source, Format, Pace | None]:
-    """Open a source. It gets the URL's options except `format`, `rate`, `speed` and those of the format.
+    """Open a source. It gets the URL's options except `format`, `rate`, `speed`, `time_unit` and those of the format.
 
+    positions, checkpoint, elsewhere : see `streamlin.events.SourceContext`.
     delayed_labels : whether a record may hold only the label of an earlier text.
 
     Raises
@@ -48,8 +55,17 @@ def open_source(
         decoder = open_sentences(name, format_options, config.fields, further, cut)
     else:
         decoder = open_format(name, format_options, config.fields, further)
+    per_second = time_unit(options)
+    options.pop(OPTION, None)
+    decoder.read_times_in(per_second)
+    decoder.lengths = Lengths.of(config.pipeline)
+    decoder.is_stopped = stop.is_set
     if delayed_labels:
         decoder.take_delayed_labels()
+    if isinstance(decoder.framing, JoinedLines):
+        decoder.framing.longest = config.pipeline.max_record_bytes
+        if address.scheme in _WHOLE_MESSAGES:
+            raise ConfigError(f"{address.scheme}: multiline joins the lines of files; each message is an event")
     context = SourceContext(
         options=options,
         framing=decoder.framing,
@@ -59,6 +75,7 @@ def open_source(
         notice=notice,
         settings=config.settings_of(address.scheme),
         checkpoint=checkpoint,
+        elsewhere=elsewhere,
     )
     make: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
     try:

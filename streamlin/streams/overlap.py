@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, redacted
 from streamlin.registry import connector
-from streamlin.streams.addresses import Address, parse_address, redacted
+from streamlin.streams.addresses import Address, parse_address
 
 
 @dataclass(frozen=True)

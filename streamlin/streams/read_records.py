@@ -1,6 +1,6 @@
 """What became of the records of one reading: many dead letters are worth a line, nothing but dead letters an error."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from streamlin.errors import ConnectorError
@@ -24,10 +24,11 @@ class ReadRecords:
     """Counts the events and dead letters of one reading, and says once that more than a tenth are dead letters.
 
     notice : shows the user one line.
+    advice : kind of dead letter -> what helps; see `streamlin.formats.base.Format`.
     """
 
-    def __init__(self, notice: Callable[[str], None]) -> None:
-        self._notice, self._said = notice, False
+    def __init__(self, notice: Callable[[str], None], advice: Mapping[str, str]) -> None:
+        self._notice, self._advice, self._said = notice, advice, False
         self._events = self.dead_letters = 0
         self._kinds = DeadLetterKinds()
 
@@ -67,5 +68,7 @@ class ReadRecords:
         )
 
     def _commonest(self) -> str:
+        """The commonest kind, and what helps, if that is known."""
         kind, number = next(iter(self._kinds.by_frequency().items()))
-        return f"{number:,} of them: {kind}" if len(self._kinds.counts) > 1 else f"all of them: {kind}"
+        share, advice = f"{number:,}" if len(self._kinds.counts) > 1 else "all", self._advice.get(kind)
+        return f"{share} of them: {kind}" + (f"; {advice}" if advice else "")

@@ -12,8 +12,9 @@ from typing import Any
 
 from streamlin.config import PipelineConfig
 from streamlin.errors import ConnectorError
+from streamlin.evaluation.dead_letter_kinds import kind_of
 from streamlin.events import Batch, DeadLetter, Position, Records, Source
-from streamlin.formats.base import Format
+from streamlin.formats.base import Format, Interrupted
 from streamlin.streams.replay_pace import Pace
 from streamlin.streams.stage_times import StageTimes
 
@@ -46,6 +47,16 @@ class Portion:
         """Number of records before the first one that are gone."""
         return self.records.lost if self.begin == 0 else 0
 
+    @property
+    def last_error(self) -> str | None:
+        """The error of the last record; None if that became an event."""
+        return self.dead[-1].error if self.dead and self.dead[-1].record == self.count - 1 else None
+
+    @property
+    def mended(self) -> str | None:
+        """The error of a dead letter of an earlier run that no longer counts."""
+        return self.records.mended if self.begin == 0 else None
+
 
 class Reader:
     """The reading side of the loop.
@@ -77,7 +88,7 @@ class Reader:
     ) -> None:
         self._stages = StageTimes() if stages is None else stages
         self.source, self.key = source, key
-        self._decoder, self._featurize = decoder, featurize
+        self.decoder, self._featurize = decoder, featurize
         self._batch_size, self._max_dead = config.batch_size, config.max_consecutive_dead_letters
         self._left, self._pace, self._stop = limit, pace, stop
         self._dead_in_a_row, self._has_events = 0, False
@@ -113,7 +124,10 @@ class Reader:
 
     def _portions(self, records: Records) -> Iterator[Portion]:
         begin = perf_counter()
-        batch, dead = self._decoder.decode(records)
+        try:
+            batch, dead = self.decoder.decode(records)
+        except Interrupted:  # only when the run is to end: it resumes before these records
+            return
         self._stages.add("decode", begin)
         self._has_events = self._has_events or len(batch) > 0
         count = self._count_before_too_many_dead(len(records), dead)
@@ -123,10 +137,11 @@ class Reader:
             self._left -= batch.n_texts
         yield from self._paced(batch, dead, records, count)
         if self._dead_in_a_row >= self._max_dead and not self._stop.is_set():
+            hint = self.decoder.advice.get(kind_of(dead[-1].error), "")
             raise ConnectorError(
                 f"{self._max_dead} records in a row could not be read, the last at {records.name(count - 1)}: "
                 f"{dead[-1].error}; are the format and the fields right? "
-                "pipeline.max_consecutive_dead_letters is the limit"
+                f"pipeline.max_consecutive_dead_letters is the limit{hint and f'; {hint}'}"
             )
 
     def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
@@ -150,7 +165,7 @@ class Reader:
         """
         expected = 0
         for letter in dead:
-            if self._has_events and letter.error in self._decoder.errors_without_text:
+            if self._has_events and letter.error in self.decoder.errors_without_text:
                 continue
             if letter.record != expected:
                 self._dead_in_a_row = 0

@@ -1,7 +1,7 @@
 """The sinks of a run: predictions and dead letters."""
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -65,7 +65,7 @@ class Sinks:
             if dead is not None:
                 appended = {"mode": "append"} if dead.scheme == "file" else {}
                 self.dead_letters = self._opened(dead, appended)
-            self._written: Mapping[str, int] = {}
+            self._written: MutableMapping[str, int] = {}
             if self.predictions is not None and self.predictions.has_messages:
                 self._written = self.predictions.sink.written()
         except BaseException:
@@ -95,6 +95,10 @@ class Sinks:
             notice=self._notice,
         )
         return _OpenSink(address, context, address.key in self._lengths)
+
+    def begin_anew(self, part: str) -> None:
+        """The part, by its key, has new records at offsets of before: no lines of these were sent."""
+        self._written.pop(part, None)
 
     def write(self, lines: Lines, batch: Batch) -> None:
         """Append the lines of a batch, except those that were already sent for good before this start."""

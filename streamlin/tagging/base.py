@@ -1,11 +1,14 @@
 """What all taggers share: tables that grow, and their form in a checkpoint."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from streamlin.errors import CheckpointError
 from streamlin.learners.tables import Array, resized
+from streamlin.storage.arrays import Expected, Layout, expected, like
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets
 from streamlin.tagging.sparse_rows import packed, unpacked
 from streamlin.tagging.viterbi import LANES
@@ -96,6 +99,14 @@ class Tagger:
             if kind in ("pairs", "pair") and table.shape[0] < n_pairs:
                 setattr(self, name, resized(table, (max(n_pairs, 2 * table.shape[0]), *table.shape[1:]), None))
 
+    def table_bytes(self, n_rows: int, n_contexts: int, n_tags: int) -> int:
+        """The size of all tables for so many features, contexts and tags."""
+        shapes = {
+            name: self._shape(kind, n_rows, n_contexts, n_tags, int(self.n_pairs[0]))
+            for name, kind in self.tables.items()
+        }
+        return sum(math.prod(shape) * getattr(self, name).itemsize for name, shape in shapes.items())
+
     def state(self, n_rows: int, n_contexts: int, n_tags: int) -> dict[str, Array]:
         """Every table, cut to what is in use; of those of features only the cells that are not 0."""
         self.grow(n_rows, n_contexts, n_tags)
@@ -112,8 +123,32 @@ class Tagger:
                 arrays[name] = getattr(self, name)[tuple(map(slice, shape))]
         return arrays
 
+    def expected(self, n_rows: int, n_contexts: int, n_tags: int, layout: Mapping[str, Layout]) -> dict[str, Expected]:
+        """What the arrays of a `state` must be. layout : of the arrays in a file, for the number of pairs of tags."""
+        shapes = [layout[name][1] for name, kind in self.tables.items() if kind == "pairs" and name in layout]
+        n_pairs = next((shape[0] for shape in shapes if shape), 0)
+        arrays: dict[str, Expected] = {}
+        for name, kind in self.tables.items():
+            if kind in _SPARSE:
+                used = n_rows if kind == "rows" else n_contexts
+                arrays[f"{kind}/sizes"] = expected(np.uint16, used, highest=n_tags)
+                arrays[f"{kind}/tags"] = expected(np.uint16, None, highest=max(n_tags - 1, 0))
+                arrays[f"{kind}/{name}"] = expected(np.float32, None)
+            elif kind == "fixed":
+                arrays[name] = like(getattr(self, name))
+            else:
+                shape = self._shape(kind, n_rows, n_contexts, n_tags, n_pairs)
+                indexes = kind == "pair_rows"
+                arrays[name] = expected(
+                    getattr(self, name).dtype,
+                    *shape,
+                    lowest=-1 if indexes else 0,
+                    highest=n_pairs - 1 if indexes else None,
+                )
+        return arrays
+
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Use the tables of a `state`."""
+        """Use the tables of a `state`. Raises CheckpointError if they contradict each other."""
         n_tags = next(
             (arrays[name].shape[-1] for name, kind in self.tables.items() if kind in ("chain", "tags")),
             0,
@@ -122,6 +157,8 @@ class Tagger:
         for name, kind in self.tables.items():
             if kind in _SPARSE:
                 sizes, tags = arrays[f"{kind}/sizes"], arrays[f"{kind}/tags"]
+                if not int(sizes.sum()) == tags.size == arrays[f"{kind}/{name}"].size:
+                    raise CheckpointError(f"the checkpoint's arrays of {self.name}, {kind}, do not fit together")
                 setattr(self, name, unpacked(sizes, tags, arrays[f"{kind}/{name}"], capacity))
                 self._used[kind] = sizes.size
             elif kind in ("fixed", "context", "pair"):

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError
 from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
-from streamlin.events import Batch, LabelIndex, arrays_under
+from streamlin.events import Batch, LabelIndex
+from streamlin.storage.arrays import Expected, Layout, arrays_under
 from streamlin.tagging.base import Tagger
 from streamlin.tagging.features import TokenBuckets, TokenView
 from streamlin.tagging.kinds import from_config
@@ -51,17 +51,6 @@ class TaggingModel:
         self.rows = {name: TokenRows(config.features.bits, config.features.max_rows) for name in ("tokens", "contexts")}
         self.prequential = TaggingPrequential(self.names, config.evaluation)
         self._notices: list[str] = []
-
-    def admit(self, batch: Batch) -> None:
-        """Raise ConfigError, before anything is learned, if the batch raises the tags above `pipeline.max_labels`."""
-        assert batch.tokens is not None
-        most = self._config.pipeline.max_labels
-        new = {tag for tag in set(batch.tokens.tags) if tag is not None and self.labels.code(tag) < 0}
-        if len(self.labels) + len(new) > most:
-            raise ConfigError(
-                f"pipeline.max_labels: found more than {most:,} tags, {min(new)!r:.60} among them; "
-                f"if fields.tags = '{self._config.fields.tags}' are the tags, raise the limit"
-            )
 
     def featurize(self, batch: Batch) -> TokenBuckets:
         """The features of a batch."""
@@ -159,6 +148,21 @@ class TaggingModel:
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
         return arrays, {"labels": self.labels.names, "evaluation": counts}
 
+    def expected(self, layout: Mapping[str, Layout], n_tags: int) -> dict[str, Expected]:
+        """What the arrays of a checkpoint with so many tags must be.
+
+        layout : of the arrays in the file; the numbers of features, contexts and pairs of tags are taken from it.
+        """
+        arrays = {f"rows/{name}": rows.index.expected()[0] for name, rows in self.rows.items()}
+        n_rows, n_contexts = (_length(layout, f"rows/{name}") for name in self.rows)
+        for name, tagger in self.learners.items():
+            prefix = f"learners/{name}/"
+            own = {key.removeprefix(prefix): found for key, found in layout.items() if key.startswith(prefix)}
+            tables = tagger.expected(n_rows, n_contexts, n_tags, own)
+            arrays |= {f"{prefix}{table}": array for table, array in tables.items()}
+        measured = self.prequential.expected(n_tags)
+        return arrays | {f"evaluation/{name}": array for name, array in measured.items()}
+
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Restore a `state` into a new model of the same configuration."""
         self.labels = LabelIndex(rest["labels"])
@@ -185,6 +189,11 @@ def _has_tag(codes: NDArray[np.int32], bounds: NDArray[np.int64]) -> NDArray[np.
     tagged = np.zeros(codes.size + 1, np.int64)
     np.cumsum(codes >= 0, out=tagged[1:])
     return tagged[bounds[1:]] > tagged[bounds[:-1]]
+
+
+def _length(layout: Mapping[str, Layout], name: str) -> int:
+    _, shape = layout.get(name, (None, ()))
+    return shape[0] if shape else 0
 
 
 def _bounds(batch: Batch) -> NDArray[np.int64]:

@@ -23,6 +23,10 @@ class TokenRows:
         """There are 2^bits buckets."""
         return self.index.bits
 
+    def count_with(self, buckets: NDArray[np.int32]) -> int:
+        """How many rows there are at most once these buckets have rows."""
+        return min(len(self.index) + self.index.count_new(buckets.reshape(-1)), self._most)
+
     def assign(
         self, bounds: NDArray[np.int64], buckets: NDArray[np.int32], learned: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -1,8 +1,12 @@
-"""A notice to the user that kernels are being compiled."""
+"""Notices to the user about compiled kernels."""
 
 from collections.abc import Callable
 
 from numba.core import event
+
+from streamlin.errors import ConfigError
+from streamlin.kernel.cache_files import tell_when_not_kept
+from streamlin.kernel.decorator import config
 
 
 class _CompileListener(event.Listener):
@@ -19,5 +23,17 @@ class _CompileListener(event.Listener):
 
 
 def notify_when_compiling(notice: Callable[[str], None]) -> None:
-    """Show one line when a kernel is compiled; loading one from the cache on disk shows nothing."""
+    """Show one line when a kernel is compiled, and one when it can't be kept on disk.
+
+    Raises
+    ------
+    ConfigError : kernels are not to be compiled at all. numpy, which then does their work, has an `exp` of its own on
+        some processors, so a checkpoint would not be the same to the bit.
+    """
+    if config.DISABLE_JIT:
+        raise ConfigError(
+            "NUMBA_DISABLE_JIT: kernels as plain Python are for a debugger: a hundred times slower, and rounded "
+            "differently on some processors; unset it"
+        )
+    tell_when_not_kept(notice)
     event.register("numba:compile", _CompileListener(notice))  # type: ignore[no-untyped-call]

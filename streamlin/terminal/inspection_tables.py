@@ -13,8 +13,8 @@ from streamlin.terminal.cells import counted, empty_table, percent, printable
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
 
 
-def inspection(found: Mapping[str, Any]) -> RenderableType:
-    """All that `streamlin inspect` shows."""
+def inspection(found: Mapping[str, Any], whole: bool = False) -> RenderableType:
+    """All that `streamlin inspect` shows. whole : long labels are not cut."""
     rows = ", ".join(f"{count:,} rows in view {view}" for view, count in found["rows"].items())
     head = (
         f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
@@ -25,9 +25,9 @@ def inspection(found: Mapping[str, Any]) -> RenderableType:
         "",
         _learners(found["learners"]),
         "",
-        _labels(found["labels"]),
+        _labels(found["labels"], whole),
         *_positions(found["positions"]),
-        *_heaviest(found),
+        *_heaviest(found, whole),
     )
 
 
@@ -38,9 +38,16 @@ def _learners(learners: Mapping[str, Any]) -> Table:
             f"{key}={value}" for key, value in learner.items() if _is_shown(learner["kind"], key, value)
         )
         table.add_row(
-            Text(printable(name)), parameters, Text(printable(learner["features"])), percent(learner["accuracy"])
+            Text(printable(name)),
+            Text(printable(parameters)),
+            Text(printable(learner["features"])),
+            percent(learner["accuracy"]),
         )
     return table
+
+
+def _cut(text: str, most: int | None) -> str:
+    return printable(text)[:most]
 
 
 def _is_shown(kind: str, key: str, value: Any) -> bool:
@@ -52,10 +59,10 @@ def _is_shown(kind: str, key: str, value: Any) -> bool:
     return is_number or model is None or value != model.model_fields[key].default
 
 
-def _labels(labels: Mapping[str, float], most: int = 20) -> Table:
+def _labels(labels: Mapping[str, float], whole: bool, most: int = 20) -> Table:
     table = empty_table("label", "weight", right=1)
     for name, weight in list(labels.items())[:most]:
-        table.add_row(Text(printable(name)[:60]), f"{weight:,.0f}")
+        table.add_row(Text(_cut(name, None if whole else 60)), f"{weight:,.0f}")
     if len(labels) > most:
         table.caption = f"{len(labels) - most:,} more with --json"
     return table
@@ -69,7 +76,7 @@ def _positions(positions: Mapping[str, Any]) -> list[RenderableType]:
     return ["", table] if table.row_count else []
 
 
-def _heaviest(found: Mapping[str, Any]) -> list[RenderableType]:
+def _heaviest(found: Mapping[str, Any], whole: bool) -> list[RenderableType]:
     """The heaviest features of each learner and label; by name where names are kept, else by bucket."""
     named = any(found["names_kept"].values())
     table = empty_table("learner", "label", f"heaviest features ({'name' if named else 'bucket'}:weight)")
@@ -77,7 +84,7 @@ def _heaviest(found: Mapping[str, Any]) -> list[RenderableType]:
         names = found["names"][found["learners"][learner]["features"]]
         for label, features in labels.items():
             shown = [f"{_name(names.get(str(bucket), []), bucket)}:{weight:+.2f}" for bucket, weight in features]
-            table.add_row(Text(printable(learner)), Text(printable(label)[:40]), Text("  ".join(shown)))
+            table.add_row(Text(printable(learner)), Text(_cut(label, None if whole else 40)), Text("  ".join(shown)))
     hint = [] if named else ["", _NO_NAMES]
     return ["", table, *hint] if table.row_count else []
 

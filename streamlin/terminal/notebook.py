@@ -6,6 +6,7 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from streamlin.errors import masked
 from streamlin.terminal.printing import as_html
 from streamlin.terminal.progress import progress_of
 from streamlin.terminal.summary import counts_line, standing
@@ -39,7 +40,7 @@ class NotebookProgress:
 
     def notice(self, line: str) -> None:
         """Print a line."""
-        print(line)
+        print(masked(line))
 
 
 class LogProgress:
@@ -50,7 +51,7 @@ class LogProgress:
 
     def notice(self, line: str) -> None:
         """Log a line."""
-        logging.getLogger("streamlin").warning(line)
+        logging.getLogger("streamlin").warning("%s", masked(line))
 
 
 def default_progress() -> "Progress":

@@ -1,5 +1,6 @@
-"""Printing results to standard output, and notices to standard error."""
+"""Printing results to standard output, and notices to standard error; all that is printed is masked here."""
 
+import codecs
 import contextlib
 import io
 import json
@@ -9,14 +10,16 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from streamlin.errors import ConnectorError, spelled
+from streamlin.errors import ConnectorError, masked, masked_json, spelled
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 
 _ABOUT_A_RECORD = re.compile(r"dead letter at |could not be read, the last at ")
 _QUOTED = re.compile(r"(['\"]).*\1", re.DOTALL)
+_UNLIMITED = 1_000_000
+"""Columns where no terminal limits them."""
 _as_json = False
 
 
@@ -36,8 +39,24 @@ def without_quotes(line: str) -> str:
     return _QUOTED.sub("'…'", line) if _ABOUT_A_RECORD.search(line) else line
 
 
-def print_result(text: str, file: TextIO | None) -> None:
-    """Print a result. Raises ConnectorError if it can't be written, also because the reader of a pipe has gone."""
+def print_result(line: str, file: TextIO | None) -> None:
+    """Print a line of a result. Raises ConnectorError, as the next two functions do, if it can't be written."""
+    _print(masked(line), file)
+
+
+def print_json(value: Any, file: TextIO | None) -> None:
+    """Print a result as one line of JSON, which is UTF-8 whatever the encoding of the file."""
+    is_utf8 = file is None or codecs.lookup(file.encoding).name == "utf-8"
+    _print(masked_json(json.dumps(value, ensure_ascii=not is_utf8)), file)
+
+
+def print_tables(renderable: "RenderableType", file: TextIO | None) -> None:
+    """Print tables: as wide as the terminal, or as wide as their texts if the file is not one."""
+    _print(rendered(renderable, file), file)
+
+
+def _print(text: str, file: TextIO | None) -> None:
+    """Print what is masked already. Raises ConnectorError if it can't be written, also if a pipe's reader is gone."""
     if file is None:  # the process was started with the file closed
         return
     try:
@@ -53,7 +72,7 @@ def print_notice(line: str, level: Literal["info", "error"] = "info", **fields: 
     fields : further JSON-able values, shown in JSON only.
     """
     line = spelled(line)
-    text = f"streamlin: {line}"
+    text = f"streamlin: {masked(line)}"
     if _as_json:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         text = json.dumps({"time": now, "level": level, "message": without_quotes(line)} | fields)
@@ -62,16 +81,41 @@ def print_notice(line: str, level: Literal["info", "error"] = "info", **fields: 
             print(text, file=sys.stderr, flush=True)
 
 
+class _Drawn(io.StringIO):
+    """Text that is drawn with characters that another file can show."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        super().__init__()
+        self._encoding = "utf-8" if file is None else file.encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # read-only there too
+        return self._encoding
+
+
 def rendered(renderable: "RenderableType", file: TextIO | None) -> str:
-    """Tables as text, as wide as the terminal, or 100 columns if the file is not one."""
+    """Tables as text, as wide as the terminal; if the file is not one, nothing is cut or wrapped."""
     from rich.console import Console
 
     on_terminal = file is not None and file.isatty()
-    width = Console(file=file).width if on_terminal else 100
-    text = io.StringIO()
+    width = Console(file=file).width if on_terminal else _UNLIMITED
+    text = _Drawn(file)
     console = Console(file=text, highlight=False, width=width, force_terminal=on_terminal, soft_wrap=not on_terminal)
-    console.print(renderable)
+    console.print(Masked(renderable))
     return text.getvalue().removesuffix("\n")
+
+
+class Masked:
+    """Tables and texts whose contents are masked when they are rendered; colours and other styles stay."""
+
+    def __init__(self, renderable: "RenderableType") -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich.segment import Segment
+
+        for text, style, control in console.render(self._renderable, options):
+            yield Segment("\n".join(map(masked, text.split("\n"))), style, control)
 
 
 def as_html(renderable: "RenderableType") -> str:
@@ -79,7 +123,7 @@ def as_html(renderable: "RenderableType") -> str:
     from rich.console import Console
 
     console = Console(file=io.StringIO(), record=True, width=100, highlight=False, force_jupyter=False)
-    console.print(renderable)
+    console.print(Masked(renderable))
     return console.export_html(inline_styles=True, code_format='<pre style="line-height:normal">{code}</pre>')
 
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from streamlin.errors import masked, spelled
 from streamlin.terminal.cells import percent
-from streamlin.terminal.printing import logs_json, print_notice
+from streamlin.terminal.printing import Masked, logs_json, print_notice
 from streamlin.terminal.summary import counts_line, standing
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ class LiveProgress:
         if done is not None:
             self._bar.update(self._task, completed=done[0], total=done[1])
             parts += ["", self._bar.get_renderable()]
-        self._live.update(Group(*parts), refresh=True)
+        self._live.update(Masked(Group(*parts)), refresh=True)
 
     def notice(self, line: str) -> None:
         """Show one line above the table."""
-        self._live.console.print(f"streamlin: {line}", markup=False, soft_wrap=True)
+        self._live.console.print(f"streamlin: {masked(spelled(line))}", markup=False, soft_wrap=True)
 
 
 def progress_of(run: "RunView") -> tuple[int, int] | None:

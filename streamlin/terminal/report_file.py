@@ -2,6 +2,7 @@
 
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from streamlin.errors import ConfigError, ConnectorError
@@ -46,12 +47,26 @@ class ReportFile:
         """Replace the contents. Raises ConnectorError."""
         try:
             if self._is_file:
-                self._new.write_text(text, encoding="utf-8")
-                self._new.replace(self._target)
+                self._replace(text)
             else:
                 self._target.write_text(text, encoding="utf-8")
         except OSError as error:
             raise ConnectorError(f"{self._name}: can't be written: {error.strerror}") from error
+
+    def _replace(self, text: str) -> None:
+        try:
+            with open(self._create(), "w", encoding="utf-8") as file:
+                file.write(text)
+            self._new.replace(self._target)
+        except OSError:
+            with suppress(OSError):
+                self._new.unlink(missing_ok=True)
+            raise
+
+    def _create(self) -> int:
+        """The new file's descriptor; one that a kill has left, or a link that somebody has planted, is removed."""
+        self._new.unlink(missing_ok=True)
+        return os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
 
     @property
     def _new(self) -> Path:
@@ -63,7 +78,7 @@ class ReportFile:
         if self._target.exists() and not os.access(self._target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if self._is_file:
-            self._new.touch()
+            os.close(self._create())
             self._new.unlink()
 
 

@@ -1,39 +1,70 @@
-"""SIGINT and SIGTERM end a run cleanly."""
+"""SIGINT, SIGTERM and SIGHUP end a run cleanly."""
 
-import queue
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from streamlin.terminal.printing import print_notice
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ONE_SIGNAL = 0.02
+"""Seconds in which signals are one: `timeout` and shells send one to a process and to its group."""
+_DONE = 0
+_INTERRUPTED = 130
+"""The exit code, as of `streamlin.cli`."""
+_SHOW_CURSOR = b"\x1b[?25h"
 
 
 @contextmanager
 def stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While entered, SIGINT and SIGTERM call `stop`; a second SIGINT interrupts at once.
+    """While entered, SIGINT, SIGTERM and SIGHUP call `stop`; a second SIGINT or SIGTERM ends the process at once.
 
-    `stop` runs on its own thread: a handler interrupts the main thread anywhere, even while it holds the lock that
-    `stop` needs.
+    SIGHUP comes when a terminal is closed, often twice: from the shell and from the kernel. `nohup` starts a command
+    with it ignored, and then it stays so.
+
+    Both happen on a thread of their own: a handler would interrupt the main thread anywhere, even while it holds the
+    lock that `stop` needs, or would wait until it leaves compiled code.
     """
-    caught: queue.SimpleQueue[bool] = queue.SimpleQueue()  # its `put` is reentrant
-
-    def handle(number: int, _: object) -> None:
-        caught.put(True)
-        if number == signal.SIGINT:
-            signal.signal(number, signal.default_int_handler)
-
-    def call_stop() -> None:
-        while caught.get():
-            stop()
-
-    caller = threading.Thread(target=call_stop, name="streamlin-stop", daemon=True)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    caller = threading.Thread(target=_call_stop, args=(stop, reading), name="streamlin-stop", daemon=True)
     caller.start()
-    old = {number: signal.signal(number, handle) for number in _SIGNALS}
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    handled = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        handled.append(signal.SIGHUP)
+    old = {number: signal.signal(number, lambda *_: None) for number in handled}
     try:
         yield
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-        caught.put(False)
+        signal.set_wakeup_fd(before)
+        os.write(writing, bytes([_DONE]))
         caller.join()
+        os.close(reading)
+        os.close(writing)
+
+
+def _call_stop(stop: Callable[[], None], reading: int) -> None:
+    """Call `stop` at the first signal whose number is read, and end the process at the second but SIGHUP."""
+    first = None
+    while (number := os.read(reading, 1)[0]) != _DONE:
+        if number not in _SIGNALS:  # another library's
+            continue
+        if first is None:
+            first = time.monotonic()
+            stop()
+        elif number != signal.SIGHUP and time.monotonic() - first > _ONE_SIGNAL:
+            _end()
+
+
+def _end() -> None:
+    """End the process; a checkpoint and its outputs bear that at any moment."""
+    if os.isatty(2):
+        os.write(2, _SHOW_CURSOR)  # which the live table has hidden
+    print_notice("interrupted", "error")
+    os._exit(_INTERRUPTED)

@@ -19,7 +19,8 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """All of it."""
     head: list[RenderableType] = [counts_line(report), *map(Text, about_reading(report))]
     if report["events"] and not report["labelled"]:
-        return Group(*head, "no event has a label, so nothing is scored; set fields.label to its field")
+        hint = report.get("label_hint", "set fields.label to its field")
+        return Group(*head, Text(f"no event has a label, so nothing is scored; {hint}"))
     return Group(*head, "", *standing(report, window), *slice_tables(report))
 
 

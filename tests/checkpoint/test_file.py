@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from streamlin.checkpoint.file import CURRENT, PREVIOUS, Checkpoint, differing, load, read, write
+from streamlin.checkpoint.differing import differing
+from streamlin.checkpoint.file import CURRENT, PREVIOUS, Checkpoint, load
+from streamlin.checkpoint.layout import read, write
 from streamlin.errors import CheckpointError, ConnectorError
 
 DEADLINE = 20.0

@@ -89,6 +89,10 @@ def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> N
         "max_consecutive_dead_letters": 3,
         "threads": 1,
         "max_labels": 1000,
+        "max_table_bytes": None,
+        "max_label_characters": 1000,
+        "max_id_characters": 4000,
+        "max_field_characters": 10_000,
     }
 
 

@@ -1,7 +1,7 @@
 """Helpers for tests of connectors: contexts, framings, reading to the end."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from connectors.files import FileSource
@@ -25,9 +25,12 @@ def context(
     positions: Mapping[str, Position] | None = None,
     follow: bool = False,
     longest: int = 10_000_000,
+    elsewhere: Sequence[tuple[str, Position]] = (),
     notice: Callable[[str], Any] = lambda line: None,
 ) -> SourceContext:
-    return SourceContext(options or {}, framing or Lines(), positions or {}, follow, longest, notice)
+    return SourceContext(
+        options or {}, framing or Lines(), positions or {}, follow, longest, notice, elsewhere=elsewhere
+    )
 
 
 def polled(source: Source, limit: int = 1000) -> list[Records]:

@@ -163,6 +163,7 @@ def test_breaking_off_returns_the_incomplete_record():
         "inode": 2,
         "before": b"whole\n".hex(),
         "damaged": 9,
+        "error": "cut off",
     }
     assert cutter.finish() == []
 

@@ -144,18 +144,19 @@ def test_lines_added_after_a_stop_are_read(tmp_path):
     assert payloads(read_file(path, positions=positions)) == [b"three"]
 
 
-@pytest.mark.parametrize("change", ["other file", "truncated", "overwritten"])
-def test_another_file_is_read_from_its_beginning(tmp_path, change):
+@pytest.mark.parametrize("content", [b"one\n", b"uno\nduo\ntre\n", b""])
+def test_another_file_is_read_from_its_beginning(tmp_path, content):
     path, notices = tmp_path / "a.log", []
     path.write_bytes(b"one\ntwo\n")
-    positions = positions_after(read_file(path), 2)
-    if change == "other file":
-        path.rename(tmp_path / "old")
-        path.write_bytes(b"one\ntwo\n")
-    else:
-        path.write_bytes({"truncated": b"one\n", "overwritten": b"uno\nduo\ntre\n"}[change])
-    assert payloads(read_file(path, positions=positions, notice=notices.append)) == path.read_bytes().split()
-    assert notices == [f"{path} is not the file that was read before; reading starts at its beginning"]
+    found = read_file(path)
+    path.write_bytes(content)
+    for done, left in (2, ""), (1, "the 4 bytes that it had after offset 4 are not read; "):
+        if content == b"one\n" and done == 1:
+            break  # these are the bytes before the position
+        rest = read_file(path, positions=positions_after(found, done), notice=notices.append)
+        assert payloads(rest) == content.split()
+        assert notices == [f"{path} is not the file that was read before; {left}reading starts at its beginning"]
+        notices.clear()
 
 
 def test_positions_do_not_depend_on_the_working_directory(tmp_path, monkeypatch):
@@ -211,7 +212,10 @@ def test_a_file_overwritten_while_read_is_read_again(tmp_path, monkeypatch):
     assert payloads(source.poll(1) or []) == [b"one"]
     path.write_bytes(b"uno\nduo\ntre\n")
     assert payloads(polled(source)) == [b"tw", b"uno", b"duo", b"tre"]
-    assert notices == [f"{path} was truncated or overwritten; it is read from its beginning again"]
+    assert notices == [
+        f"{path} was truncated or overwritten; it is read from its beginning again; "
+        "8 bytes that it had before are not read"
+    ]
     source.close()
 
 

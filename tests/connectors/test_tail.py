@@ -1,9 +1,11 @@
 """Following a file as `tail -F` does, while another process writes to it, rotates and truncates it."""
 
 import gzip
+import os
 from collections.abc import Iterator
 
 import pytest
+import zstandard
 
 import connectors.files.file_reader
 from connectors.files import FileSource
@@ -267,26 +269,92 @@ def test_a_resumed_rotated_file_may_still_grow(writer, log, follow):
     assert await_payloads(source, 1) == [b"new"]
 
 
-@pytest.mark.parametrize("how", ["deleted", "compressed", "truncated", "overwritten"])
-def test_a_file_gone_after_a_stop_gives_a_notice(writer, log, follow, notices, how):
+@pytest.mark.parametrize("how", ["moved away", "deleted", "overwritten"])
+@pytest.mark.parametrize("done", [1, 2])
+def test_a_file_gone_after_a_stop_gives_a_notice(writer, log, follow, notices, how, done):
+    """It says how many bytes are known to be lost."""
+    writer.open(log)
+    writer.write("one\ntwo\n")
+    positions = stopped(FileSource(str(log), context(follow=True)), done)
+    if how == "moved away":
+        (log.parent / "away").mkdir()
+        writer.rename(log, log.parent / "away" / "app.log")
+    elif how == "deleted":
+        writer.delete(log)
+    else:
+        log.write_bytes(b"")
+    log.touch()
+    log.write_bytes(b"new\n" * 3)
+    source = follow(positions=positions)
+    assert await_payloads(source, 3) == [b"new"] * 3
+    left = ["", "the 4 bytes that it had after offset 4 are", "what was added to it after offset 8 is"][done]
+    assert notices == [
+        f"the file that was read as {log} is gone or overwritten; {left} not read, and {log} is read from its beginning"
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("grown", [False, True])
+def test_a_file_truncated_while_stopped_is_read_on_in_its_copy(writer, log, follow, notices, suffix, grown):
+    """logrotate's `copytruncate`, with `compress` or without; the log has grown past the position or not."""
     writer.open(log)
     writer.write("one\ntwo\n")
     positions = stopped(FileSource(str(log), context(follow=True)), 1)
-    if how == "truncated":
-        writer.copytruncate(log, f"{log}.1")
-    elif how == "overwritten":
-        writer.copytruncate_and_write(log, f"{log}.1", "a longer line than all there was\n")
-    else:
-        log.with_name("app.log.1.gz").write_bytes(gzip.compress(log.read_bytes()) if how == "compressed" else b"")
-        writer.delete(log)
+    new = "a longer line than all there was" if grown else "new"
+    writer.copytruncate(log, f"{log}.1")
+    compress = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[suffix]
+    copy = log.with_name("app.log.1").rename(log.with_name(f"app.log.1{suffix}"))
+    copy.write_bytes(compress(copy.read_bytes()))
+    writer.write(f"{new}\n")
+    source = follow(positions=positions)
+    assert await_payloads(source, 2) == [b"two", new.encode()]
+    assert notices == [f"{copy} was {log} before; it is read to its end first"]
+    (positions,) = [positions_after(found, 1) for found in [follow(positions=positions).poll(1)]]
+    assert await_payloads(follow(positions=positions), 1) == [new.encode()]
+
+
+def test_a_file_truncated_before_it_was_read_is_read_on_in_its_copy(writer, log, follow, notices, monkeypatch):
+    """The reader is behind the writer, by two blocks; without a copy a line says what is lost."""
+    for copies in (True, False):
+        monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 8)
         writer.open(log)
+        writer.write("one\ntwo\nthree\nfour\nfive\n")
+        source = follow()
+        assert await_payloads(source, 2) == [b"one", b"two"]
+        monkeypatch.setattr(connectors.files.file_reader, "BLOCK", 1000)
+        writer.copytruncate_and_write(log, f"{log}.1", "new\n")
+        if copies:
+            assert await_payloads(source, 4) == [b"three", b"four", b"five", b"new"]
+        else:
+            log.with_name("app.log.1").unlink()
+            assert await_payloads(source, 1) == [b"new"]
+        source.close()
+        log.write_bytes(b"")
+    assert notices == [
+        f"{log}.1 was {log} before; it is read to its end first",
+        f"{log} was truncated or overwritten; it is read from its beginning again; "
+        "16 bytes that it had before are not read",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_logs_rotated_in_the_meantime_are_named(writer, log, follow, notices, suffix):
+    """Twice while stopped: one of the two was never read, and no position tells how far."""
+    writer.open(log)
+    writer.write("one\ntwo\n")
+    positions = stopped(FileSource(str(log), context(follow=True)), 1)
+    writer.rename(log, f"{log}.2")
+    os.utime(f"{log}.2", (1e9, 1e9))
+    for name in (f"app.log.1{suffix}", "app.log.bak", "app.log.pos", "other.log.1"):
+        log.with_name(name).write_bytes(b"between\n")
+    log.with_name("app.log.3").write_bytes(b"one\ntwo\n")
+    writer.open(log)
     writer.write("new\n")
     source = follow(positions=positions)
-    last = await_payloads(source, 2 if how == "overwritten" else 1)
-    assert last[-1] == b"new"
+    assert await_payloads(source, 2) == [b"two", b"new"]
     assert notices == [
-        f"the file that was read as {log} is gone or overwritten; what was added to it after offset 4 is not read, "
-        f"and {log} is read from its beginning"
+        f"{log}.2 was {log} before; it is read to its end first",
+        f"app.log.1{suffix} (8 bytes) were rotated since then, and are not read",
     ]
 
 

@@ -171,7 +171,7 @@ def test_resuming_with_another_store_is_refused(stream, tmp_path):
     with pytest.raises(ConfigError, match="needs a checkpoint"):
         Model(config_of(delayed_labels={"enabled": True, "store": "disk"}))
     (tmp_path / "waiting.sqlite3").write_bytes(b"no database" * 1000)
-    with pytest.raises(CheckpointError, match="can't be used"):
+    with pytest.raises(CheckpointError, match="is damaged"):
         Model(disk)
 
 
@@ -234,6 +234,17 @@ def test_bounds_drop_the_oldest():
         "fallen_out": 1,
     }
     assert counts([text("1", words="x" * 600)], max_pending_characters=100) == {"fallen_out": 1}
+
+
+def test_ids_and_fields_count_with_the_texts_that_wait():
+    """So do the ids and labels of labels that wait, and of those that are remembered."""
+    ids = ["1" * 60, "2" * 60]
+    assert counts([text(id_) for id_ in ids], max_pending_characters=100) == {"waiting": 1, "fallen_out": 1}
+    assert counts([label(id_, "a") for id_ in ids], max_pending_characters=100) == {"labels_waiting": 1, "unknown": 1}
+    known = [event for id_ in ids for event in (text(id_), label(id_, "a"))]
+    again = [label(id_, "a") for id_ in ids]
+    assert counts([*known, *again], max_pending_characters=1000) == {"joined": 2, "repeated": 2}
+    assert counts([*known, *again], max_pending_characters=100) == {"joined": 2, "repeated": 1, "labels_waiting": 1}
 
 
 def test_age_is_measured_by_the_events_times():

@@ -119,7 +119,7 @@ def test_a_checkpoint_without_its_arrays_is_refused(monkeypatch: pytest.MonkeyPa
         run = run_over(url, **path)
         run.run()
         run.close()
-    with pytest.raises(CheckpointError, match=r"no arrays of metrics/longest_streak, which this version"):
+    with pytest.raises(CheckpointError, match=r"has no array evaluation/metrics/longest_streak/current, which its"):
         run_over(url, **path)
 
 

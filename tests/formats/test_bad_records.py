@@ -11,7 +11,7 @@ from tests.formats.reading import one_by_one, opened
 GOOD = {
     "json": [b'{"text":"a","label":"x"}', b'{"text":"\xc3\xa9","weight":2}', b' {"text":"b"} ', b'{"text":"","id":5}'],
     "csv": [b"a,x,,", b'"b ""q""",y,2,60', b"\xc3\xa9,,,", b'"l\nf",,,'],
-    "vw": [b"x | a", b"y 2 'id| b:2", b"| \xc3\xa9"],
+    "vw": [b"x | a", b"y 2 'id| b:-2.5", b"| \xc3\xa9"],
     "fasttext": [b"__label__x a", b"\xc3\xa9", b"__label__y"],
     "regex": [b"x a", b"y 7 b", b"z \xc3\xa9"],
     "text": [b"a", b" ", b"\xc3\xa9"],
@@ -28,7 +28,7 @@ BAD = {
         b'{"text":"a","time":"x"}',
     ],
     "csv": [b"a,x", b'"a,x,,', b"\xff,x,,", b"a,x,-1,", b"a,x,,soon", b'"a"b,x,,'],
-    "vw": [b"x a", b"x | a:1.5", b"x | \xff", b"x -1 | a"],
+    "vw": [b"x a", b"x | a:b", b"x | \xff", b"x -1 | a"],
     "fasttext": [b"__label__x \xff", b"\xc3"],
     "regex": [b"a", b"x \xff", b""],
     "text": [b"\xff", b"a\xed\xa0\x80"],

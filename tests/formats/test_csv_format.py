@@ -8,11 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from connectors.files.record_cutter import RecordCutter
+from connectors.records import Origin
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Event, single_records
 from streamlin.formats.csv_framing import CsvFraming
 from streamlin.formats.csv_kernels import AFTER_QUOTE, QUOTE, UNCLOSED, cut_cells, cut_records
 from streamlin.testing import check_batch
+from tests.connectors.reading import payloads, read_file
 from tests.formats.reading import error, events, framed, one_by_one, opened, read
 
 COMMA = ord(",")
@@ -160,8 +163,8 @@ def test_fields_by_column():
         (b'a,"b,1,2\nc,d,1,2\n', "a quote is not closed"),
         (b"a,b,x,2", "weight is 'x', expected a number"),
         (b"a,b,nan,2", "weight is 'nan', expected a number"),
-        (b"a,b,-1,2", "weight is -1, expected a finite number >= 0"),
-        (b"a,b,1e999,2", "weight is inf, expected a finite number >= 0"),
+        (b"a,b,-1,2", "weight is -1, expected a number from 0 to 1e+09"),
+        (b"a,b,1e999,2", "weight is inf, expected a number from 0 to 1e+09"),
         (b"a,b,1,soon", "time is 'soon', expected Unix seconds or RFC 3339"),
         (b"a,b,1,1e999", "time is out of range"),
         (b"a,b\xff,1,2", "not UTF-8: byte 0xff at position 3"),
@@ -303,3 +306,27 @@ def test_an_incomplete_header_is_a_dead_letter():
     batch, dead = opened("csv").decode(broken)
     assert batch.events() == []
     assert dead == [(0, "cut off")]
+
+
+def test_a_quoted_cell_of_many_lines_is_named_once(tmp_path):
+    """With the place where it opens; a quote that is doubled, and cells that close earlier, are none."""
+    short = b'"a ""quote""\n' + b"line\n" * 90 + b'",x\n'
+    path, said = tmp_path / "mail.csv", []
+    path.write_bytes(short * 3 + b'win,"half open\n' + b"row,x\n" * 300)
+    read_file(path, framing=CsvFraming(COMMA, header=False), notice=said.append)
+    (line,) = said
+    assert line.startswith(f"{path}:{len(short) * 3 + 4}: the quoted cell that opens here holds more than 100 lines")
+    assert "quotes=false" in line
+    path.write_bytes(short * 3)
+    read_file(path, framing=CsvFraming(COMMA, header=False), notice=said.append)
+    assert len(said) == 1
+
+
+def test_a_quoted_cell_of_many_lines_is_named_before_it_closes(tmp_path):
+    """A followed file may wait for the closing quote for ever."""
+    said = []
+    cutter = RecordCutter(Origin("mail.csv", "key"), CsvFraming(COMMA, header=False), 10_000, notice=said.append)
+    assert payloads(cutter.feed(b'x,"open\n' + b"row,x\n" * 60)) == []
+    assert said == []
+    cutter.feed(b"row,x\n" * 60)
+    assert said[0].startswith("mail.csv:2: the quoted cell")

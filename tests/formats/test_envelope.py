@@ -98,8 +98,8 @@ def test_events_between_bad_records_keep_their_envelope():
     ("fields", "header", "error"),
     [
         ({"weight": "headers.x"}, b"much", "weight is 'much', expected a number"),
-        ({"weight": "headers.x"}, b"-1", "weight is -1, expected a finite number >= 0"),
-        ({"weight": "headers.x"}, b"1e999", "weight is inf, expected a finite number >= 0"),
+        ({"weight": "headers.x"}, b"-1", "weight is -1, expected a number from 0 to 1e+09"),
+        ({"weight": "headers.x"}, b"1e999", "weight is inf, expected a number from 0 to 1e+09"),
         (
             {"time": "headers.x"},
             b"noon",
@@ -122,3 +122,14 @@ def test_records_without_an_envelope_are_unchanged():
     assert dead == []
     assert (batch.ids, batch.labels, batch.extra) == ([None, "k"], [None, None], {"partition": [None, None]})
     assert np.isnan(batch.times).all()
+
+
+def test_a_unit_of_times_is_that_of_headers_and_not_of_timestamps():
+    """Headers are texts of whoever sent them; the broker's timestamps are known to be in seconds here."""
+    records = message_records((b"1", b"one", [("t", b"1500")]), (b"2", b"two", [("t", b"2024-05-01")]))
+    for field, expected in (("headers.t", [1.5, 1714521600.0]), ("timestamp", [1.5, 2.5])):
+        format_ = opened("text", [], time=field)
+        format_.read_times_in(1000.0)
+        batch, dead = format_.decode(records)
+        assert dead == []
+        assert batch.times.tolist() == expected

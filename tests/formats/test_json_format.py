@@ -46,6 +46,28 @@ def test_all_fields():
     ]
 
 
+SEVERAL = "a part of JSON that has several lines, expected one object a line"
+PARTS = (
+    *(
+        b"[",
+        b"{",
+        b"]",
+        b"}",
+        b"},",
+        b"  }",
+        b"[{",
+        b'  "text": "a",',
+        b'  "text": "a"',
+        b'"x": {',
+        b'"x": [1,',
+        b'"a",',
+        b"1,",
+    ),
+    *(b'{"text":"a"},', b'[{"text":"a"},', b'{"text":"a"}]', b"},{"),
+)
+"""Lines of pretty-printed objects and of arrays."""
+
+
 @pytest.mark.parametrize(
     ("label", "expected"),
     [
@@ -78,6 +100,10 @@ def test_labels_and_ids_are_texts(plain_json, label, expected):
         (b"   ", "not JSON: the record is empty"),
         (b"hello", "not JSON: invalid character (byte 0)"),
         (b'{"text":"a"', "not JSON: it is cut off"),
+        *((line, SEVERAL) for line in PARTS),
+        (b'"{\\"text\\":\\"a\\"}"', "a JSON object that is encoded twice, as a text"),
+        (b'"[{}]"', "expected a JSON object, got str"),
+        (b'[{"text":"a"}]', "expected a JSON object, got array"),
         (b'{"text":"a"} {"text":"b"}', "not JSON: trailing characters"),
         (b'{"text":"a"}{', "not JSON: trailing characters"),
         (b'{"text":"a",}', "not JSON: trailing comma in object (byte 12)"),
@@ -102,7 +128,7 @@ def test_labels_and_ids_are_texts(plain_json, label, expected):
         (b'{"text":"a","id":[1]}', "id is of type array, expected int or float or str or null"),
         (b'{"text":"a","weight":"1"}', "weight is of type str, expected float or null"),
         (b'{"text":"a","weight":true}', "weight is of type bool, expected float or null"),
-        (b'{"text":"a","weight":-1}', "weight is -1, expected a finite number >= 0"),
+        (b'{"text":"a","weight":-1}', "weight is -1, expected a number from 0 to 1e+09"),
         (b'{"text":"a","weight":1e400}', "Number out of range, field weight"),
         (b'{"text":"a","label":' + b"9" * 5000 + b"}", "Integer value out of range, field label"),
         (b'{"text":"a","time":true}', "time is of type bool, expected int or float or str or null"),
@@ -110,7 +136,7 @@ def test_labels_and_ids_are_texts(plain_json, label, expected):
             b'{"text":"a","time":"soon"}',
             "time is 'soon', expected Unix seconds or RFC 3339, such as 2024-05-01T12:00:00Z",
         ),
-        (b'{"text":"a","time":"1117838570"}', "time is '1117838570', expected Unix seconds or RFC 3339"),
+        (b'{"text":"a","time":"1117838570 s"}', "time is '1117838570 s', expected Unix seconds or RFC 3339"),
         (b'{"text":"a","time":' + b"9" * 400 + b"}", "time is out of range, expected Unix seconds"),
         (b'{"text":"\xff"}', "not UTF-8: byte 0xff at position 9"),
         (b'{"text":"a","other":"\xff"}', "not UTF-8: byte 0xff at position 21"),
@@ -184,7 +210,7 @@ def test_values_that_span_records_are_dead_letters(plain_json, records):
 
 
 def test_records_with_an_error_are_not_decoded(plain_json):
-    records = single_records([b'{"text":"a"}', b'{"text":"b"}', b"{", b'{"text":"d"}'])
+    records = single_records([b'{"text":"a"}', b'{"text":"b"}', b'{"te', b'{"text":"d"}'])
     records.errors = {1: "too long"}
     batch, dead = plain_json.decode(records)
     assert batch.texts == ["a", "d"]

@@ -46,8 +46,9 @@ def test_a_format_knows_its_name_and_its_options(name):
 
 def test_the_options_are_those_of_the_format():
     assert option_names("csv") == option_names("tsv") == {"delimiter", "header", "columns", "quotes"}
-    assert option_names("regex") == {"preset", "pattern", "time_format"}
-    assert option_names("json") == option_names("vw") == option_names("fasttext") == option_names("text") == set()
+    assert option_names("text") == {"multiline", "multiline_lines"}
+    assert option_names("regex") == option_names("text") | {"preset", "pattern", "time_format", "match_seconds"}
+    assert option_names("json") == option_names("vw") == option_names("fasttext") == set()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_the_options_are_those_of_the_format():
         ("regex", {"preset": "apach"}, "unknown preset 'apach'; did you mean 'apache'?"),
         ("regex", {"preset": "bgl", "pattern": "x"}, "pattern and preset=bgl exclude each other; give one of them"),
         ("regex", {"preset": "bgl", "time_format": "%Y"}, "time_format is for a pattern; preset=bgl has its own"),
-        ("regex", {"pattern": "(?P<text>"}, "pattern (?P<text> does not compile: missing ), "),
+        ("regex", {"pattern": "(?P<text>"}, "pattern (?P<text> does not compile: missing ) at position"),
         ("regex", {"pattern": "(?P<txt>.*)"}, "pattern (?P<txt>.*) has no group (?P<text>…) for the text"),
         ("regex", {"pattern": "(?P<text>.)", "time_format": "%Y"}, "time_format needs a group 'time' in the pattern"),
         ("regex", {"pattern": "(?P<time>.)(?P<text>.)", "time_format": "%b %d"}, "time_format %b %d has no year"),

@@ -2,9 +2,10 @@
 
 import pytest
 
-from streamlin.errors import RecordError
+from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Event
-from tests.formats.reading import error, events, framed, opened
+from streamlin.formats.base import Interrupted
+from tests.formats.reading import error, events, framed, opened, read
 
 FIELDS = (
     r"(?:(?P<id>\d+) )?(?P<label>\w*) (?:w=(?P<weight>\S*) )?(?:t=(?P<time>\S*) )?(?:(?P<lang>\w\w): )?(?P<text>.*)"
@@ -31,7 +32,7 @@ def test_groups_are_fields():
     [
         (b"nothing", "the line does not match the pattern"),
         (b"spam w=x free", "weight is 'x', expected a number"),
-        (b"spam w=-2 free", "weight is -2, expected a finite number >= 0"),
+        (b"spam w=-2 free", "weight is -2, expected a number from 0 to 1e+09"),
         (b"spam t=now free", "time is 'now', expected Unix seconds or RFC 3339"),
         (b"spam free\xff", "not UTF-8: byte 0xff at position 9"),
     ],
@@ -77,3 +78,41 @@ def test_configured_names_and_several_text_fields():
 def test_regex_can_not_encode():
     with pytest.raises(RecordError, match="regex can only be read; write json, csv, tsv, vw, fasttext or text"):
         regex("(?P<text>.*)").encode(Event("a"))
+
+
+CATASTROPHIC = r"(?P<text>(a|a)*b|ok.*)"
+
+
+def slow(**options):
+    return opened("regex", (), {"pattern": CATASTROPHIC, "match_seconds": "0.05"} | options)
+
+
+def test_a_line_that_backtracks_too_long_is_a_dead_letter():
+    """Each such line is tried once, however the batch is halved; the lines around it are events."""
+    lines = [b"ok 1", b"a" * 35, b"ok 2", b"a" * 36, b"no", b"aab", b"a" * 35]
+    good, dead = read(slow(), b"\n".join(lines))
+    assert [event.text for event in good] == ["ok 1", "ok 2", "aab"]
+    too_long = "the pattern needs longer than match_seconds=0.05 for the line"
+    assert [(letter.record, letter.error) for letter in dead] == [
+        *((1, too_long), (3, too_long), (4, "the line does not match the pattern"), (6, too_long)),
+    ]
+
+
+def test_a_line_may_be_tried_for_longer():
+    format_ = slow(match_seconds="60")
+    assert [event.text for event in events(format_, b"a" * 18 + b"b")] == ["a" * 18 + "b"]
+    assert error(format_, b"a" * 19) == "the line does not match the pattern"
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "x", "", "3601"])
+def test_match_seconds_is_a_positive_number(seconds):
+    with pytest.raises(ConfigError, match=r"match_seconds=.*: expected a number of seconds above 0, at most 3600"):
+        slow(match_seconds=seconds)
+
+
+def test_a_slow_line_ends_decoding_when_the_run_ends():
+    format_ = slow()
+    format_.is_stopped = lambda: True
+    with pytest.raises(Interrupted):
+        read(format_, b"ok 1\n" + b"a" * 35)
+    assert [event.text for event in events(format_, b"ok 1")] == ["ok 1"]

@@ -19,7 +19,7 @@ any_event = st.builds(
     text=texts | words,
     label=st.none() | names,
     id=st.none() | names,
-    weight=st.just(1.0) | st.floats(0, 1e300),
+    weight=st.just(1.0) | st.floats(0, 1e9),
     time=st.none() | st.floats(-1e300, 1e300),
     extra=st.fixed_dictionaries({}, optional={"x": names, "y.z": names}),
 )

@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 from tests.integration.processes import PATIENCE, start
 
 
-def started(*arguments: object, option: str = "--dashboard", port: int = 0) -> "tuple[subprocess.Popen[bytes], str]":
-    """Start a run that serves a page; its process, and the address that it prints."""
-    process = start(*arguments, option, port)
+def started(
+    *arguments: object, option: str = "--dashboard", port: int = 0, **how: Any
+) -> "tuple[subprocess.Popen[bytes], str]":
+    """Start a run that serves a page; its process, and the address that it prints. how : see `start`."""
+    process = start(*arguments, option, port, **how)
     return process, address_of(process)
 
 

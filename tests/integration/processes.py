@@ -117,7 +117,12 @@ def until(condition: Callable[[], Any], process: "subprocess.Popen[bytes] | None
 
 
 def with_less_rights(*commands: Sequence[object], cwd: Path) -> list[tuple[int, str]]:
-    """Exit code and `only_line` of each command, run by a user to whom permissions of files apply."""
+    """Exit code and `only_line` of each command that must fail, run as by `ended_with_less_rights`."""
+    return [(end.code, only_line(end)) for end in ended_with_less_rights(*commands, cwd=cwd)]
+
+
+def ended_with_less_rights(*commands: Sequence[object], cwd: Path) -> list[Done]:
+    """How each command ended, run by a user to whom permissions of files apply."""
     done = subprocess.run(
         _before(_LESS_RIGHTS if os.geteuid() == 0 else "", [*PYTHON, "tests.command_line"]),
         input="".join(json.dumps([str(argument) for argument in arguments]) + "\n" for arguments in commands),
@@ -128,8 +133,7 @@ def with_less_rights(*commands: Sequence[object], cwd: Path) -> list[tuple[int, 
         timeout=PATIENCE,
     )
     assert done.returncode == 0, done
-    ends = [Done(*json.loads(line)) for line in done.stdout.splitlines()]
-    return [(end.code, only_line(end)) for end in ends]
+    return [Done(*json.loads(line)) for line in done.stdout.splitlines()]
 
 
 def with_small_files(size: int, *arguments: object, **how: Any) -> Done:
@@ -143,6 +147,12 @@ def peak_of(*arguments: object) -> tuple[Done, int]:
     done = subprocess.run(command, capture_output=True, env=environment(None), timeout=PATIENCE)
     *err, peak = without_news(done.stderr.decode()).splitlines()
     return Done(done.returncode, done.stdout.decode(), "\n".join(err)), int(peak)
+
+
+def memory_of(process: "subprocess.Popen[bytes]", line: str = "VmRSS") -> int:
+    """The resident memory of a running process in MiB; its peak with the line `VmHWM`."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return next(int(row.split()[1]) for row in status.splitlines() if row.startswith(f"{line}:")) // 1024
 
 
 def _command(arguments: Sequence[object], before: str) -> list[str]:

@@ -34,6 +34,7 @@ DEAD = {
     b'{"text": "a", "weight": Infinity}': "not JSON",
     b'{"text": "a", "weight": 1e999}': "weight",
     b'{"text": "a", "weight": -0.5}': "weight is -0.5",
+    b'{"text": "a", "weight": 1.7e308}': "weight is 1.7e+308, expected a number from 0 to 1e+09",
     b'{"text": "a", "weight": "1"}': "weight is of type str",
     b'{"text": "a", "time": "yesterday"}': "time is 'yesterday'",
     b'{"text": "a\0b"}': "not JSON",
@@ -149,6 +150,21 @@ def too_many_dead_letters(folder: Path, batch_size: int) -> None:
     command_line(*arguments)
     assert len(json_lines(out)) == 22 == measured(report)["events"]
     assert len(json_lines(dead)) == 12 == measured(report)["dead_letters"]
+
+
+def test_enormous_weights_spoil_no_accuracy(tmp_path: Path) -> None:
+    """Two weights of 1.7e308 would make every later sum infinite; those of 1e9 are counted."""
+    for name, weight in (("refused", 1.7e308), ("counted", 1e9)):
+        events = [{"text": f"word {i % 2}", "label": f"l{i % 2}"} for i in range(40)]
+        for event in events[30:32]:
+            event["weight"] = weight
+        report = tmp_path / f"{name}.json"
+        command_line("run", write_lines(tmp_path / "in.jsonl", events), "--report", report)
+        found = measured(report)
+        assert found["dead_letters"] == (2 if name == "refused" else 0)
+        for row in found["learners"].values():
+            assert 0.4 < row["accuracy"] <= 1.0
+            assert 0.4 < row["fading_accuracy"] <= 1.0
 
 
 def test_too_many_dead_letters_in_a_row_end_the_run(tmp_path: Path) -> None:

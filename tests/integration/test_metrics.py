@@ -116,14 +116,15 @@ def test_probes_and_refused_requests(reference: Reference) -> None:
     for path in ("", "metric", "metrics/", "../metrics"):
         assert asked(url, path)[0] == 404
     parts = urlsplit(url)
-    for method, host, status in (
-        ("POST", None, 405),
-        ("DELETE", None, 405),
-        ("HEAD", None, 200),
-        ("GET", "evil.example", 400),
+    for method, path, host, status in (
+        ("POST", "/healthz", None, 405),
+        ("DELETE", "/metrics", None, 405),
+        ("HEAD", "/healthz", None, 200),
+        ("GET", "/metrics", "evil.example", 400),
+        ("GET", "/healthz", "evil.example", 200),
     ):
         with closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)) as connection:
-            connection.request(method, "/healthz", headers={} if host is None else {"Host": host})
+            connection.request(method, path, headers={} if host is None else {"Host": host})
             with connection.getresponse() as answer:
                 assert answer.status == status
                 body = answer.read()

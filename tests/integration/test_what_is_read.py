@@ -11,7 +11,7 @@ import pytest
 from streamlin import Pipeline
 from streamlin.errors import ConnectorError
 from tests.command_line import command_line, refused
-from tests.integration.processes import streamlin
+from tests.integration.processes import ended_with_less_rights, streamlin
 from tests.integration.streams import write_lines
 
 GOOD = {"text": "fine day", "label": "x"}
@@ -143,3 +143,22 @@ def test_inspect_masks_control_characters_of_labels(tmp_path: Path) -> None:
     stream = write_lines(tmp_path / "stream.jsonl", [{"text": "a", "label": "x\x1b[31m"}, {"text": "b", "label": "y"}])
     report_of(stream, "--checkpoint", tmp_path / "state", folder=tmp_path)
     assert "\x1b" not in command_line("inspect", tmp_path / "state").out
+
+
+def test_folders_that_a_pattern_may_not_read_are_named(tmp_path: Path) -> None:
+    for folder, rights in (("src/open/deep", 0), ("src/shut", 0o300), ("src/_fine", 0o755)):
+        (tmp_path / folder).mkdir(parents=True)
+        write_lines(tmp_path / folder / "b.jsonl", [GOOD])
+        (tmp_path / folder).chmod(rights)
+    write_lines(tmp_path / "src" / "a.jsonl", [GOOD])
+    patterns = ("src/**/*.jsonl", "src/*/*.jsonl", "src/*.jsonl", "src/s*/*.jsonl")
+    runs = [("run", pattern, "--learner", "perceptron") for pattern in patterns]
+    deep, flat, none, nothing = ended_with_less_rights(*runs, cwd=tmp_path)
+    assert "src/**/*.jsonl: the folder src/open/deep, src/shut can't be read: Permission denied; no file in" in deep.err
+    assert deep.out.startswith("2 events")
+    assert "src/*/*.jsonl: the folder src/shut can't be read" in flat.err
+    assert none.err == ""
+    assert (nothing.code, nothing.err.count("no file matches src/s*/*.jsonl, but the folder src/shut can't be")) == (
+        3,
+        1,
+    )

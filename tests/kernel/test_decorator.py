@@ -1,9 +1,12 @@
 """The kernels with bounds checks, as interpreted Python, and from the cache on disk."""
 
 import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,6 +26,12 @@ READ_BYTES = (
     "formats/test_csv_format.py",
 )
 """Tests of kernels that read or write bytes."""
+
+
+def flipped(data):
+    """The bytes with one bit changed, in the middle."""
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 4]) + data[middle + 1 :]
 
 
 def outcome_in_a_process(folder, n, *options, **environment):
@@ -95,6 +104,91 @@ def test_kernels_that_cannot_be_kept_are_compiled_and_run():
         text=True,
     )
     assert done.stdout == "x\n"
+
+
+LEARNING = "from streamlin.learners import Perceptron; print(Perceptron().learn_one('a', 'x').predict_one('a'))"
+DAMAGES = (lambda _: b"", lambda data: data[: len(data) // 2], lambda data: bytes(len(data)), flipped)
+SOMEBODY = [
+    "setpriv",
+    "--reuid=54321",
+    "--clear-groups",
+    *(f"--{kind}-caps=+dac_read_search" for kind in ("inh", "ambient")),
+]
+TOLD = (
+    "from streamlin.kernel.cache_files import tell_when_not_kept; import sys; "
+    "tell_when_not_kept(lambda line: print(line, file=sys.stderr)); "
+)
+
+
+@pytest.fixture(scope="module")
+def kept_kernels(tmp_path_factory):
+    """A cache with the kernels that `LEARNING` needs."""
+    folder = tmp_path_factory.mktemp("kernels")
+    assert learn_with(folder) == ("x\n", "")
+    return folder
+
+
+def learn_with(folder, **how):
+    """The output and errors of `LEARNING`, where compiled kernels are kept in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", TOLD + LEARNING],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+        **how,
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_damaged_files_of_kernels_are_replaced(kept_kernels, tmp_path, suffix):
+    """Emptied, halved, zeroed, and with a flipped bit: compiled again, and whole at the next start."""
+    folder = tmp_path / "kernels"
+    shutil.copytree(kept_kernels, folder)
+    files = sorted(folder.rglob(f"*.{suffix}"))
+    assert len(files) >= len(DAMAGES)
+    for number, file in enumerate(files):
+        file.write_bytes(DAMAGES[number % len(DAMAGES)](file.read_bytes()))
+    damaged = [file.read_bytes() for file in files]
+    assert learn_with(folder) == ("x\n", "")
+    whole = [file.read_bytes() for file in files]
+    assert all(len(new) > len(old) or new != old for new, old in zip(whole, damaged, strict=True))
+    times = [file.stat().st_mtime_ns for file in files]
+    assert learn_with(folder) == ("x\n", "")
+    assert [file.stat().st_mtime_ns for file in files] == times, "they were loaded"
+
+
+def test_a_full_disk_under_kernels_is_a_line(tmp_path):
+    """No file may grow beyond 4 KiB, as if the disk were full there: each kernel is compiled, none is kept."""
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
+    out, err = learn_with(tmp_path, preexec_fn=limit)
+    assert out == "x\n"
+    assert re.fullmatch(rf"{tmp_path}\S* can't be written to: File too large, so every start compiles .*\n", err)
+    assert not list(tmp_path.rglob("*.tmp.*"))
+
+
+def test_a_user_without_a_home_folder_is_told(tmp_path):
+    """A user id that has no account and may read everything, write nothing; and no HOME."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can become another user, by setpriv")
+    checkout = tmp_path / "checkout"
+    shutil.copytree(ROOT / "streamlin", checkout / "streamlin", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
+    done = subprocess.run(
+        [*SOMEBODY, sys.executable, "-c", TOLD + LEARNING],
+        env=environment,
+        cwd=checkout,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "x\n"
+    assert done.stderr == (
+        "there is no home folder to keep compiled kernels in, so every start compiles kernels again; "
+        "NUMBA_CACHE_DIR names another folder\n"
+    )
 
 
 def learned_by(checkout, tmp_path):

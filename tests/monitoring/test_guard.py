@@ -7,11 +7,12 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Scope
 
+from streamlin.monitoring.answering import plain_problem
 from streamlin.monitoring.guard import HostCheck, ReadOnly, WithHeaders, host_is_allowed
 from streamlin.monitoring.listener import Listener, listen
 
 ANSWER = PlainTextResponse("answer")
-REFUSAL = PlainTextResponse("refusal", 400)
+REASON = "the host 'evil.example' in the Host header: expected this machine's name or address, or a name in serve.hosts"
 
 
 def listening(text: str) -> Listener:
@@ -21,9 +22,11 @@ def listening(text: str) -> Listener:
     return listener
 
 
-def asked(app: ASGIApp, method: str = "GET", host: str = "localhost") -> tuple[int, dict[bytes, bytes], bytes]:
+def asked(
+    app: ASGIApp, method: str = "GET", host: str = "localhost", path: str = "/"
+) -> tuple[int, dict[bytes, bytes], bytes]:
     """Status, headers and body of the answer to a request."""
-    scope: Scope = {"type": "http", "method": method, "path": "/", "headers": [(b"host", host.encode())]}
+    scope: Scope = {"type": "http", "method": method, "path": path, "headers": [(b"host", host.encode())]}
     sent = list[Message]()
 
     async def receive() -> Message:
@@ -61,9 +64,26 @@ def test_the_host_that_the_user_gave_is_allowed() -> None:
     [("0", False, 400), ("0", True, 400), ("0.0.0.0:0", False, 200), ("0.0.0.0:0", True, 400)],
 )
 def test_other_hosts_are_refused_where_they_are_checked(address: str, always: bool, status: int) -> None:
-    app = HostCheck(ANSWER, listening(address), REFUSAL, always)
+    app = HostCheck(ANSWER, listening(address), plain_problem, always=always)
     assert asked(app, host="evil.example")[0] == status
     assert asked(app)[0] == 200
+
+
+def test_the_refusal_of_a_host_names_it_and_the_key() -> None:
+    app = HostCheck(ANSWER, listening("0"), plain_problem)
+    assert asked(app, host="evil.example")[2].decode() == f"{REASON}\n"
+
+
+def test_hosts_of_the_configuration_are_allowed() -> None:
+    app = HostCheck(ANSWER, listening("0"), plain_problem, ("Stream.example",), always=True)
+    statuses = [asked(app, host=host)[0] for host in ("stream.example:80", "STREAM.example", "a.stream.example")]
+    assert statuses == [200, 200, 400]
+
+
+def test_the_health_is_told_whatever_the_host() -> None:
+    app = HostCheck(ANSWER, listening("0"), plain_problem)
+    paths = ("/healthz", "/readyz", "/metrics", "/healthz/")
+    assert [asked(app, host="evil.example", path=path)[0] for path in paths] == [200, 200, 400, 400]
 
 
 def test_only_get_and_head_are_allowed() -> None:
@@ -72,7 +92,7 @@ def test_only_get_and_head_are_allowed() -> None:
 
 
 def test_headers_are_added_to_refusals_too() -> None:
-    app = WithHeaders(HostCheck(ANSWER, listening("0"), REFUSAL), {"X-Content-Type-Options": "nosniff"})
-    for host, body in (("localhost", b"answer"), ("evil.example", b"refusal")):
+    app = WithHeaders(HostCheck(ANSWER, listening("0"), plain_problem), {"X-Content-Type-Options": "nosniff"})
+    for host, body in (("localhost", b"answer"), ("evil.example", f"{REASON}\n".encode())):
         _, headers, found = asked(app, host=host)
         assert (headers[b"x-content-type-options"], found) == (b"nosniff", body)

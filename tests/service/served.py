@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -85,6 +86,13 @@ class Served:
     def lines(self) -> list[Any]:
         """All lines of the journal."""
         return [json.loads(line) for path in journal_of(self.folder) for line in path.read_bytes().splitlines()]
+
+
+def answer_on(connection: socket.socket) -> Answer:
+    """The answer to a request that was sent."""
+    answer = http.client.HTTPResponse(connection)
+    answer.begin()
+    return Answer(answer.status, dict(answer.getheaders()), answer.read())
 
 
 def asked(

@@ -11,6 +11,7 @@ import pytest
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
+from streamlin.running.admission import Admission
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Text
 from streamlin.service.journal import Journal
@@ -27,7 +28,8 @@ async def acceptance(folder: Path, **flags: Any) -> AsyncIterator[tuple[Acceptan
     config = load_config(flags=LIMITS | flags, environment={})
     journal = Journal(folder, None)
     source = JournalSource(journal, None, json_lines(config))
-    accepting = Acceptance(config, journal, source, RunState(config))
+    state = RunState(config)
+    accepting = Acceptance(config, journal, source, state, Admission(state.model, config))
     try:
         yield accepting, source
     finally:

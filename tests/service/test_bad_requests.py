@@ -42,6 +42,11 @@ WRONG = [
     ("/learn", {"text": ["a"], "label": "b"}, "text: input should be a valid string, got ['a']"),
     ("/learn", {"texts": "a", "label": "b"}, "texts: unknown key; did you mean 'text'?"),
     ("/learn", {"text": "a", "label": "b", "weight": -1}, "weight: input should be greater than or equal to 0, got -1"),
+    (
+        "/learn",
+        {"text": "a", "label": "b", "weight": 1.7e308},
+        "weight: input should be less than or equal to 1000000000, got 1.7e+308",
+    ),
     ("/learn", {"text": "a", "label": "b", "weight": "1"}, "weight: input should be a valid number, got '1'"),
     (
         "/learn",
@@ -145,7 +150,10 @@ def test_another_host_name_gets_400(service: Served) -> None:
     """A foreign name that was made to resolve to this machine (DNS rebinding)."""
     answer = service.ask("POST", "/predict", b"{}", JSON | {"Host": "evil.example"})
     assert answer.status == 400
-    assert answer.error == "the Host header does not name this machine"
+    assert answer.error == (
+        "the host 'evil.example' in the Host header: expected this machine's name or address, or a name in serve.hosts"
+    )
+    assert service.ask("GET", "/healthz", None, {"Host": "evil.example"}).status == 200
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ examples = st.fixed_dictionaries(
     {"text": texts, "label": names},
     optional={
         "id": names,
-        "weight": st.floats(0, allow_infinity=False),
+        "weight": st.floats(0, 1e9),
         "time": st.floats(allow_nan=False, allow_infinity=False),
     },
 )
@@ -53,6 +53,12 @@ def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     for bodies in (Bodies(Text, 2, RunConfig()), Bodies(Example, 2, RunConfig())):
         with suppress(Refused):
             bodies.read(body)
+
+
+@pytest.mark.parametrize("body", [b'{"text": "a", "label": "x"}', b'[{"text": "a", "label": "x"}]'])
+def test_a_byte_order_mark_before_a_body_is_read_over(body: bytes) -> None:
+    bodies = Bodies(Example, 2, RunConfig())
+    assert bodies.read(b"\xef\xbb\xbf" + body) == bodies.read(body)
 
 
 def test_a_label_without_a_text_becomes_a_label_line() -> None:

@@ -9,6 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Scope
 
+from streamlin.config.serve import ServeConfig
 from streamlin.service.intake import Intake
 
 
@@ -38,7 +39,8 @@ def status_and_body(parts: Sequence[Message]) -> tuple[int, bytes] | None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(Intake(APP, ("/",), 10, patience=0.05)(scope, receive, send))
+    limits = ServeConfig(max_body_bytes=10, body_seconds=0.05)
+    asyncio.run(Intake(APP, ("/",), limits)(scope, receive, send))
     return (sent[0]["status"], sent[1]["body"]) if sent else None
 
 
@@ -60,7 +62,8 @@ def test_too_large_bodies_get_413() -> None:
 
 
 def test_too_slow_bodies_get_408() -> None:
-    assert status_and_body([part(b"12345")]) == (408, b'{"error":"the body did not arrive within 0.05 seconds"}')
+    reason = b"the body did not arrive within serve.body_seconds = 0.05 seconds"
+    assert status_and_body([part(b"12345")]) == (408, b'{"error":"%s"}' % reason)
 
 
 def test_disconnected_clients_get_no_answer() -> None:

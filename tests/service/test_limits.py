@@ -9,7 +9,7 @@ import pytest
 
 from tests.command_line import command_line, refused
 from tests.integration.processes import finish
-from tests.service.served import JSON, served
+from tests.service.served import JSON, journal_of, served
 
 TOKEN = "s3cret-of-the-test"
 
@@ -91,17 +91,75 @@ def test_too_many_labels_get_409(tmp_path: Path) -> None:
         assert service.post("/learn", [{"text": "x", "label": label} for label in "abb"]).status == 202
         answer = service.post("/learn", [{"text": "x", "label": label} for label in "cd"])
         assert answer.status == 409
-        assert answer.error == "label 'c' exceeds pipeline.max_labels = 3 different labels"
+        assert answer.error == "label 'd' exceeds pipeline.max_labels = 3 different labels"
         assert service.post("/learn", {"text": "x", "label": "c"}).status == 202
         assert service.post("/learn", {"text": "x", "label": "a"}).status == 202
+        assert service.post("/learn", {"text": "x", "label": "d", "weight": 0}).status == 202  # teaches nothing
     with served(tmp_path / "state", *limit) as service:
         assert service.post("/learn", {"text": "x", "label": "d"}).status == 409
         assert service.post("/learn", {"text": "x", "label": "b"}).status == 202
-        service.learned(6)
+        service.learned(7)
     with served(tmp_path / "state", "--set", "pipeline.max_labels=2") as service:  # fewer than there are by now
         assert service.post("/learn", {"text": "x", "label": "b"}).status == 202
         assert service.post("/learn", {"text": "x", "label": "d"}).status == 409
-        service.learned(7)
+        service.learned(8)
+
+
+def test_a_text_too_large_for_the_tables_gets_409(tmp_path: Path) -> None:
+    """With many labels, many new words would exhaust memory, now and at every start; other events are learned."""
+    limit = ("--set", "pipeline.max_table_bytes=3_000_000")
+    many = [{"text": f"w{number}", "label": f"n{number}"} for number in range(200)]
+    with served(tmp_path / "state", *limit) as service:
+        assert service.post("/learn", many).status == 202
+        service.learned(200)
+        text = " ".join(f"word{number}" for number in range(20_000))
+        answer = service.post("/learn", {"text": text, "label": "n0"})
+        assert answer.status == 409
+        assert answer.error.startswith("pipeline.max_table_bytes: the learners' tables need more than 3,000,000 bytes")
+        assert service.post("/learn", {"text": text, "label": "n0", "weight": 0}).status == 409  # by its features alone
+        assert service.post("/learn", {"text": "some new words", "label": "n0"}).status == 202
+        service.learned(201)
+        assert service.post("/predict", {"text": text}).status == 200
+    with served(tmp_path / "state", *limit) as service:
+        service.learned(201)
+
+
+def test_a_label_gets_409_if_its_waiting_text_is_too_large(tmp_path: Path) -> None:
+    """The features of a text count when its label comes by id; there were fewer labels when the text came."""
+    limit = ("--late-labels", "--set", "pipeline.max_table_bytes=3_000_000")
+    text = " ".join(f"word{number}" for number in range(2_000))
+    with served(tmp_path / "state", *limit) as service:
+        assert service.post("/predict?await_label=1", {"text": text, "id": "long"}).status == 200
+        assert service.post("/predict?await_label=1", {"text": "short", "id": "short"}).status == 200
+        many = [{"text": f"w{number}", "label": f"n{number}", "id": number} for number in range(200)]
+        assert service.post("/learn", many).status == 202
+        service.learned(202)
+        answer = service.post("/learn", {"label": "n0", "id": "long"})
+        assert answer.status == 409
+        assert answer.error.startswith("pipeline.max_table_bytes: the learners' tables need more than 3,000,000 bytes")
+        assert service.post("/learn", {"label": "n0", "id": "short"}).status == 202
+        assert service.post("/predict", {"text": text}).status == 200
+
+
+def test_an_accepted_event_that_can_not_be_learned_is_told_and_passed_over(tmp_path: Path) -> None:
+    """A limit that is lower than when it was accepted ends the service with one line, at every start, unless told."""
+    with served(tmp_path / "state", "--learner", "perceptron") as service:
+        service.learned(0)
+    lines = [{"text": "x", "label": label} for label in "abcab"]
+    (journal,) = journal_of(tmp_path / "state")
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))  # accepted, then killed
+    limit = ("--set", "pipeline.max_labels=2")
+    for _ in "12":
+        error = refused("serve", tmp_path / "state", 0, *limit)
+        assert error.startswith("pipeline.max_labels: found more than 2 labels, 'c' at requests:56 is one too many; ")
+        assert error.endswith("; serve.pass_over = true leaves out accepted events that can't be learned")
+        assert json.loads(command_line("inspect", tmp_path / "state", "--json").out)["events"] == 2
+    with served(tmp_path / "state", *limit, "--set", "serve.pass_over=true") as service:
+        assert "passed over an accepted event: pipeline.max_labels: found more than 2 labels, 'c' at " in service.told
+        service.learned(4)
+        assert service.figures()["streamlin_dead_letters_total"] == 1
+    with served(tmp_path / "state", *limit) as service:
+        service.learned(4)
 
 
 def test_labels_by_id_get_409_where_disabled(tmp_path: Path) -> None:
@@ -127,6 +185,8 @@ def test_a_token_is_needed_for_all_but_health(tmp_path: Path) -> None:
                 assert answer.status == 401
                 assert answer.headers["www-authenticate"] == "Bearer"
                 assert TOKEN not in str(answer)
+        for shown in (f"bearer {TOKEN}", f"BEARER  {TOKEN}", f"bEaReR {TOKEN} "):
+            assert service.ask("GET", "/openapi.json", None, {"Authorization": shown}).status == 200
         known = {"Authorization": f"Bearer {TOKEN}"}
         assert service.post("/learn", {"text": "a", "label": "b"}, known).status == 202
         assert service.ask("GET", "/metrics", None, known).status == 200

@@ -88,6 +88,23 @@ def test_a_wrong_address_is_explained_in_one_line(text: str, message: str) -> No
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file://user:secret@host/x",
+        "file://user:sec/ret@host/x",
+        "file://user%3Asecret%40host/x",
+        "kafka://user:secret@[::1/topic",
+        "file:///x?password=secret&header",
+        "kafka://h/t?sasl_password=secret&a=1&a=2",
+    ],
+)
+def test_a_wrong_address_is_shown_without_secrets(url: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_address(url, "stdin")
+    assert "sec" not in str(error.value)
+
+
 def test_impossible_file_names_are_left_to_the_connector() -> None:
     for text in ("x" * 5000, "x" * 300 + "?format=json"):
         assert parse_address(text, "stdin").scheme == "file"

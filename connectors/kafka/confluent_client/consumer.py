@@ -3,11 +3,20 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from threading import Thread
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from connectors.kafka.client import Extent, Part, Rebalance
 from connectors.kafka.confluent_client.librdkafka import (
@@ -23,7 +32,9 @@ from connectors.kafka.confluent_client.librdkafka import (
 from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, UnreachableError
 from connectors.kafka.messages import Fields, Messages, from_records
+from streamlin.errors import ConnectorError
 
+_OLDER = "the brokers at {} know less than before, as if restored from an older copy; start the run again"
 _URL_SAFE = str.maketrans("+/", "-_")
 """From librdkafka's spelling of a topic's id to Kafka's."""
 
@@ -34,9 +45,7 @@ class ConfluentConsumer(Client):
     def __init__(self, connection: Connection, properties: Mapping[str, Any], seconds: float) -> None:
         super().__init__(connection)
         self._consumer = create(Consumer, {**properties, "on_commit": self._on_commit}, self.note)
-        self.common = common(connection)
         self._ends: dict[Part, int] = {}
-        self._admin: AdminClient | None = None
         self._rebalance: Rebalance | None = None
         self._unplaced: set[Part] = set()
         self._unanswered = 0
@@ -55,18 +64,44 @@ class ConfluentConsumer(Client):
         return [] if found is None or found.error is not None else sorted(found.partitions)
 
     def topic_id(self, topic: str) -> str | None:
-        if self._admin is None:
-            self._admin = create(AdminClient, self.common, self.note)
         with self.translated():
             described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=SECONDS)[topic].result()
         return str(described.topic_id).translate(_URL_SAFE)
 
+    @cached_property
+    def _admin(self) -> AdminClient:
+        admin: AdminClient = create(AdminClient, common(self._connection), self.note)
+        return admin
+
+    def log_ends(self, parts: Sequence[Part]) -> dict[Part, int]:
+        latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        how: dict[str, Any] = {"isolation_level": IsolationLevel.READ_UNCOMMITTED, "request_timeout": SECONDS}
+        with self.translated():
+            asked = self._admin.list_offsets({TopicPartition(*part): latest for part in parts}, **how)
+            return {(part.topic, part.partition): future.result().offset for part, future in asked.items()}
+
     def extents(self, parts: Sequence[Part]) -> dict[Part, Extent]:
         with self.translated():
-            return {
-                part: Extent(*self._consumer.get_watermark_offsets(TopicPartition(*part), timeout=SECONDS))
-                for part in parts
-            }
+            try:
+                return {part: self._extent(part) for part in parts}
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError._UNKNOWN_PARTITION:
+                    raise
+            try:
+                self._consumer.list_topics(timeout=SECONDS)  # a broker that had just started may not have known it
+                return {part: self._extent(part) for part in parts}
+            except KafkaException as error:
+                # librdkafka ignores what brokers say of an earlier epoch than it has heard of, for good.
+                if error.args[0].code() == KafkaError._UNKNOWN_PARTITION and all(map(self._is_known, parts)):
+                    raise ConnectorError(_OLDER.format(self._connection.name)) from None
+                raise
+
+    def _extent(self, part: Part) -> Extent:
+        return Extent(*self._consumer.get_watermark_offsets(TopicPartition(*part), timeout=SECONDS))
+
+    def _is_known(self, part: Part) -> bool:
+        """Whether the brokers say now that there is such a partition."""
+        return part[1] in self.partitions(part[0])
 
     def offsets_at(self, parts: Sequence[Part], time_ms: int) -> dict[Part, int]:
         with self.translated():

@@ -9,7 +9,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
-from connectors.kafka.client import TOO_LARGE, Part
+from connectors.kafka.client import Part
 from connectors.kafka.connection import Connection
 from connectors.kafka.errors import OffsetGoneError, RebalancingError, UnreachableError
 from connectors.kafka.security import for_confluent
@@ -37,7 +37,7 @@ AWAY = {
     KafkaError._MAX_POLL_EXCEEDED,
 }
 """Errors that may be gone at the next attempt."""
-_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
+LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
 GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._LOG_TRUNCATION}
 _AROUND = re.compile(r"^(?:\w+://\S+: )?(?:SASL authentication error: )?|(?: \(after \d+ms in state .*)?$")
 """Parts of messages that are of no use to users."""
@@ -125,8 +125,6 @@ def create(kind: Any, properties: Mapping[str, Any], note: Callable[[Any], None]
 
 def describe(error: Any) -> str:
     """The message of an error, in one line."""
-    if isinstance(error, KafkaError) and error.code() in _LARGE:
-        return f"a message, or its batch, {TOO_LARGE}; with client.batch.size=10000 batches are smaller"
     return _AROUND.sub("", " ".join(str(error.str() if isinstance(error, KafkaError) else error).split()))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from numpy.typing import NDArray
 
-from connectors.kafka.client import Part
-from connectors.kafka.confluent_client.librdkafka import SECONDS, Client, common, create, describe
+from connectors.kafka.client import TOPICS_LIMIT, Part, too_large
+from connectors.kafka.confluent_client.librdkafka import LARGE, SECONDS, Client, common, create, describe
 from connectors.kafka.connection import Connection
 from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.messages import Headers
@@ -34,7 +34,10 @@ class ConfluentProducer(Client):
         super().__init__(connection)
         self._contact = contact
         self._producer = create(Producer, {**properties, "on_delivery": self._delivered}, self.note)
-        self._failure: Any = None
+        self._failure: tuple[Any, Any] | None = None
+        self._limit = (
+            f"client.message.max.bytes={properties.get('message.max.bytes', 1_000_000)}, an option of the sink"
+        )
         self._group: Any = None
         self.reach(self._producer, seconds)
         if options.transactional is not None:
@@ -57,8 +60,12 @@ class ConfluentProducer(Client):
         self._producer.poll(0)
         self.check()
         if self._failure is not None:  # for good: to continue without the message would lose it
-            name = self._connection.name
-            raise ConnectorError(f"the brokers at {name} have not taken a message: {describe(self._failure)}")
+            error, message = self._failure
+            why = describe(error)
+            if error.code() in LARGE:
+                why = too_large(message.topic(), message.partition(), message.value(), TOPICS_LIMIT)
+                why += ", or its batch is; with client.batch.size=10000 batches are smaller"
+            raise ConnectorError(f"the brokers at {self._connection.name} have not taken a message: {why}")
 
     def group_offsets(self, group: str) -> dict[Part, int]:
         # An admin client could list them, but crashes in librdkafka while the group's coordinator is being elected.
@@ -112,6 +119,11 @@ class ConfluentProducer(Client):
                         break
                     except BufferError:
                         self._wait(self._producer.poll, _PAUSE)
+                    except KafkaException as error:
+                        if error.args[0].code() in LARGE:
+                            why = too_large(topic, None, value, self._limit)
+                            raise ConnectorError(f"a message can't be sent: {why}") from None
+                        raise
         self._contact.answered()  # there is room, so some have arrived
 
     def _wait(self, wait: Callable[[float], Any], seconds: float) -> None:
@@ -136,6 +148,9 @@ class ConfluentProducer(Client):
 
         self._contact.retry(lambda: self._contact.watch(attempt))
 
-    def _delivered(self, error: Any, _: Any) -> None:
-        if error is not None and self._failure is None:
-            self._failure = error
+    def _delivered(self, error: Any, message: Any) -> None:
+        """Note the first message that was not delivered; of a batch that is too large, the largest one."""
+        if error is None:
+            return
+        if self._failure is None or (error.code() in LARGE and len(message) > len(self._failure[1])):
+            self._failure = error, message

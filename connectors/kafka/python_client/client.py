@@ -40,7 +40,7 @@ def open_consumer(connection: Connection, options: SourceOptions, seconds: float
     }
     arguments |= client_settings.for_kafka_python(options.own, KafkaConsumer.DEFAULT_CONFIG)
     consumer, client = _open(KafkaConsumer, connection, arguments)
-    return PythonConsumer(consumer, client, connection, assignor)
+    return PythonConsumer(consumer, client, connection, assignor, partial(_open_admin, connection))
 
 
 def open_producer(connection: Connection, options: SinkOptions, seconds: float, contact: Contact) -> PythonProducer:

@@ -1,14 +1,14 @@
 """Reading with kafka-python."""
 
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from operator import attrgetter
 from threading import Event
 from typing import Any
 
 import kafka.errors as errors
-from kafka import KafkaConsumer
+from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 from connectors.kafka.client import Extent, Part, Rebalance
@@ -22,6 +22,8 @@ from streamlin.errors import ConnectorError
 
 _REQUEST_SECONDS = 5.0
 _REQUEST_MS = int(_REQUEST_SECONDS * 1000)
+_LATEST = -1
+"""The protocol's name for an end."""
 _FIELDS = Fields(
     offset=attrgetter("offset"),
     value=attrgetter("value"),
@@ -35,11 +37,17 @@ _FIELDS = Fields(
 class PythonConsumer:
     """See `connectors.kafka.client.Consumer`."""
 
-    def __init__(self, consumer: KafkaConsumer, client: Client, connection: Connection, assignor: Assignor) -> None:
+    def __init__(
+        self,
+        consumer: KafkaConsumer,
+        client: Client,
+        connection: Connection,
+        assignor: Assignor,
+        open_admin: Callable[[], KafkaAdminClient],
+    ) -> None:
         self._consumer, self._cluster, self._connection = consumer, client.cluster, connection
-        self._assignor = assignor
+        self._assignor, self._open_admin = assignor, open_admin
         self._instance = consumer.config["group_instance_id"]
-        self._highs: dict[Part, int] = {}
         self._next: dict[Part, int] = {}
         self._raised: Exception | None = None
         self._membership: Membership | None = None
@@ -72,6 +80,11 @@ class PythonConsumer:
             lows = self._consumer.beginning_offsets(wanted, timeout_ms=_REQUEST_MS)
             highs = self._consumer.end_offsets(wanted, timeout_ms=_REQUEST_MS)
         return {tuple(part): Extent(lows[part], highs[part]) for part in wanted}
+
+    def log_ends(self, parts: Sequence[Part]) -> dict[Part, int]:
+        with translated(self._connection.name), closing(self._open_admin()) as admin:
+            found = admin.list_partition_offsets({TopicPartition(*part): _LATEST for part in parts})
+        return {tuple(part): at.offset for part, at in found.items()}
 
     def offsets_at(self, parts: Sequence[Part], time_ms: int) -> dict[Part, int]:
         wanted = {TopicPartition(*part): time_ms for part in parts}
@@ -108,9 +121,7 @@ class PythonConsumer:
         return [self._piece(part, records) for part, records in found.items()]
 
     def _piece(self, part: TopicPartition, records: Sequence[Any]) -> Messages:
-        key, end = tuple(part), records[-1].offset + 1
-        self._next[key] = end
-        self._highs[key] = max(self._consumer.highwater(part) or 0, end)
+        self._next[tuple(part)] = records[-1].offset + 1
         return from_records(part.topic, part.partition, records, _FIELDS, records[0].offset, self._connection.longest)
 
     def positions(self, parts: Sequence[Part]) -> dict[Part, int]:
@@ -128,7 +139,9 @@ class PythonConsumer:
         return position
 
     def highs(self) -> dict[Part, int]:
-        return self._highs
+        assigned = self._consumer.assignment()
+        highs = {part: self._consumer.highwater(TopicPartition(*part)) for part in self._next if part in assigned}
+        return {part: high for part, high in highs.items() if high is not None}
 
     def commit_soon(self, positions: Mapping[Part, Mapping[str, Any]], metadata: str) -> None:
         if self._membership is None or self._membership.is_current:

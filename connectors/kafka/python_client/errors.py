@@ -7,10 +7,10 @@ from contextlib import contextmanager
 import kafka.codec
 import kafka.errors as errors
 
-from connectors.kafka.client import TOO_LARGE
 from connectors.kafka.errors import OffsetGoneError, UnreachableError
 from streamlin.errors import ConfigError, ConnectorError
 
+LARGE = errors.MessageSizeTooLargeError, errors.RecordListTooLargeError
 _CLASSES = re.compile(r"^(?:\[Error \w+\] )?(?:\w+Error(?:: |$))*")
 _INSTALL = "pip install 'kafka-python[lz4,snappy,zstd]'"
 _NOT_UTF8 = "a header's name is not UTF-8, which kafka-python can't read; client=confluent can"
@@ -37,8 +37,6 @@ def translated(name: str) -> Iterator[None]:
 
 def describe(error: BaseException) -> str:
     """The message of an error, without kafka-python's class names if there is more."""
-    if isinstance(error, (errors.MessageSizeTooLargeError, errors.RecordListTooLargeError)):
-        return f"a message {TOO_LARGE}"
     return _CLASSES.sub("", str(error)) or getattr(error, "description", "") or str(error)
 
 

@@ -12,11 +12,11 @@ from kafka import ConsumerGroupMetadata, KafkaAdminClient, KafkaProducer
 from kafka.structs import OffsetAndMetadata, TopicPartition
 from numpy.typing import NDArray
 
-from connectors.kafka.client import Part
+from connectors.kafka.client import TOPICS_LIMIT, Part, too_large
 from connectors.kafka.connection import Connection
 from connectors.kafka.contact import SLICE, Contact
 from connectors.kafka.messages import Headers
-from connectors.kafka.python_client.errors import describe, translated
+from connectors.kafka.python_client.errors import LARGE, describe, translated
 from streamlin.errors import ConnectorError
 
 _UNACKNOWLEDGED_BYTES = 8 * 1024 * 1024
@@ -46,7 +46,7 @@ class PythonProducer:
     ) -> None:
         self._producer, self._connection, self._contact = producer, connection, contact
         self._open_admin = open_admin
-        self._sent: deque[tuple[int, Any]] = deque()
+        self._sent: deque[tuple[str, int | None, bytes | None, Any]] = deque()
         self._bytes = 0
         if is_transactional:
             self._retry(producer.init_transactions)
@@ -55,31 +55,40 @@ class PythonProducer:
         partitions = self._retry(partial(self._producer.partitions_for, topic))
         only = next(iter(partitions)) if len(partitions) == 1 else None  # no need to hash keys
         values = bytes(lines[bounds[0] : bounds[-1] - 1]).split(b"\n")
-        send, noted = self._producer.send, self._sent.append
         with translated(self._connection.name):
             for key, value in zip(keys, values, strict=True):
-                noted((len(value), send(topic, value, key.encode(), partition=only)))
-        self._bytes += sum(map(len, values))
+                self._hand_over(topic, only, value, key.encode(), None)
         self._wait_for_room()
 
     def send_one(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
         listed = [(name, content or b"") for name, content in headers]
-        size = len(value or b"")
-        self._sent.append((size, self._retry(partial(self._producer.send, topic, value, key, listed))))
-        self._bytes += size
+        self._retry(partial(self._hand_over, topic, None, value, key, listed))
         self._wait_for_room()
+
+    def _hand_over(
+        self, topic: str, partition: int | None, value: bytes | None, key: bytes | None, headers: Any
+    ) -> None:
+        try:
+            future = self._producer.send(topic, value, key, headers, partition)
+        except errors.MessageSizeTooLargeError:
+            limit = f"client.max_request_size={self._producer.config['max_request_size']}, an option of the sink"
+            raise ConnectorError(f"a message can't be sent: {too_large(topic, partition, value, limit)}") from None
+        self._sent.append((topic, partition, value, future))
+        self._bytes += len(value or b"")
 
     def flush(self) -> None:
         while self._sent:
             self._wait(self._producer.flush)
 
     def serve(self) -> None:
-        while self._sent and self._sent[0][1].is_done:
-            size, done = self._sent.popleft()
-            self._bytes -= size
-            if done.exception is not None:  # for good: to go on without the message would lose it
-                name = self._connection.name
-                raise ConnectorError(f"the brokers at {name} have not taken a message: {describe(done.exception)}")
+        while self._sent and self._sent[0][-1].is_done:
+            topic, partition, value, done = self._sent.popleft()
+            self._bytes -= len(value or b"")
+            if (error := done.exception) is not None:  # for good: to go on without the message would lose it
+                why = describe(error)
+                if isinstance(error, LARGE):
+                    why = too_large(topic, partition, value, TOPICS_LIMIT)
+                raise ConnectorError(f"the brokers at {self._connection.name} have not taken a message: {why}")
 
     def group_offsets(self, group: str) -> dict[Part, int]:
         with translated(self._connection.name):
@@ -115,7 +124,7 @@ class PythonProducer:
     def _wait_for_room(self) -> None:
         self.serve()
         while self._bytes > _UNACKNOWLEDGED_BYTES:
-            self._wait(self._sent[0][1].get)
+            self._wait(self._sent[0][-1].get)
 
     def _wait(self, wait: Callable[[float], Any]) -> None:
         """Wait for messages to be acknowledged, and report whether some were."""

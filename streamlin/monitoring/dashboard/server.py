@@ -9,6 +9,8 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from streamlin.config.serve import ServeConfig
+from streamlin.monitoring.answering import plain_problem
 from streamlin.monitoring.dashboard.open_pages import OpenPages
 from streamlin.monitoring.dashboard.static import FILES, content
 from streamlin.monitoring.dashboard.watcher import Dashboard
@@ -16,7 +18,6 @@ from streamlin.monitoring.guard import NO_SNIFFING, HostCheck, ReadOnly, WithHea
 from streamlin.monitoring.listener import Listener
 from streamlin.monitoring.server import Server, ServerOptions
 
-_MOST_PAGES = 100
 _HEADERS = NO_SNIFFING | {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -26,23 +27,32 @@ _HEADERS = NO_SNIFFING | {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-_OTHER_HOST = PlainTextResponse("the Host header does not name this machine\n", 400)
 
 
-def serve_page(dashboard: Dashboard, listener: Listener) -> Server:
-    """Serve the page that shows `dashboard`; at its end the server lets open pages have the last snapshot."""
+def serve_page(
+    dashboard: Dashboard,
+    listener: Listener,
+    limits: ServeConfig | None = None,
+    notice: Callable[[str], None] = lambda line: None,
+) -> Server:
+    """Serve the page that shows `dashboard`; at its end the server lets open pages have the last snapshot.
+
+    limits, notice : see `ServerOptions`.
+    """
+    limits = limits or ServeConfig()
     pages = OpenPages(dashboard)
-    app: ASGIApp = HostCheck(ReadOnly(_app(pages)), listener, _OTHER_HOST, always=True)
-    options = ServerOptions(connections=2 * _MOST_PAGES)
+    inner = ReadOnly(_app(pages, limits.max_pages))
+    app: ASGIApp = HostCheck(inner, listener, plain_problem, limits.hosts, always=True)
+    options = ServerOptions(limits, notice=notice)
     return Server("streamlin-page", WithHeaders(app, _HEADERS), listener, options, alongside=pages.watch)
 
 
-def _app(pages: OpenPages) -> Starlette:
+def _app(pages: OpenPages, most: int) -> Starlette:
     async def events(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        if pages.count >= _MOST_PAGES:
-            return PlainTextResponse(f"{_MOST_PAGES} pages are open, which is the most that are served\n", 503)
+        if pages.count >= most:
+            return PlainTextResponse(f"serve.max_pages = {most:,} pages are open; try again\n", 503)
         return StreamingResponse(pages.messages(), media_type="text/event-stream")
 
     routes = [Route(f"/{name}", _file(name, kind)) for name, kind in FILES.items()]

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from streamlin.errors import redacted
 from streamlin.model import Learned
 from streamlin.monitoring.dashboard.contents import contents
 from streamlin.monitoring.dashboard.history import History
 from streamlin.monitoring.dashboard.mistakes import Mistakes
 from streamlin.monitoring.dashboard.texts import LONG, shortened
 from streamlin.running.watching import RunView, Watcher
-from streamlin.streams.addresses import redacted
 from streamlin.terminal.printing import without_quotes
 
 _PERIOD, _LONGEST, _SHARE = 1.0, 5.0, 0.015

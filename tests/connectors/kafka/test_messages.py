@@ -41,19 +41,32 @@ def test_messages_of_lists(payloads):
         assert found.raw(i)[1] == payload
         assert found[i] == (payload or b"")
         assert (i in found.tombstones) == (payload is None)
-        assert (i in found.errors) == (payload is not None and not 0 < len(payload) <= LONGEST)
+        empty = payload is not None and len(payload) <= 2 and not payload.strip(b"\r\n")
+        assert (i in found.errors) == (empty or len(payload or b"") > LONGEST)
         assert found.name(i) == f"topic/3/{100 + 2 * i}"
-        assert found.position(i + 1) == {"offset": 101 + 2 * i}
+        assert found.position(i + 1) == {"offset": 101 + 2 * i, "last": found.last(i)}
     assert found.position(0) == {"offset": 100 if payloads else 0}
 
 
 def test_a_value_that_is_too_long_is_cut():
-    found = from_lists("t", 0, [0, 1, 2], [b"x" * (CUT + 1), b"", b"fine"], CUT)
+    found = from_lists("t", 0, [0, 1, 2, 3], [b"x" * (CUT + 1), b"", b"fine", b"\r\n"], CUT)
     assert found.errors == {
         0: f"record of {CUT + 1} bytes is over max_record_bytes = {CUT}",
         1: "the message is empty",
+        3: "the message is empty",
     }
     assert [len(found[i]) for i in range(3)] == [CUT, 0, 4]
+
+
+def test_the_last_record_is_known_by_offset_key_and_value():
+    """A value that is cut is the same one wherever the limit is; a part of the messages knows it as the whole does."""
+    found = messages([b"a", b"b", b"x" * (CUT + 5), b"a"])
+    cut = from_lists("topic", 3, [2], [b"x" * (CUT + 5)], CUT)
+    cut.keys = [b"key 2"]
+    assert cut.last(0) == found.last(2)
+    assert found.between(1, 4).last(1) == found.last(2)
+    others = [found.last(i)[1] for i in range(4)]
+    assert len(set(others)) == 4
 
 
 @given(values, st.data())
@@ -101,16 +114,16 @@ def test_messages_of_a_clients_records(payloads, step):
 def test_a_position_has_the_topics_id_and_epoch():
     found = messages([b"a", b"b"], 5)
     found.topic_id, found.leader_epoch = "id", 0
-    assert found.position(1) == {"offset": 6, "topic_id": "id", "leader_epoch": 0}
+    assert found.position(1) == {"offset": 6, "last": found.last(0), "topic_id": "id", "leader_epoch": 0}
     assert found.position(0) == {"offset": 5, "topic_id": "id", "leader_epoch": 0}
     assert json.loads(json.dumps(found.position(2))) == found.position(2)
 
 
 def test_a_beginning_has_a_position_but_no_record():
     """And the number of records that are lost before it."""
-    word = beginning("topic", 3, 40, 25)
+    word = beginning("topic", 3, 40, 25, True)
     assert (len(word), word.lost, word.position(0)) == (0, 25, {"offset": 40})
-    assert word.between(0, 0).lost == 25
+    assert (word.between(0, 0).lost, word.between(0, 0).anew) == (25, True)
 
 
 def envelope(name, **columns):

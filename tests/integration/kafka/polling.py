@@ -82,6 +82,10 @@ class Transactions:
         self.begin(*values)
         self._producer.abort_transaction(PATIENCE)
 
+    def end(self) -> None:
+        """Commit the one that is open."""
+        self._producer.commit_transaction(PATIENCE)
+
     def begin(self, *values: bytes) -> None:
         """Send them in a transaction that stays open."""
         self._producer.begin_transaction()

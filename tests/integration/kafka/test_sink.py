@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +121,36 @@ def test_one_message_that_the_topic_does_not_take(broker: Broker, topic: Topics,
     name = topic(1, SMALL)
     lines = [b"x" * (30_000 if i == place else 10) for i in range(1000)]
     sink = opened(broker, name, client)
-    with pytest.raises(ConnectorError, match=r"not taken a message: .* over the topic's max\.message\.bytes"):
+    with pytest.raises(ConnectorError) as raised:
         send_all(sink, lines)
     sink.close()
+    said = f"its value of 30,000 bytes for topic '{name}', partition 0 is, with key and headers, over the topic's "
+    assert f"have not taken a message: {said}max.message.bytes" in str(raised.value)
+
+
+@pytest.mark.parametrize("large", ["line", "dead letter"])
+def test_one_message_that_the_client_does_not_send(broker: Broker, topic: Topics, client: str, large: str) -> None:
+    """The error names its size, the topic, and the option; with it the message arrives."""
+    option = {"kafka-python": "client.max_request_size", "confluent": "client.message.max.bytes"}[client]
+    name, limit, value = topic(1, {"max.message.bytes": "3000000"}), 20_000, b"x" * 30_000
+
+    def send(sink: KafkaSink) -> None:
+        if large == "line":
+            write(sink, ["key"], [value])
+        else:
+            sink.write_dead_letter("no JSON", single_records([value], "a.jsonl"), 0)
+        sink.sync()
+
+    sink = opened(broker, name, client, **{option: str(limit)})
+    with pytest.raises(ConnectorError) as raised:
+        send(sink)
+    sink.close()
+    assert str(raised.value).startswith(f"a message can't be sent: its value of 30,000 bytes for topic '{name}'")
+    assert str(raised.value).endswith(f", over {option}={limit}, an option of the sink")
+    sink = opened(broker, name, client, **{option: "2000000"})
+    send(sink)
+    sink.close()
+    assert [found for _, found in content(broker, name)] == [value]
 
 
 # Dead letters.
@@ -154,6 +182,27 @@ def test_a_dead_letter_is_the_message_as_it_was(broker: Broker, topic: Topics, c
     assert list(first.headers) == [("trace", b"\x01"), ("trace", b"2"), *own.items()]
     assert (second.key, second.value) == (None, b"")
     assert dict(second.headers)["streamlin.offset"] == b"75"
+
+
+def test_a_dead_letter_that_fails_again(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """It keeps where it was first, and has the last error and a count; no header twice."""
+    names = [topic() for _ in range(4)]
+    produce(broker.address, names[0], [(b"k", b"no JSON\n", [("trace", b"1"), ("trace", b"2")])])
+    for number, (read, written) in enumerate(pairwise(names)):
+        source, to = (url(broker.address, name, client) for name in (read, written))
+        ran(tmp_path, f"{source}&stop=end&format={('json', 'vw', 'json')[number]}", "--dead-letters", to, code=3)
+        [found] = read_all(broker.address, written)
+        assert (found.key, found.value) == (b"k", b"no JSON\n")
+        own = {name: value for name, value in found.headers if name != "trace"}
+        assert list(found.headers) == [("trace", b"1"), ("trace", b"2"), *own.items()]
+        assert (b"VW" if number == 1 else b"JSON") in (own.pop("streamlin.error") or b"")
+        failures = {"streamlin.failures": b"%d" % (number + 1)} if number else {}
+        assert own == failures | {
+            "streamlin.position": f"{names[0]}/0/0".encode(),
+            "streamlin.topic": names[0].encode(),
+            "streamlin.partition": b"0",
+            "streamlin.offset": b"0",
+        }
 
 
 SIZES = [980_000, 989_999, 990_000, 990_001, 1_000_000, 1_000_001, 1_048_576, 3_000_000]

@@ -164,6 +164,42 @@ def test_only_committed_transactions_are_read(broker: Broker, topic: Topics, cli
     check_source(lambda known: opened(broker.address, name, known, client=client, stop="end"), [b"1", b"2", b"3", b"4"])
 
 
+def test_stop_before_an_open_transaction(broker: Broker, topic: Topics, tmp_path: Path, client: str) -> None:
+    """A line says what is not read; the lag counts what can be read. Both clients say the same."""
+    name, state = topic(), tmp_path / "state"
+    produce(broker.address, name, events(0, 5))
+    transactions = Transactions(broker.address, name)
+    transactions.begin(*(value for _, value in events(5, 9)))
+    produce(broker.address, name, events(9, 12))
+    source = url(broker.address, name, client, stop="end")
+    for _ in range(2):  # resumed, there is nothing to read
+        report, done = ran(tmp_path, source, "--checkpoint", state)
+        assert (report["events"], report["lag"]) == (5, {f"{name}/0": 0})
+        said = f"streamlin: {name}/0: offsets 5 to 12 are behind an open transaction; stop=end ends before them"
+        assert [line for line in done.err.splitlines() if "transaction" in line] == [said]
+    transactions.end()
+    report, done = ran(tmp_path, source, "--checkpoint", state)
+    assert (report["events"], report["lag"], "transaction" in done.err) == (12, {f"{name}/0": 0}, False)
+
+
+def test_a_transaction_that_stays_open_is_said_once(broker: Broker, topic: Topics, client: str) -> None:
+    """Live: what is behind it does not count as lag, and is read when it has ended."""
+    name = topic()
+    produce(broker.address, name, [(None, value) for value in PAYLOADS[:3]])
+    notices: list[str] = []
+    with closing(opened(broker.address, name, notice=notices.append, client=client)) as source:
+        assert values(awaited(source, 3)) == PAYLOADS[:3]
+        transactions = Transactions(broker.address, name)
+        transactions.begin(b"3")
+        produce(broker.address, name, [(None, b"4")])
+        until(lambda: source.poll(10) or notices)
+        assert source.extent() == {f"{name}/0": (0, 3)}
+        transactions.end()
+        assert values(awaited(source, 2)) == [b"3", b"4"]
+    held = "what follows offset 3 is behind a transaction that stays open; it is read once that has ended"
+    assert notices == [f"{name}/0: {held}"]
+
+
 @pytest.mark.parametrize("end", ["commit", "abort"])
 def test_the_end_may_be_a_marker(broker: Broker, topic: Topics, client: str, end: str) -> None:
     """Of a committed or an aborted transaction: the source still comes to its end."""

@@ -1,0 +1,62 @@
+"""What a checkpoint of a model must hold; each part of the model declares its own arrays."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamlin.errors import CheckpointError
+from streamlin.model import Model
+from streamlin.storage.arrays import Expected, Layout
+
+_DELAYED = "delayed_labels/"
+
+
+def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[str, Any]) -> dict[str, Expected]:
+    """What each array must be, by name.
+
+    model : new, of the checkpoint's configuration. layout : of the arrays in the file; taken from it are the numbers
+    of rows, and which optional arrays there are. state : its other contents, checked.
+
+    Raises
+    ------
+    CheckpointError : its state lacks something, or it keeps texts that wait for labels elsewhere.
+    """
+    n_labels = len(state["labels"])
+    if not isinstance(model, Model):  # of sentences, which knows its own arrays
+        return model.expected(layout, n_labels)
+    for key, wanted in (("external_models", model.external_models), ("delayed_labels", model.delayed_labels)):
+        if wanted and key not in state:
+            raise CheckpointError(f"the checkpoint's state has no {key}")
+    arrays = _of_features(model, layout)
+    for name, learner in model.learners.items():
+        tables = learner.expected(_length(layout, f"rows/{model.view_of[name]}"), n_labels)
+        arrays |= _under(f"learners/{name}", tables)
+    for name, mixture in model.mixtures.items():
+        arrays |= _under(f"learners/{name}", mixture.expected(n_labels))
+    for name, external in model.external_models.items():
+        arrays |= _under(f"learners/{name}", external.expected(state["external_models"].get(name)))
+    arrays |= _under("evaluation", model.prequential.expected(n_labels))
+    if model.delayed_labels is not None:
+        arrays |= _under("delayed_labels", model.delayed_labels.expected(n_labels, state["delayed_labels"]))
+    else:  # a model that only predicts leaves out the texts that wait
+        arrays |= {name: Expected(*of, lowest=None) for name, of in layout.items() if name.startswith(_DELAYED)}
+    return arrays
+
+
+def _of_features(model: Model, layout: Mapping[str, Layout]) -> dict[str, Expected]:
+    arrays = {}
+    for view, rows in model.rows.items():
+        arrays[f"rows/{view}"], sightings = rows.expected()
+        if rows.min_count > 1:
+            arrays[f"sightings/{view}"] = sightings
+        if any(name.startswith(f"names/{view}/") for name in layout):
+            arrays |= _under(f"names/{view}", model.feature_names[view].expected())
+    return arrays
+
+
+def _length(layout: Mapping[str, Layout], name: str) -> int:
+    _, shape = layout.get(name, (None, ()))
+    return shape[0] if shape else 0
+
+
+def _under(prefix: str, arrays: Mapping[str, Expected]) -> dict[str, Expected]:
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}

@@ -1,0 +1,49 @@
+"""Bounds of the lengths of labels, ids and further fields."""
+
+from typing import NamedTuple, Self
+
+from streamlin.config.pipeline import PipelineConfig
+from streamlin.errors import RecordError
+from streamlin.events import Batch, Records
+
+_MOST_OF_NUMBER = 512
+"""Characters; no number is longer as text, but a short one in JSON, 1e300, may become a long one."""
+
+
+class Lengths(NamedTuple):
+    """The most characters that a label, an id and a further field may have."""
+
+    label: int = PipelineConfig().max_label_characters
+    id: int = PipelineConfig().max_id_characters
+    field: int = PipelineConfig().max_field_characters
+
+    @classmethod
+    def of(cls, config: PipelineConfig) -> Self:
+        """The configured ones."""
+        return cls(config.max_label_characters, config.max_id_characters, config.max_field_characters)
+
+    def check(self, batch: Batch) -> None:
+        """Raise RecordError if one is longer."""
+        if not self._may_be_long(batch):
+            return
+        columns = {"label": (batch.labels, self.label), "id": (batch.ids, self.id)}
+        if batch.tokens is not None:
+            columns["label"] = (batch.tokens.tags, self.label)
+        for name, (values, most) in columns.items():
+            _check(f"the {name}", f"pipeline.max_{name}_characters", values, most)
+        for name, values in batch.extra.items():
+            _check(f"the field {name!r}", "pipeline.max_field_characters", values, self.field)
+
+    def _may_be_long(self, batch: Batch) -> bool:
+        """False if the records are too short to hold a long value; most are, and nothing has to be looked at."""
+        records = batch.records
+        if type(records).envelope is not Records.envelope or min(self) < _MOST_OF_NUMBER:
+            return len(batch) > 0
+        sizes = (records.ends - records.starts)[batch.kept]
+        return bool((sizes > min(self)).any())
+
+
+def _check(name: str, key: str, values: list[str | None], most: int) -> None:
+    longest = max(map(len, filter(None, values)), default=0)
+    if longest > most:
+        raise RecordError(f"{name} has {longest:,} characters, expected at most {key} = {most:,}")

@@ -1,0 +1,119 @@
+"""Files of compiled kernels, checked before they are loaded.
+
+numba unpickles what it finds, and hands it to LLVM: a file that a full disk or a crash has cut, or a bit that has
+flipped, would end the process without a word. So each file begins with the SHA-256 of the rest of it, which includes
+its length, and a file that does not fit is as good as none: the kernel is compiled again, and the file replaced.
+"""
+
+import hashlib
+import io
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.runtime.nrt import rtsys
+
+_DIGEST = hashlib.sha256().digest_size
+_HOW = "so every start compiles kernels again; NUMBA_CACHE_DIR names another folder"
+
+_tell: Callable[[str], None] | None = None
+
+
+def tell_when_not_kept(tell: Callable[[str], None]) -> None:
+    """Call `tell` with a line, once, when a compiled kernel can't be kept on disk."""
+    global _tell
+    _tell = tell
+
+
+def _not_kept(why: str) -> None:
+    global _tell
+    tell, _tell = _tell, None
+    if tell is not None:
+        tell(f"{why}, {_HOW}")
+
+
+class CheckedFiles(IndexDataCacheFile):
+    """numba's files of one function, an index and one file for each signature, each behind its digest."""
+
+    def _load_index(self) -> Any:
+        content = self._checked(self._index_path)
+        if content is None:
+            return {}
+        file = io.BytesIO(content)
+        if pickle.load(file) != self._version:
+            return {}
+        stamp, overloads = pickle.load(file)
+        return overloads if stamp == self._source_stamp else {}
+
+    def _load_data(self, name: str) -> Any:
+        content = self._checked(self._data_path(name))  # type: ignore[no-untyped-call]
+        return None if content is None else pickle.loads(content)
+
+    def _checked(self, path: str) -> bytes | None:
+        """What the file holds; None if it is missing, can't be read, or is damaged."""
+        try:
+            with open(path, "rb") as file:
+                digest, content = file.read(_DIGEST), file.read()
+        except OSError:
+            return None
+        return content if hashlib.sha256(content).digest() == digest else None
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:
+            file.write(hashlib.sha256(content.getbuffer()).digest())
+            file.write(content.getbuffer())
+
+
+_FOLDER, *_OTHERS = CompileResultCacheImpl._locator_classes
+
+
+class _Folder(_FOLDER):  # type: ignore[misc,valid-type]  # untyped
+    """The folder that CACHE_DIR names; unlike numba's it need not be writable, as in an image it is not."""
+
+    def ensure_cache_path(self) -> None:
+        with suppress(OSError):
+            os.makedirs(self.get_cache_path(), exist_ok=True)
+
+
+class _Results(CompileResultCacheImpl):
+    _locator_classes = [_Folder, *_OTHERS]  # noqa: RUF012  # an attribute of its base
+
+
+class KernelCache(FunctionCache):
+    """The cache of njit(cache=True), checked, and without the imports that numba makes before it loads a function.
+
+    numba imports everything that compiling might need, scipy included, which takes a third of a short run's start-up
+    time. When a function has to be compiled, the compiler imports it.
+    """
+
+    _impl_class = _Results
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        files = self._cache_file
+        self._cache_file = CheckedFiles(files._cache_path, self._impl.filename_base, files._source_stamp)  # type: ignore[no-untyped-call]
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel; where the folder can't be written to, a line says so."""
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except OSError as error:
+            _not_kept(f"{self._cache_path} can't be written to: {error.strerror}")
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+
+class NoCache(NullCache):
+    """For a user without a home folder: there is no folder to keep kernels in that only this user can write to."""
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        _not_kept("there is no home folder to keep compiled kernels in")

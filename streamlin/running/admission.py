@@ -1,0 +1,149 @@
+"""Whether events can be learned within the limits of labels and tables; asked before anything is learned.
+
+Every label is a column and every feature a row of every learner's table, so a field that is an id, taken for the label,
+or a text of half a million words would exhaust memory.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import RunConfig
+from streamlin.config.memory import usable_memory
+from streamlin.delayed_labels.plan import old_texts
+from streamlin.delayed_labels.waiting import Due, WaitingText
+from streamlin.errors import ConfigError
+from streamlin.events import Batch
+from streamlin.features import Buckets
+from streamlin.model import Features, Model
+
+_SHARE = 3
+"""The tables may take this part of the memory: a checkpoint copies them, and a table that grows is copied too."""
+
+
+class Admission:
+    """The limits of a model.
+
+    Parameters
+    ----------
+    model : what learns; it is only read.
+    config : `pipeline.max_labels` and `pipeline.max_table_bytes`.
+
+    Attributes
+    ----------
+    max_labels, max_bytes : the limits; those of bytes by default a third of the memory that the process may use.
+    """
+
+    def __init__(self, model: Model, config: RunConfig) -> None:
+        self._model, self._label_field = model, config.fields.label
+        self._unlimited = -1
+        """The largest number of labels for which `fits_any_text` was true; it is asked for every batch."""
+        self.max_labels = config.pipeline.max_labels
+        self.max_bytes = config.pipeline.max_table_bytes or usable_memory() // _SHARE
+
+    def featurize(self, batch: Batch) -> Features:
+        """The features of a batch."""
+        return self._model.featurize(batch)
+
+    def fits(self, batch: Batch, features: Features) -> bool:
+        """Whether all of a batch can be learned; False also where only `check`, event by event, can tell."""
+        model, n_labels = self._model, len(self._model.labels)
+        new = self._new(batch)
+        if new and n_labels + len(new) > self.max_labels:
+            return False
+        if self.fits_any_text(n_labels + len(new)):
+            return True
+        waiting: list[WaitingText] = []
+        if model.delayed_labels is not None:
+            waiting = model.delayed_labels.texts_due(batch)
+        elif None in batch.labels:
+            labelled = np.array([event for event, label in enumerate(batch.labels) if label is not None], np.int64)
+            features = {view: found.take(labelled) for view, found in features.items()}
+        old = model.featurize(old_texts(waiting, model.further_fields, batch)) if waiting else {}
+        rows = {view: len(index) + index.count_new(_buckets(features, old, view)) for view, index in model.rows.items()}
+        return self.table_bytes(rows, n_labels + len(new)) <= self.max_bytes
+
+    def check(self, event: Batch, features: Features, label_rule: str = "") -> None:
+        """Raise ConfigError if a batch of one event can't be learned. The message names the key and the event.
+
+        label_rule : what a label is, where `fields.label` does not name it.
+        """
+        due = self._due(event)
+        if due is None or not due.weight > 0:
+            return
+        model, n_labels = self._model, len(self._model.labels)
+        if model.labels.code(due.label) < 0:
+            n_labels += 1
+            if n_labels > self.max_labels:
+                raise ConfigError(self.too_many_labels(due.label, event.records.name(int(event.kept[0])), label_rule))
+        if due.text is not None:
+            features = model.featurize(old_texts([due.text], model.further_fields, event))
+        rows = {
+            view: len(index) + index.count_new(features[view].buckets, one_event=True)
+            for view, index in model.rows.items()
+        }
+        if self.table_bytes(rows, n_labels) > self.max_bytes:
+            raise ConfigError(self.too_large(rows, n_labels, f"at {event.records.name(int(event.kept[0]))} "))
+
+    def fits_any_text(self, n_labels: int) -> bool:
+        """Whether the tables would fit with so many labels even if every bucket had its row."""
+        if n_labels > self._unlimited and self.table_bytes({}, n_labels) <= self.max_bytes:
+            self._unlimited = n_labels
+        return n_labels <= self._unlimited
+
+    def table_bytes(self, rows: Mapping[str, int], n_labels: int) -> int:
+        """The size of all learners' tables for so many rows, by view, and labels; all buckets of a view not named."""
+        model = self._model
+        every = {view: rows.get(view, 1 << index.bits) for view, index in model.rows.items()}
+        tables = model.learners.items()
+        return sum(learner.table_bytes(every[model.view_of[name]], n_labels) for name, learner in tables)
+
+    def too_many_labels(self, label: str, where: str, label_rule: str = "") -> str:
+        """The message about a label beyond the limit; see `check`."""
+        named = f"if fields.label = '{self._label_field}' is the label"
+        return (
+            f"pipeline.max_labels: found more than {self.max_labels:,} labels, {label!r:.60} at {where} is one too "
+            f"many; {f'{label_rule}; if these are labels' if label_rule else named}, raise the limit"
+        )
+
+    def too_large(self, rows: Mapping[str, int], n_labels: int, where: str = "") -> str:
+        """The message about tables beyond the limit."""
+        size = " and ".join(f"{count:,} features of view {view}" for view, count in rows.items())
+        return (
+            f"pipeline.max_table_bytes: {where}the learners' tables need more than {self.max_bytes:,} bytes, for "
+            f"{n_labels:,} labels and {size}; use fewer labels, learners or n-grams, or raise the limit"
+        )
+
+    def _new(self, batch: Batch) -> set[str]:
+        """The labels that the batch may bring."""
+        code, delayed = self._model.labels.code, self._model.delayed_labels
+        if delayed is not None:
+            return {label for label in delayed.labels_due(batch) if code(label) < 0}
+        new = {label for label in set(batch.labels) if label is not None and code(label) < 0}
+        if len(self._model.labels) + len(new) > self.max_labels:  # rare: only now look for weights of 0
+            new &= {label for label, weight in zip(batch.labels, batch.weights, strict=True) if weight > 0}
+        return new
+
+    def _due(self, event: Batch) -> Due | None:
+        """What is learned when the event arrives."""
+        if self._model.delayed_labels is not None:
+            return self._model.delayed_labels.due(event)
+        label = event.labels[0]
+        return None if label is None else Due(None, label, float(event.weights[0]))
+
+
+def _buckets(features: Features, old: Mapping[str, Buckets], view: str) -> NDArray[np.int32]:
+    """The buckets of a batch and of the earlier texts that are learned with it."""
+    own = features[view].buckets
+    return np.concatenate([own, old[view].buckets]) if view in old else own
+
+
+def new_admission(model: Model, config: RunConfig) -> Admission:
+    """The limits of a model of texts, or of sentences, which has the same interface."""
+    if config.task == "classification":
+        return Admission(model, config)
+    from streamlin.tagging.admission import TagAdmission
+
+    return cast(Admission, TagAdmission(cast(Any, model), config))

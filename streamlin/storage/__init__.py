@@ -1,0 +1,1 @@
+"""What is kept on disk: files of the user alone, and what arrays in them must be."""
