@@ -223,7 +223,7 @@ class NaiveLogLinear(Linear):
                 for k, log in enumerate(self._logs(own, self._histories(path)))
             ]
             longer.sort(key=lambda hypothesis: -hypothesis[0])
-            margin = min([margin, *(a[0] - b[0] for a, b in itertools.pairwise(longer))])
+            margin = min([margin, *(a[0] - b[0] for a, b in itertools.pairwise(longer[: self.beam + 1]))])
             kept = longer[: self.beam]
         return Guess(kept[0][1], float(np.exp(kept[0][0])), float(margin))
 

@@ -158,7 +158,7 @@ def forward(
     """Set alpha[t, k], the filtered probability of tag k at token t; returns log Z, of the tags that are kept.
 
     factors : exp of the transitions. A tag whose filtered probability is not above `threshold` gets 0 and leaves the
-    sums; the others are listed in active[t, :sizes[t]].
+    sums, unless this holds for all of a token's tags; the others are listed in active[t, :sizes[t]].
     """
     width, log_z = padded(n_tags), 0.0
     alpha, active, sizes, shares = lattice.alpha, lattice.active, lattice.sizes, lattice.shares
@@ -181,6 +181,7 @@ def forward(
         for k in range(n_tags):
             total += a[k]
         low, kept, rest = np.float32(threshold) * total, 0, _ZERO
+        low = low if a[best_of(a, n_tags)] > low else _ZERO
         for k in range(n_tags):
             if a[k] > low:
                 active[t, kept] = k

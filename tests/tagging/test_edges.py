@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamlin.config import RunConfig
 from streamlin.errors import ConfigError
+from streamlin.tagging.admission import TagAdmission
 from tests.tagging.running import (
     ALL,
     Sentence,
@@ -137,13 +139,22 @@ def test_a_hundred_thousand_tokens_in_one_sentence():
 
 
 def test_too_many_tags_end_the_run_before_they_are_learned():
-    """The error names the key, and one of the tags."""
-    model = new_model(*ALL, pipeline={"max_labels": 3})
-    model.admit(batch_of([DOG]))
+    """The error names the key, and the first tag too many; those of sentences of weight 0 do not count."""
+    model = new_model(*ALL)
+    admission = TagAdmission(model, RunConfig(task="tagging", pipeline={"max_labels": 3}))
+
+    def admit(sentence):
+        batch = batch_of([sentence])
+        features = admission.featurize(batch)
+        if not admission.fits(batch, features):
+            admission.check(batch, features)
+
+    admit(DOG)
     learn(model, [DOG])
-    model.admit(batch_of([DOG]))
-    with pytest.raises(ConfigError, match=r"pipeline.max_labels: found more than 3 tags, 'W' among them"):
-        model.admit(batch_of([Sentence(["a", "b"], ["W", None])]))
+    admit(DOG)
+    admit(Sentence(["a"], ["W"], 0.0))
+    with pytest.raises(ConfigError, match=r"pipeline.max_labels: found more than 3 tags, 'W' at -:0 is one too many"):
+        admit(Sentence(["a", "b"], ["W", None]))
     assert model.labels.names == ["D", "N", "V"]
 
 
@@ -176,3 +187,15 @@ def test_a_sentence_of_equal_tokens_keeps_its_features_apart():
     sentence = Sentence(["can", "can", "can"], ["X", "Y", "X"])
     learn(model, [sentence] * 60)
     assert predict(model, [sentence]).tags[0] == [["X", "Y", "X"]]
+
+
+def test_thousands_of_tags_are_learned():
+    """More than the sums' threshold leaves apart while all are equally probable."""
+    sentence = Sentence([f"w{i}" for i in range(1500)], [f"T{i}" for i in range(1500)])
+    model = new_model("crf")
+    learn(model, [sentence])
+    weights = model.learners["crf"].weights[: len(model.rows["tokens"]), :1500]
+    assert np.isfinite(weights).all()
+    outcome = predict(model, [Sentence(["w7", "w8"], [None, None])])
+    assert outcome.tags == [[["T7", "T8"]]]
+    assert 0 < outcome.confidences[0, 0] < 0.9

@@ -125,3 +125,14 @@ def test_without_transitions_tokens_are_independent(chain):
     each = np.logaddexp.reduce(scores, axis=1)
     assert_allclose(log_z, each.sum(), **CLOSE)
     assert_allclose(p.marginals[:n, :K], np.exp(scores - each[:, None]), **CLOSE)
+
+
+@given(chains(), st.sampled_from([0.4, 1.0, 3.0]))
+def test_where_no_tag_is_above_the_threshold_all_stay(chain, threshold):
+    """As at the start of a stream of many tags, which are all equally probable."""
+    chain = Chain(np.zeros_like(chain.scores), np.zeros_like(chain.transitions))
+    p, n = program(chain), len(chain.scores)
+    log_z = forward(p.lattice, p.lattice.scores, p.factors, n, K, threshold)
+    add_posteriors(p.lattice, p.factors, n, ONE, p.marginals, p.pairs)
+    assert_allclose(log_z, n * np.log(K), **CLOSE)
+    assert_allclose(p.marginals[:n, :K], 1 / K, **CLOSE)
