@@ -27,13 +27,13 @@ def notify_when_compiling(notice: Callable[[str], None]) -> None:
 
     Raises
     ------
-    ConfigError : kernels are not to be compiled at all. numpy, which then does their work, has an `exp` of its own on
-        some processors, so a checkpoint would not be the same to the bit.
+    ConfigError : kernels are not to be compiled at all. numpy, whose `exp` they then call, may round differently, so
+        that a checkpoint need not be the same to the bit.
     """
     if config.DISABLE_JIT:
         raise ConfigError(
-            "NUMBA_DISABLE_JIT: kernels as plain Python are for a debugger: a hundred times slower, and rounded "
-            "differently on some processors; unset it"
+            "NUMBA_DISABLE_JIT: kernels as plain Python are for a debugger: a hundred times slower, and perhaps "
+            "rounded differently; unset it"
         )
     tell_when_not_kept(notice)
     event.register("numba:compile", _CompileListener(notice))  # type: ignore[no-untyped-call]
