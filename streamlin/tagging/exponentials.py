@@ -7,7 +7,7 @@ from streamlin.kernel import kernel
 
 _LOG2E, _LN2_HIGH, _LN2_LOW = np.float32(1.4426950408889634), np.float32(0.693359375), np.float32(-2.12194440e-4)
 _ROUND = np.float32(12582912.0)
-_LOWEST = np.float32(-87.0)
+_LOWEST, _HIGHEST = np.float32(-87.0), np.float32(80.0)
 
 
 @kernel
@@ -22,11 +22,12 @@ def exponentials(
     """Set out[k] = exp(x[k] - top) for k < n; `bits` is `out`'s memory as int32, `powers` is scratch.
 
     Cephes' expf: exp(x) = 2^m exp(r), r = x - m log 2, by a polynomial of degree 6; relative error below 2e-7. What is
-    below e^-87 becomes e^-87. x[k] - top must not be above 80.
+    below e^-87 becomes e^-87, what is above e^80 becomes e^80.
     """
     for k in range(n):
         y = x[k] - top
         y = y if y > _LOWEST else _LOWEST
+        y = y if y < _HIGHEST else _HIGHEST
         m = (y * _LOG2E + _ROUND) - _ROUND
         r = y - m * _LN2_HIGH
         r = r - m * _LN2_LOW
