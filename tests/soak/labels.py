@@ -22,7 +22,7 @@ TOO_LARGE = "the learners' tables need more than 2,000,000,000 bytes"
 def test_999_labels_and_a_text_of_500000_new_words(tmp_path: Path, number: int) -> None:
     """The text gets 409, and the service starts again with all that it accepted."""
     state = tmp_path / "state"
-    with served(state, *TABLES) as service, measured("999 labels, 500,000 words", service.process, 700):
+    with served(state, *TABLES) as service, measured("999 labels, 500,000 words", service.process, 300):
         assert service.post("/learn", LABELS).status == 202
         service.learned(999)
         answer = service.post("/learn", LARGE)
@@ -43,7 +43,7 @@ def test_a_journal_with_500000_new_words_is_passed_over(tmp_path: Path, number: 
     (journal,) = journal_of(state)
     journal.write_text("".join(json.dumps(event) + "\n" for event in [*LABELS, LARGE, LABELS[0]]))
     for _ in "12":
-        done = command("a journal that can't be learned", "serve", state, 0, *TABLES, code=2, most=1000)
+        done = command("a journal that can't be learned", "serve", state, 0, *TABLES, code=2, most=600)
         assert TOO_LARGE in done.err
         assert done.err.endswith("serve.pass_over = true leaves out accepted events that can't be learned")
     with served(state, *TABLES, "--set", "serve.pass_over=true") as service:
