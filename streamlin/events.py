@@ -55,6 +55,7 @@ class Records:
     tombstones : numbers of the records that only mark something as deleted; neither events nor dead letters.
     lost : how many records before the first one existed once, and can't be read any more.
     mended : the error of a dead letter of an earlier run that no longer counts: its record is read again, from here on.
+    are_messages : whether each record is a whole message: NULs before it are no hole of a file.
     anew : the part begins anew here: offsets of before, larger ones too, were those of other records.
     """
 
@@ -70,6 +71,7 @@ class Records:
     lost: int = 0
     mended: str | None = None
     anew: bool = False
+    are_messages: bool = False
 
     def __len__(self) -> int:
         return self.starts.size
@@ -128,7 +130,7 @@ def single_records(payloads: Sequence[bytes], part: str = "-") -> Records:
     lengths = np.fromiter(map(len, payloads), np.int64, len(payloads))
     nexts = np.cumsum(lengths + 1)
     starts = nexts - lengths - 1
-    return Records(b"\n".join(payloads), starts, starts + lengths, starts, nexts, part)
+    return Records(b"\n".join(payloads), starts, starts + lengths, starts, nexts, part, are_messages=True)
 
 
 @dataclass

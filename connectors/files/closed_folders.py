@@ -1,7 +1,8 @@
 """Folders in which a pattern can't look for files, since they may not be read."""
 
 import os
-from glob import glob
+
+from connectors.files.patterns import matching
 
 _SHOWN = 3
 
@@ -28,6 +29,6 @@ def _searched(pattern: str) -> set[str]:
     found = {
         folder.rstrip(os.sep) or os.sep
         for end in ends
-        for folder in glob(os.path.join(os.sep.join(parts[:end]), ""), recursive=True)
+        for folder in matching(os.path.join(os.sep.join(parts[:end]), ""))
     }
     return found if first else {*found, os.curdir}

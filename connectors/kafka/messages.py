@@ -25,6 +25,7 @@ class Messages(Records):
     first : index of the first record in these columns.
     """
 
+    are_messages: bool = True
     topic: str = ""
     partition: int = 0
     topic_id: str | None = None

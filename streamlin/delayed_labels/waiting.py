@@ -83,7 +83,7 @@ def expected_arrays(names: Sequence[str], n_labels: int) -> dict[str, Expected]:
     arrays = expected_packed("ids", "labels", "texts", *(f"extra/{name}" for name in names))
     arrays |= {name: expected(np.int64, None) for name in ("pieces", "numbers")}
     arrays |= {name: expected(np.float64, None) for name in ("scores", "weights", "times")}
-    arrays["values"] = expected(np.float32, None)._replace(optional=True)
+    arrays["values"] = expected(np.float32, None)
     arrays["known"] = expected(np.int64, None, highest=n_labels)
     arrays["baselines"] = expected(np.int32, None, 2, lowest=-1, highest=n_labels - 1)
     return arrays
@@ -96,7 +96,7 @@ def _check(arrays: Mapping[str, NDArray[Any]], extras: Sequence[Sequence[Any]], 
     if not (
         all(len(column) == n for column in [*columns, arrays["baselines"], *extras])
         and ((arrays["weights"] >= 0.0) & (arrays["weights"] < np.inf)).all()
-        and sum(arrays["pieces"].tolist()) == pieces == arrays.get("values", np.empty(pieces)).size
+        and sum(arrays["pieces"].tolist()) == pieces == arrays["values"].size
         and sum(arrays["known"].tolist()) * learners == arrays["scores"].size
     ):
         raise CheckpointError("the checkpoint's arrays of texts that wait for labels do not fit together")
@@ -113,7 +113,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], learne
     extras = [unpacked(f"extra/{name}", arrays) for name in names]
     _check(arrays, extras, len(pieces), learners)
     ends = np.cumsum(arrays["pieces"]).tolist()
-    values = arrays.get("values", np.ones(len(pieces), np.float32)).tolist()  # older checkpoints have none
+    values = arrays["values"].tolist()
     columns = zip(
         unpacked("ids", arrays),
         unpacked("labels", arrays),

@@ -88,7 +88,7 @@ class Format(ABC):
         """One event or one dead letter for each record that is not a tombstone, in order."""
         dead = [DeadLetter(i, error) for i, error in records.errors.items()]
         kept = np.delete(np.arange(len(records)), [*records.errors, *records.tombstones])
-        if framed := frames(records, kept):
+        if records.are_messages and (framed := frames(records, kept)):
             dead += [DeadLetter(i, error) for i, error in framed.items()]
             kept = np.setdiff1d(kept, list(framed), assume_unique=True)
         try:

@@ -17,14 +17,12 @@ class Expected(NamedTuple):
 
     shape : None for a length that may be any.
     lowest, highest : of whole numbers, which kernels take as indices; None: no bound.
-    optional : whether older checkpoints lack it.
     """
 
     dtype: np.dtype[Any]
     shape: tuple[int | None, ...]
     lowest: int | None = 0
     highest: int | None = None
-    optional: bool = False
 
     def fits(self, dtype: np.dtype[Any], shape: Shape) -> bool:
         """Whether an array of this type and shape is allowed."""
@@ -60,7 +58,7 @@ def described(dtype: np.dtype[Any], shape: tuple[int | None, ...]) -> str:
 def check_layout(found: Mapping[str, Layout], wanted: Mapping[str, Expected], file: object) -> None:
     """Raise CheckpointError unless these are the names, types and shapes that are wanted. file : for the message."""
     for name in wanted:
-        if name not in found and not wanted[name].optional:
+        if name not in found:
             raise CheckpointError(f"{file} has no array {name}, which its configuration keeps")
     for name, (dtype, shape) in found.items():
         if name not in wanted:

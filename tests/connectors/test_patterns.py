@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from connectors.files.closed_folders import closed_folders
 from connectors.files.paths import files_of
 from connectors.files.patterns import matching
 from tests.command_line import command_line
@@ -52,6 +53,7 @@ def test_folders_linked_into_themselves_are_entered_once(tree: Path) -> None:
         Path(link).symlink_to(tree / "a", target_is_directory=True)
     Path("a/b/up").symlink_to("..")
     assert files_of("**/*.jsonl") == ["a/b/[c]/z.jsonl", "a/b/y.jsonl", "a/x.jsonl", "d/b/y.jsonl", "x.jsonl"]
+    assert closed_folders("**/*.jsonl") == ""
 
 
 def test_a_file_with_several_names_is_read_once(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from streamlin.events import LabelIndex
-from streamlin.external_models.answers import scores_of
+from streamlin.external_models.answers import AnswerError, scores_of
 
 LABELS = LabelIndex(["spam", "ham", "eggs"])
 
@@ -47,5 +47,5 @@ def test_an_answer_without_a_known_label_is_an_abstention(answer):
     ],
 )
 def test_an_invalid_answer_is_an_error(answer, error):
-    with pytest.raises((ValueError, TypeError), match=error):
+    with pytest.raises((AnswerError, ValueError, TypeError), match=error):
         scores_of(answer, LABELS, 2)

@@ -184,7 +184,7 @@ def test_a_new_label_with_each_event_ends_the_run(tmp_path: Path) -> None:
     line = refused(*arguments, "--set", "pipeline.max_labels=50")
     assert "pipeline.max_labels: found more than 50 labels" in line
     assert "if fields.label = 'label' is the label, raise the limit" in line
-    assert len(json_lines(out)) == 40
+    assert len(json_lines(out)) == 50
     command_line(*arguments, "--set", "pipeline.max_labels=60")
     assert len(json_lines(out)) == 60
 

@@ -35,7 +35,8 @@ def test_formats_say_where_they_expect_a_label(tmp_path: Path) -> None:
 def test_too_many_labels_name_what_a_label_is(tmp_path: Path) -> None:
     (tmp_path / "a.ft").write_text("".join(f"__label__sport,w{i} text\n" for i in range(1500)))
     told = refused("run", tmp_path / "a.ft")
-    assert "'sport,w0' among them; in fastText a label ends at a blank, a comma belongs to it; if these are" in told
+    assert "'sport,w1000' at " in told
+    assert "is one too many; in fastText a label ends at a blank, a comma belongs to it; if these are" in told
     (tmp_path / "a.vw").write_text("".join(f"w{i} | text\n" for i in range(1500)))
     assert "in VW the label is the first word of a line" in refused("run", tmp_path / "a.vw")
     (tmp_path / "a.csv").write_text("label,text\n" + "".join(f"w{i},text\n" for i in range(1500)))

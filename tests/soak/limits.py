@@ -1,13 +1,9 @@
-"""The limits of a service, a page and a metrics' port at full size, three times each, with the memory they take.
-
-Not among the ordinary tests, whose twins are smaller: `make soak` runs them and shows what they print.
-"""
+"""The limits of a service, a page and a metrics' port against crowds of clients and large requests, at full size."""
 
 import gzip
 import json
 import signal
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,26 +14,16 @@ import pytest
 
 from tests.command_line import command_line
 from tests.integration.pages import address_of, asked, started
-from tests.integration.processes import finish, memory_of, peak_of, until
+from tests.integration.processes import finish, peak_of, until
 from tests.integration.streams import json_lines, write_lines
 from tests.service.served import JSON, Served, answer_on, served
+from tests.soak.measuring import measured, three_times
 
-three_times = pytest.mark.parametrize("number", range(3))
 LEARNER = ("--learner", "perceptron")
 FILES = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0}))"
 EVENT = {"text": "a", "label": "b"}
 HEAD = b"POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 MB = 1_000_000
-
-
-@contextmanager
-def measured(what: str, process: "subprocess.Popen[bytes]", most: int) -> Iterator[None]:
-    """Print the process's memory, and fail if its peak grows by more MiB than that."""
-    before = memory_of(process)
-    yield
-    peak = memory_of(process, "VmHWM")
-    print(f"\n    {what}: {before} MiB before, {peak} MiB at most")
-    assert peak - before <= most
 
 
 def connected(url: str) -> socket.socket:
