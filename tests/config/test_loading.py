@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streamlin.config import DEFAULT_KINDS, RunConfig, learner_models
+from streamlin.config import DEFAULT_KINDS, TAGGERS, RunConfig, learner_models
 from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError
 
@@ -88,6 +88,7 @@ def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> N
         "max_record_bytes": 4,
         "max_consecutive_dead_letters": 3,
         "threads": 1,
+        "token_confidence": False,
         "max_labels": 1000,
         "max_table_bytes": None,
         "max_label_characters": 1000,
@@ -196,7 +197,7 @@ def refused(**places: Any) -> str:
     return line
 
 
-KINDS = ", ".join(learner_models())
+KINDS = ", ".join([*learner_models(), *TAGGERS])
 
 
 @pytest.mark.parametrize(
@@ -417,7 +418,7 @@ def test_the_fingerprint_covers_what_affects_weights_and_metrics() -> None:
         assert configured(sets=[free]).fingerprint() == ours
     for bound in ("features.bits=3", "fields.label=x", "evaluation.window=3", "learners.perceptron.name=x"):
         assert configured(sets=[bound]).fingerprint() != ours
-    assert list(ours) == ["fields", "features", "learners", "evaluation"]
+    assert list(ours) == ["task", "fields", "features", "learners", "evaluation"]
 
 
 def test_messages_name_the_environment_variable() -> None:
