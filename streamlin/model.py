@@ -21,6 +21,7 @@ from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.storage.arrays import arrays_under
+from streamlin.streams.prediction_lines import PredictionLines
 
 Features = dict[str, Buckets]
 
@@ -161,6 +162,10 @@ class Model:
             },
             "label": batch.labels,
         }
+
+    def lines(self) -> PredictionLines:
+        """What makes the lines of its predictions."""
+        return PredictionLines(self.names, self.labels)
 
     def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[n, n_labels]: the leading learner's probabilities for n events; nothing changes."""

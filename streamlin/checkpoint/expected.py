@@ -5,7 +5,7 @@ from typing import Any
 
 from streamlin.errors import CheckpointError
 from streamlin.model import Model
-from streamlin.storage.arrays import Expected, Layout
+from streamlin.storage.arrays import Expected, Layout, length_of
 
 _DELAYED = "delayed_labels/"
 
@@ -28,7 +28,7 @@ def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[s
             raise CheckpointError(f"the checkpoint's state has no {key}")
     arrays = _of_features(model, layout)
     for name, learner in model.learners.items():
-        tables = learner.expected(_length(layout, f"rows/{model.view_of[name]}"), n_labels)
+        tables = learner.expected(length_of(layout, f"rows/{model.view_of[name]}"), n_labels)
         arrays |= _under(f"learners/{name}", tables)
     for name, mixture in model.mixtures.items():
         arrays |= _under(f"learners/{name}", mixture.expected(n_labels))
@@ -51,11 +51,6 @@ def _of_features(model: Model, layout: Mapping[str, Layout]) -> dict[str, Expect
         if any(name.startswith(f"names/{view}/") for name in layout):
             arrays |= _under(f"names/{view}", model.feature_names[view].expected())
     return arrays
-
-
-def _length(layout: Mapping[str, Layout], name: str) -> int:
-    _, shape = layout.get(name, (None, ()))
-    return shape[0] if shape else 0
 
 
 def _under(prefix: str, arrays: Mapping[str, Expected]) -> dict[str, Expected]:

@@ -54,7 +54,7 @@ def table_model(kind: str) -> type[NamedLearner] | None:
 
 
 def _validated(table: Any) -> NamedLearner:
-    """The table as the model of its kind. The models are made at the first table: learners take long to import."""
+    """The table as the model of its kind, which is made at its first table: learners take long to import."""
     if isinstance(table, NamedLearner):
         return table
     if not isinstance(table, dict):
@@ -62,16 +62,14 @@ def _validated(table: Any) -> NamedLearner:
     kind = table.get("kind")
     if kind is None:
         raise PydanticKnownError("union_tag_not_found", {"discriminator": "kind"})
-    models = (*learner_models(), *TAGGERS)
     if isinstance(kind, str):
         model = table_model(kind)
         if model is not None:
             return model.model_validate(table)
         if kind in schemes("learners"):
             return PluginConfig.model_validate(table)
-    raise PydanticKnownError(
-        "union_tag_invalid", {"discriminator": "kind", "tag": str(kind), "expected_tags": ", ".join(models)}
-    )
+    kinds = ", ".join((*learner_models(), *TAGGERS))
+    raise PydanticKnownError("union_tag_invalid", {"discriminator": "kind", "tag": str(kind), "expected_tags": kinds})
 
 
 LearnerConfig = Annotated[

@@ -175,7 +175,7 @@ def _learner(name: str, configured: Any) -> Tables:
         for learner in listed:
             if learner.get(key) == name:
                 return learner
-    if name not in (*learner_models(), *TAGGERS) and name not in schemes("learners"):
+    if name not in TAGGERS and name not in learner_models() and name not in schemes("learners"):
         names = [learner["name"] for learner in listed if learner.get("name")]
         raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*_kinds(), *names])}")
     return {"kind": name}

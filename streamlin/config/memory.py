@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
+_SHARE_OF_TABLES = 3
+"""Tables may take this part of the memory: a checkpoint copies them, and a table that grows is copied too."""
 
 
 def usable_memory() -> int:
@@ -16,6 +18,11 @@ def usable_memory() -> int:
     if address_space != resource.RLIM_INFINITY:
         found.append(address_space // 2)  # compiled code and tables with room to grow take addresses, not memory
     return min(found)
+
+
+def memory_for_tables() -> int:
+    """Bytes that all learners' tables together may take where no limit is set."""
+    return usable_memory() // _SHARE_OF_TABLES
 
 
 def _limits_of_control_groups() -> Iterator[int]:

@@ -34,7 +34,7 @@ def f1_by_label(totals: Totals) -> NDArray[np.float64]:
     return ratio(2.0 * totals.hits, totals.labels + totals.predicted)
 
 
-def ratio(part: NDArray[np.float64], whole: NDArray[np.float64], empty: float = 0.0) -> NDArray[np.float64]:
+def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float, empty: float = 0.0) -> NDArray[np.float64]:
     """part / whole, broadcast to the shape of `part`; `empty` where the whole is not above 0."""
     whole = np.broadcast_to(whole, part.shape)
     quotient: NDArray[np.float64] = np.divide(part, whole, out=np.full(part.shape, empty), where=whole > 0)

@@ -15,7 +15,7 @@ from streamlin.monitoring.health import PATHS
 
 Problem = Callable[[int, str], Response]
 """The answer with a status and a reason."""
-_READ_OVER = 16
+READ_OVER = 16
 """Up to this many times the allowed size is read and thrown away after an answer: a client that is still sending would
 not see it."""
 
@@ -150,7 +150,7 @@ class _Limited(asyncio.Protocol):
 
     def _discard(self, data: bytes) -> None:
         self._room -= len(data)
-        if self._room < -_READ_OVER * self.limits.max_header_bytes:
+        if self._room < -READ_OVER * self.limits.max_header_bytes:
             self.transport.abort()
 
 

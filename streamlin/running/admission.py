@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
-from streamlin.config.memory import usable_memory
+from streamlin.config.memory import memory_for_tables
 from streamlin.delayed_labels.plan import old_texts
 from streamlin.delayed_labels.waiting import Due, WaitingText
 from streamlin.errors import ConfigError
 from streamlin.events import Batch
 from streamlin.features import Buckets
 from streamlin.model import Features, Model
-
-_SHARE = 3
-"""The tables may take this part of the memory: a checkpoint copies them, and a table that grows is copied too."""
 
 
 class Admission:
@@ -41,11 +38,7 @@ class Admission:
         self._unlimited = -1
         """The largest number of labels for which `fits_any_text` was true; it is asked for every batch."""
         self.max_labels = config.pipeline.max_labels
-        self.max_bytes = config.pipeline.max_table_bytes or usable_memory() // _SHARE
-
-    def featurize(self, batch: Batch) -> Features:
-        """The features of a batch."""
-        return self._model.featurize(batch)
+        self.max_bytes = config.pipeline.max_table_bytes or memory_for_tables()
 
     def fits(self, batch: Batch, features: Features) -> bool:
         """Whether all of a batch can be learned; False also where only `check`, event by event, can tell."""

@@ -7,7 +7,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
-from streamlin.checkpoint.models import lines_of
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError, redacted, spelled
@@ -98,7 +97,9 @@ class Run:
             self.state = self._open.enter_context(closing(RunState(config, previous))) if state is None else state
             self.model = self.state.model
             self.admission = new_admission(self.model, config)
-            self._within_limits = WithinLimits(self.admission, pass_over, self.notice, self._label_rule)
+            self._within_limits = WithinLimits(
+                self.admission, self.model.featurize, pass_over, self.notice, self._label_rule
+            )
             self._resumed_events = self.model.prequential.events
             self._named_fields = NamedFields(config, self.notice)
             self._similar_labels, self._time_units = SimilarLabels(), TimeUnits(self.notice)
@@ -134,7 +135,7 @@ class Run:
             # The commit comes before the checkpoint is written; no process would learn what a crash in between undoes.
             raise ConfigError("kafka: transactional= needs assignment=all")
         self._interleaved = opened(closing(Interleaved(self._readers))) if len(self._readers) > 1 else None
-        self._lines = lines_of(self.model, config)
+        self._lines = self.model.lines()
         self._saver = RunSaver(self.state, self._readers, self._sinks, self._writer, self.stages, self.notice)
         if self.state.has_checkpoint and (self._sinks.new or self.state.number == 0):
             self._saver.save(wait=True)  # so that after a kill before the next one the sinks' lengths are known

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import closing
 
 from streamlin.checkpoint.loading import load_model
-from streamlin.checkpoint.models import lines_of
 from streamlin.config import KafkaConfig
 from streamlin.errors import redacted
 from streamlin.model import Model
@@ -48,7 +47,7 @@ def predict(
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
         closing(Sinks(predictions, dead_letters, {}, notice, config.settings_of)) as sinks,
     ):
-        read = _predict_all(reader, model, lines_of(model, config), sinks, notice)
+        read = _predict_all(reader, model, model.lines(), sinks, notice)
     if not stop.is_set():
         read.end(redacted(url))
     return read.dead_letters

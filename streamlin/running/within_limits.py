@@ -17,6 +17,7 @@ class WithinLimits:
     Parameters
     ----------
     admission : the limits.
+    featurize : Batch -> features; see `streamlin.streams.reader.Reader`.
     pass_over : whether an event that can't be learned becomes a dead letter; otherwise iterating raises ConfigError.
         None: the same, for a run whose events are not accepted by a service before.
     notice : shows the user one line.
@@ -26,12 +27,13 @@ class WithinLimits:
     def __init__(
         self,
         admission: Admission,
+        featurize: Callable[[Batch], Any],
         pass_over: bool | None,
         notice: Callable[[str], None],
         label_rule: Callable[[str], str],
     ) -> None:
-        self._admission, self._pass_over, self._notice = admission, pass_over, notice
-        self._label_rule = label_rule
+        self._admission, self._featurize, self._pass_over = admission, featurize, pass_over
+        self._notice, self._label_rule = notice, label_rule
 
     def of(self, portions: Iterator[Portion | None]) -> Iterator[Portion | None]:
         """The portions; each must be learned before the next one is asked for."""
@@ -39,7 +41,7 @@ class WithinLimits:
             if portion is None or self._admission.fits(portion.batch, portion.features):
                 yield portion
             else:
-                yield from map(self._checked, single_events(portion, self._admission.featurize))
+                yield from map(self._checked, single_events(portion, self._featurize))
 
     def _checked(self, portion: Portion) -> Portion:
         """A portion of one event, if it can be learned; without it, if it is passed over. Raises ConfigError."""
@@ -49,7 +51,7 @@ class WithinLimits:
             if not self._pass_over:
                 raise ConfigError(f"{error}{'' if self._pass_over is None else _HINT}") from None
             self._notice(f"passed over an accepted event: {error}")
-            return _without_event(portion, str(error), self._admission.featurize)
+            return _without_event(portion, str(error), self._featurize)
         return portion
 
 

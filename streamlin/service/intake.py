@@ -8,12 +8,10 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streamlin.config.serve import ServeConfig
+from streamlin.monitoring.limited_protocol import READ_OVER
 from streamlin.service.encodings import decoded, encoding_of
 from streamlin.service.problems import RETRY, Refused
 
-_READ_OVER = 16
-"""Up to this many times the allowed size is read and thrown away: a client that is still sending would not see the
-answer."""
 _END = {"Connection": "close"}
 
 
@@ -115,7 +113,7 @@ class Intake:
             if size <= self._most:
                 share.add(len(message["body"]))
                 parts.append(message["body"])
-            if not message.get("more_body") or size > _READ_OVER * self._most:
+            if not message.get("more_body") or size > READ_OVER * self._most:
                 break
             message = await receive()
         else:

@@ -76,6 +76,12 @@ def check_values(arrays: Mapping[str, NDArray[Any]], wanted: Mapping[str, Expect
             raise CheckpointError(f"{file}: its array {name} has {array.min()} to {array.max()}, expected {bounds}")
 
 
+def length_of(layout: Mapping[str, Layout], name: str) -> int:
+    """The length of a file's array along its first axis; 0 if there is no such array."""
+    _, shape = layout.get(name, (None, ()))
+    return shape[0] if shape else 0
+
+
 def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     """The arrays of a checkpoint whose names begin with a prefix, named without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

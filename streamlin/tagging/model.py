@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from streamlin.config import RunConfig
 from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex
-from streamlin.storage.arrays import Expected, Layout, arrays_under
+from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 from streamlin.tagging.base import Tagger
 from streamlin.tagging.features import TokenBuckets, TokenView
 from streamlin.tagging.kinds import from_config
+from streamlin.tagging.lines import TagLines
 from streamlin.tagging.rows import TokenRows
 from streamlin.tagging.sentences import Sentences, TagTargets, no_predictions
 
@@ -102,6 +103,10 @@ class TaggingModel:
             "label": _divided(batch.tokens.tags, _bounds(batch)),
         }
 
+    def lines(self) -> TagLines:
+        """What makes the lines of its predictions."""
+        return TagLines(self.names, self.labels)
+
     def _named(self, batch: Batch, codes: NDArray[np.int32]) -> list[list[str | None]]:
         """The tags of each sentence, from the codes of all tokens."""
         names = [*self.labels.names, None]  # code -1 is the last one, None
@@ -154,7 +159,7 @@ class TaggingModel:
         layout : of the arrays in the file; the numbers of features, contexts and pairs of tags are taken from it.
         """
         arrays = {f"rows/{name}": rows.index.expected()[0] for name, rows in self.rows.items()}
-        n_rows, n_contexts = (_length(layout, f"rows/{name}") for name in self.rows)
+        n_rows, n_contexts = (length_of(layout, f"rows/{name}") for name in self.rows)
         for name, tagger in self.learners.items():
             prefix = f"learners/{name}/"
             own = {key.removeprefix(prefix): found for key, found in layout.items() if key.startswith(prefix)}
@@ -189,11 +194,6 @@ def _has_tag(codes: NDArray[np.int32], bounds: NDArray[np.int64]) -> NDArray[np.
     tagged = np.zeros(codes.size + 1, np.int64)
     np.cumsum(codes >= 0, out=tagged[1:])
     return tagged[bounds[1:]] > tagged[bounds[:-1]]
-
-
-def _length(layout: Mapping[str, Layout], name: str) -> int:
-    _, shape = layout.get(name, (None, ()))
-    return shape[0] if shape else 0
 
 
 def _bounds(batch: Batch) -> NDArray[np.int64]:

@@ -9,11 +9,12 @@ from streamlin.features.rows import RowIndex
 class TokenRows:
     """The row of each bucket of features of tokens, in order of first sight; without a row once there are `most`.
 
-    full : whether a feature was left without a row because of that.
+    capacity : how many rows there can be. full : whether a feature was left without a row because of `most`.
     """
 
     def __init__(self, bits: int, most: int) -> None:
         self.index, self._most, self.full = RowIndex(bits), most, False
+        self.capacity = min(1 << bits, most)
 
     def __len__(self) -> int:
         return len(self.index)

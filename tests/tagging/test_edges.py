@@ -145,7 +145,7 @@ def test_too_many_tags_end_the_run_before_they_are_learned():
 
     def admit(sentence):
         batch = batch_of([sentence])
-        features = admission.featurize(batch)
+        features = model.featurize(batch)
         if not admission.fits(batch, features):
             admission.check(batch, features)
 

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics.accuracy import AccuracyInterval
+from streamlin.evaluation.precision_recall import ratio
 from streamlin.evaluation.sentence_tally import (
     HITS,
     KNOWN,
@@ -29,16 +31,8 @@ from streamlin.evaluation.spans import Sums
 from streamlin.evaluation.wilson import Z_95
 
 
-class SentenceInterval(Metric):
+class SentenceInterval(AccuracyInterval):
     """Tokens of one sentence are not independent, so sentences are the unit; weights aside."""
-
-    name = "interval"
-    title = "95 % interval"
-    meaning = "Where the true accuracy lies, with a confidence of 95 %."
-    format = "interval"
-    spans = lean_spans = ("running",)
-    terminal = {"running": 20}
-    page = {"running": 30}
 
     def compute(self, sums: Sums) -> list[tuple[float, float] | None]:
         tally = sums.sentence_tally
@@ -67,7 +61,7 @@ class SentencesRight(Metric):
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences
-        return _ratio(totals.own[:, RIGHT], totals.shared[SENTENCES])
+        return ratio(totals.own[:, RIGHT], totals.shared[SENTENCES], np.nan)
 
 
 class SpanF1(Metric):
@@ -84,7 +78,7 @@ class SpanF1(Metric):
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences
-        return _ratio(2.0 * totals.own[:, RIGHT_SPANS], totals.own[:, PREDICTED_SPANS] + totals.shared[SPANS])
+        return ratio(2.0 * totals.own[:, RIGHT_SPANS], totals.own[:, PREDICTED_SPANS] + totals.shared[SPANS], np.nan)
 
 
 class SpanPrecision(Metric):
@@ -97,7 +91,7 @@ class SpanPrecision(Metric):
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences
-        return _ratio(totals.own[:, RIGHT_SPANS], totals.own[:, PREDICTED_SPANS])
+        return ratio(totals.own[:, RIGHT_SPANS], totals.own[:, PREDICTED_SPANS], np.nan)
 
 
 class SpanRecall(Metric):
@@ -110,7 +104,7 @@ class SpanRecall(Metric):
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences
-        return _ratio(totals.own[:, RIGHT_SPANS], totals.shared[SPANS])
+        return ratio(totals.own[:, RIGHT_SPANS], totals.shared[SPANS], np.nan)
 
 
 class KnownAccuracy(Metric):
@@ -124,7 +118,7 @@ class KnownAccuracy(Metric):
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences
-        return _ratio(totals.own[:, KNOWN_HITS], totals.shared[KNOWN])
+        return ratio(totals.own[:, KNOWN_HITS], totals.shared[KNOWN], np.nan)
 
 
 class UnknownAccuracy(Metric):
@@ -141,10 +135,4 @@ class UnknownAccuracy(Metric):
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences
         hits = totals.own[:, HITS] - totals.own[:, KNOWN_HITS]
-        return _ratio(hits, totals.shared[TOKENS] - totals.shared[KNOWN])
-
-
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
-    """NaN where the whole is 0."""
-    whole = np.broadcast_to(whole, part.shape)
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+        return ratio(hits, totals.shared[TOKENS] - totals.shared[KNOWN], np.nan)
