@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 
-from streamlin.config import RunConfig, further_fields
+from streamlin.config import RunConfig
 from streamlin.errors import ConfigError
 from streamlin.events import Position, Source, SourceContext
-from streamlin.formats import FORMATS, format_of, open_format, open_sentences, option_names
+from streamlin.formats import FORMATS, format_of, option_names
 from streamlin.formats.base import Format
 from streamlin.formats.joined_lines import JoinedLines
-from streamlin.formats.lengths import Lengths
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address
+from streamlin.streams.decoders import open_decoder
 from streamlin.streams.format_of_files import format_at
 from streamlin.streams.replay_pace import Pace, parse_pace
 from streamlin.streams.time_units import OPTION, time_unit
@@ -47,18 +47,10 @@ def open_source(
     name = options.pop("format", None) or (format_at if address.scheme == "file" else format_of)(address.address)
     pace = parse_pace({key: options.pop(key) for key in _PACE_OPTIONS if key in options}, stop)
     format_options = {key: options.pop(key) for key in option_names(name) if key in options}
-    further = further_fields(config)
-    if config.task == "tagging":
-        from streamlin.features.text_tokens import cutter
-
-        cut = cutter(config.features.views["words"].tokens)
-        decoder = open_sentences(name, format_options, config.fields, further, cut)
-    else:
-        decoder = open_format(name, format_options, config.fields, further)
+    decoder = open_decoder(name, format_options, config)
     per_second = time_unit(options)
     options.pop(OPTION, None)
     decoder.read_times_in(per_second)
-    decoder.lengths = Lengths.of(config.pipeline)
     decoder.is_stopped = stop.is_set
     if delayed_labels:
         decoder.take_delayed_labels()

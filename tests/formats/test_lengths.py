@@ -1,14 +1,17 @@
 """Labels, ids and further fields that are too long make dead letters, in every format."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from streamlin.config import RunConfig
+from streamlin.config.pipeline import PipelineConfig
 from streamlin.events import Records, single_records
 from streamlin.formats.lengths import Lengths
+from streamlin.streams.python_objects import IterableSource
 from tests.formats.reading import opened, read
 
 LONG = "x" * 1001
@@ -78,3 +81,14 @@ def test_numbers_that_are_longer_as_text_are_measured(limits: Lengths) -> None:
     format_.lengths = limits
     dead: Sequence[Any] = read(format_, b'{"text": "a", "label": 1e300}')[1]
     assert len(dead) == (limits.label < 301)
+
+
+@pytest.mark.parametrize("task", ["classification", "tagging"])
+def test_the_configured_bounds_hold_for_python_objects(task: Literal["classification", "tagging"]) -> None:
+    config = RunConfig(task=task, pipeline=PipelineConfig(max_label_characters=128))
+    rows: list[Any] = [(["a"], [label]) if task == "tagging" else ("a", label) for label in (LONG[:129], "OK")]
+    source = IterableSource(rows, config)
+    batch, dead = source.format.decode(source.records(rows))
+    assert len(batch) == 1
+    reason = "the label has 129 characters, expected at most pipeline.max_label_characters = 128"
+    assert [(letter.record, letter.error) for letter in dead] == [(0, reason)]
