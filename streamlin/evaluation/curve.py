@@ -12,7 +12,7 @@ from streamlin.kernel import kernel
 
 POINTS = 512
 """Room for points; a long stream has from half as many to one fewer."""
-_DISTANCE, _DUE, _COUNT = range(3)
+_DISTANCE, _DUE, COUNT = range(3)
 
 
 def new_progress(room: int) -> NDArray[np.int64]:
@@ -28,7 +28,7 @@ def is_progress(progress: NDArray[np.int64], room: int) -> bool:
 
 def events_of(progress: NDArray[np.int64]) -> list[int]:
     """The numbers of the labelled events after which points were added."""
-    return [int(progress[_DISTANCE]) * (i + 1) for i in range(int(progress[_COUNT]))]
+    return [int(progress[_DISTANCE]) * (i + 1) for i in range(int(progress[COUNT]))]
 
 
 @kernel
@@ -42,17 +42,23 @@ def add_point(
     points: NDArray[np.float64],
 ) -> None:
     """Add a point to points float64[room, 2, M]: running, then windowed accuracy of M predictors."""
-    n = progress[_COUNT]
+    n = progress[COUNT]
     points[n, 0] = hit_weights / total
     window_shares(window_labels, window_predicted, window_weights, points[n, 1])
-    n += 1
+    keep_point(progress, points)
+
+
+@kernel
+def keep_point(progress: NDArray[np.int64], points: NDArray[np.float64]) -> None:
+    """Count the point that was written behind the others, and make room for the next one."""
+    n = progress[COUNT] + 1
     if n == points.shape[0]:
         n //= 2
         for i in range(n):
             points[i] = points[2 * i + 1]
         points[n:] = 0.0  # so that equal states are equal bytes
         progress[_DISTANCE] *= 2
-    progress[_COUNT] = n
+    progress[COUNT] = n
     progress[_DUE] += progress[_DISTANCE]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.array_state import ArrayState
-from streamlin.evaluation.curve import POINTS, events_of, is_point_due, is_progress, new_progress
+from streamlin.evaluation.curve import COUNT, POINTS, events_of, is_point_due, is_progress, keep_point, new_progress
 from streamlin.evaluation.tag_spans import SpanTags, count_spans
 from streamlin.evaluation.token_window import TokenWindow
 from streamlin.evaluation.window import Window
@@ -279,7 +279,7 @@ def add_sentence_point(
     points: NDArray[np.float64],
 ) -> None:
     """As `streamlin.evaluation.curve.add_point`."""
-    n = progress[2]
+    n = progress[COUNT]
     tokens = 0.0
     for slot in range(window_shared.shape[0]):
         tokens += window_shared[slot, TOKENS]
@@ -289,12 +289,4 @@ def add_sentence_point(
             hits += window_own[slot, m, HITS]
         points[n, 0, m] = own[0, m, HITS] / shared[0, TOKENS]
         points[n, 1, m] = hits / tokens
-    n += 1
-    if n == points.shape[0]:
-        n //= 2
-        for i in range(n):
-            points[i] = points[2 * i + 1]
-        points[n:] = 0.0
-        progress[0] *= 2
-    progress[2] = n
-    progress[1] += progress[0]
+    keep_point(progress, points)

@@ -78,13 +78,13 @@ def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDAr
 
 @kernel
 def adagrad_step(
-    gradient: float,
+    gradient: float | np.float32,
     row: int,
     k: int,
-    eta: float,
-    epsilon: float,
-    weights: NDArray[np.float32],
-    squares: NDArray[np.float64],
+    eta: float | np.float32,
+    epsilon: float | np.float32,
+    weights: Array,
+    squares: Array,
 ) -> None:
     """One weight's step: G += g^2, W -= eta g / sqrt(G + epsilon)."""
     squares[row, k] += gradient * gradient

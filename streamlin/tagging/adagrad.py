@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.learners.linear import adagrad_step
 
 
 class Gradient(NamedTuple):
@@ -53,10 +54,7 @@ def step_row(
 ) -> None:
     """G += g^2, W -= eta g / sqrt(G + epsilon), for the listed tags in one row."""
     for m in range(size):
-        k, g = gradient.tags[m], gradient.values[m]
-        square = squares[row, k] + g * g
-        squares[row, k] = square
-        weights[row, k] -= eta * g / np.sqrt(square + epsilon)
+        adagrad_step(gradient.values[m], row, gradient.tags[m], eta, epsilon, weights, squares)
 
 
 @kernel

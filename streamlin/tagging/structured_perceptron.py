@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.learners.linear import adagrad_step
 from streamlin.learners.parameters import Positive, PositiveOrInfinite, checked
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
@@ -187,8 +188,7 @@ def move(
 ) -> None:
     """One step of one weight."""
     if step.kind == ADAGRAD:
-        sums[row, k] += step.size * step.size
-        weights[row, k] += sign * step.eta * step.size / np.sqrt(sums[row, k] + step.epsilon)
+        adagrad_step(-sign * step.size, row, k, step.eta, step.epsilon, weights, sums)
         return
     weights[row, k] += sign * step.size
     if step.kind == PERCEPTRON:
