@@ -21,11 +21,13 @@ Alarm = dict[str, Any]
 class Drift:
     """The configured detector, and the alarms it gave.
 
-    alarms : the last ones. total, falls : all alarms, and those after which accuracy was lower.
+    of : what the detector watches, in words. alarms : the last ones.
+    total, falls : all alarms, and those after which it was lower.
     """
 
-    def __init__(self, learners: list[str], config: EvaluationConfig) -> None:
+    def __init__(self, learners: list[str], config: EvaluationConfig, of: str = "accuracy") -> None:
         self.learners = learners
+        self.of = of
         self.detector = detector_of(len(learners), config)
         self.alarms: list[Alarm] = []
         self.total = self.falls = 0
@@ -69,15 +71,15 @@ class Drift:
         self.alarms, self.total, self.falls = list(rest["last_alarms"]), rest["alarms"], rest["falls"]
 
 
-def describe_falls(alarms: list[Alarm]) -> list[str]:
-    """A line for each event at which a fall of accuracy was noticed; rises are mostly learning."""
+def describe_falls(alarms: list[Alarm], of: str = "accuracy") -> list[str]:
+    """A line for each event at which a fall of what is watched was noticed; rises are mostly learning."""
     lines: dict[str, list[str]] = {}
     for alarm in alarms:
         if alarm["after"] < alarm["before"]:
             place = f" ({alarm['position']})" if alarm["position"] else ""
             fall = f"{alarm['learner']} {100 * alarm['before']:.1f} to {100 * alarm['after']:.1f} %"
             lines.setdefault(f"{alarm['labelled']:,}{place}", []).append(fall)
-    return [f"accuracy fell, seen at event {event}: {', '.join(falls)}" for event, falls in lines.items()]
+    return [f"{of} fell, seen at event {event}: {', '.join(falls)}" for event, falls in lines.items()]
 
 
 def detector_of(learners: int, config: EvaluationConfig) -> Detector | None:

@@ -34,7 +34,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     if prequential.complete:
         leader = sums["running"].leader
         report["leader"] = None if leader is None else prequential.learners[leader]
-        report["drift"] = prequential.drift.to_json()
+        report["drift"] = {"of": prequential.drift.of} | prequential.drift.to_json()
         report["inputs"] = prequential.feature_counts.to_json()
         if details:
             names = [*prequential.learners, *prequential.baseline_names]

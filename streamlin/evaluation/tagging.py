@@ -11,6 +11,7 @@ from streamlin.evaluation import metrics
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.commonest_tag import CommonestTag
 from streamlin.evaluation.curve import POINTS
+from streamlin.evaluation.drift import Drift
 from streamlin.evaluation.metric import Metric
 from streamlin.evaluation.metrics.sentences import SpanF1, SpanPrecision, SpanRecall
 from streamlin.evaluation.prequential import Prequential
@@ -50,6 +51,7 @@ class TaggingPrequential(Prequential):
     def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
         super().__init__(learners, config)
         n_predictors = len(learners) + len(CommonestTag.names)
+        self.drift = Drift(self.learners, config, "sentence accuracy")
         self.commonest = CommonestTag()
         self.sentences = SentenceTally(n_predictors, config.window, config.fading, POINTS if self.complete else 0)
         self.pairs = SentencePairs(n_predictors, self.sentences)
@@ -107,7 +109,7 @@ class TaggingPrequential(Prequential):
         predicted = np.empty((n_learners + 1, codes.size), np.int32)
         predicted[:n_learners] = tags
         known = self.commonest.predict(words, codes, bounds, weights, len(labels), predicted[n_learners])
-        counted = int(self.sentences.count[1])
+        counted = int(self.sentences.count[0])
         lead = self._tally(predicted, codes, known, bounds, weights, labels)
         if self.config.lead is not None:
             lead[:] = self.learners.index(self.config.lead)
@@ -118,8 +120,8 @@ class TaggingPrequential(Prequential):
             self.confusion.update(predicted[:n_learners], scored, len(labels))
             self.label_sums.update(predicted, scored, token_weights, len(labels))
             self.pairs.count(predicted, scored, bounds, weights)  # type: ignore[attr-defined]  # SentencePairs
-            named = None if position is None else _token_position(position, bounds)
-            self.new_alarms = self.drift.update(predicted[:n_learners], scored, counted, named)
+            right, judged = _sentences_right(predicted[:n_learners], scored, bounds)
+            self.new_alarms = self.drift.update(right, judged, counted, position)
         for field, slices in self.slices.items():
             values = [
                 value for value, length in zip(extra[field], lengths.tolist(), strict=True) for _ in range(length)
@@ -165,6 +167,15 @@ class TaggingPrequential(Prequential):
         yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
 
 
-def _token_position(position: Callable[[int], str], bounds: NDArray[np.int64]) -> Callable[[int], str]:
-    """Names the place of the sentence of a token."""
-    return lambda token: position(int(np.searchsorted(bounds, token, side="right")) - 1)
+def _sentences_right(
+    predicted: NDArray[np.int32], codes: NDArray[np.int32], bounds: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """int32[L, n], 1 for a sentence with all known tags right; int32[n], 1 if any is known, else -1.
+
+    Detectors of drift suppose that errors are independent, which those of one sentence's tokens are not.
+    """
+    wrong = np.zeros((predicted.shape[0] + 1, codes.size + 1), np.int64)
+    np.cumsum(codes >= 0, out=wrong[-1, 1:])
+    np.cumsum((predicted != codes) & (codes >= 0), axis=1, out=wrong[:-1, 1:])
+    found = wrong[:, bounds[1:]] - wrong[:, bounds[:-1]]
+    return (found[:-1] == 0).astype(np.int32), np.where(found[-1] > 0, 1, -1).astype(np.int32)

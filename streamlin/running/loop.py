@@ -287,7 +287,9 @@ class Run:
             self._tagged_texts.observe(batch),
             self._similar_labels.observe(self.model.labels.names),
         )
-        for line in [*hints, *self.model.pop_notices(), *describe_falls(self.model.prequential.new_alarms)]:
+        prequential = self.model.prequential
+        falls = describe_falls(prequential.new_alarms, prequential.drift.of)
+        for line in [*hints, *self.model.pop_notices(), *falls]:
             if line is not None:
                 self.notice(line)
         if self._sinks.predictions is not None:

@@ -70,11 +70,11 @@ def _lead(report: Mapping[str, Any]) -> str | None:
 
 
 def _fall(report: Mapping[str, Any]) -> str | None:
-    """How often accuracy fell, and when it last did."""
+    """How often what is watched fell, and when it last did."""
     drift = report.get("drift")
     if drift is None or not drift["falls"]:
         return None
-    line = f"drift: accuracy fell {drift['falls']:,} " + ("time" if drift["falls"] == 1 else "times")
+    line = f"drift: {drift['of']} fell {drift['falls']:,} " + ("time" if drift["falls"] == 1 else "times")
     falls = [alarm for alarm in drift["last_alarms"] if alarm["after"] < alarm["before"]]
     if not falls:
         return line

@@ -174,3 +174,25 @@ def test_mcnemar_counts_sentences():
     (pair,) = [pair for pair in run.report()["pairs"] if {pair["first"], pair["second"]} == set(LEARNERS)]
     assert (pair["only_first"], pair["only_second"]) == (5, 0)
     assert pair["p"] == pytest.approx(2 * comb(5, 0) / 2**5)
+
+
+@pytest.mark.parametrize("size", [1, 7, 400])
+def test_drift_watches_whole_sentences_and_numbers_them(size):
+    """The first is right 200 times, then has one of two tokens wrong; sentences without a tag are not numbered."""
+    right = Judged(["a", "b"], ["O", "B-X"], (["O", "B-X"], ["O", "B-X"]), 1.0)
+    wrong = right._replace(predicted=(["O", "O"], ["O", "B-X"]))
+    unknown = Judged(["a"], [None], (["O"], ["O"]), 1.0)
+    sentences = [*[right, unknown] * 200, *[wrong, unknown] * 200]
+    run, alarms = Run(), []
+    for begin in range(0, len(sentences), size):
+        run.step(sentences[begin : begin + size])
+        alarms += run.prequential.new_alarms
+    (alarm,) = alarms
+    assert (alarm["learner"], alarm["before"]) == ("first", 1.0)
+    assert 200 < alarm["labelled"] < 264
+    assert report_of(run.prequential, run.labels)["drift"] == {
+        "of": "sentence accuracy",
+        "alarms": 1,
+        "falls": 1,
+        "last_alarms": [alarm],
+    }

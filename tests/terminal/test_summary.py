@@ -116,11 +116,13 @@ def test_remarks_on_leader_drift_and_abstentions() -> None:
     nobody = compared(a=None) | {"leader": None}
     assert remarks(nobody) == []
     fall = {"learner": "a", "labelled": 50_048, "before": 0.774, "after": 0.375}
-    fallen = compared(a=None) | {"drift": {"alarms": 3, "falls": 1, "last_alarms": [fall, fall | {"after": 0.8}]}}
+    fallen = compared(a=None) | {
+        "drift": {"of": "accuracy", "alarms": 3, "falls": 1, "last_alarms": [fall, fall | {"after": 0.8}]}
+    }
     assert remarks(fallen) == ["drift: accuracy fell 1 time, last at event 50,048: a 77.40 % to 37.50 %"]
-    fallen["drift"] = {"alarms": 200, "falls": 2, "last_alarms": []}
+    fallen["drift"] = {"of": "accuracy", "alarms": 200, "falls": 2, "last_alarms": []}
     assert remarks(fallen) == ["drift: accuracy fell 2 times"]
-    fallen["drift"] = {"alarms": 1, "falls": 0, "last_alarms": [fall | {"after": 0.8}]}
+    fallen["drift"] = {"of": "accuracy", "alarms": 1, "falls": 0, "last_alarms": [fall | {"after": 0.8}]}
     assert remarks(fallen) == []
     silent = compared(a=None)
     silent["baselines"]["other"] = {"abstained": 1234}

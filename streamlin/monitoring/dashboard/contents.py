@@ -192,10 +192,11 @@ def _mixups(table: Mapping[str, Mapping[str, int]]) -> list[list[Any]]:
 def _drift(drift: Mapping[str, Any]) -> dict[str, Any]:
     last = drift.get("last_alarms", [])[-_ALARMS:]
     return {key: value for key, value in drift.items() if _is_number(value)} | {
+        "of": drift["of"],
         "last_alarms": [
             {key: shortened(value, LONG) if isinstance(value, str) else value for key, value in alarm.items()}
             for alarm in reversed(last)
-        ]
+        ],
     }
 
 

@@ -109,7 +109,7 @@ def test_largest_lags_and_latest_alarms_come_first(report: dict[str, Any]) -> No
     ]
     more = {
         "lag": {f"topic/{part}": part % 7 for part in range(40)},
-        "drift": {"alarms": 80, "falls": 80, "last_alarms": alarms},
+        "drift": {"of": "accuracy", "alarms": 80, "falls": 80, "last_alarms": alarms},
         "delayed_labels": {"waiting": 3, "joined": 4, "by": {"x": 1}},
     }
     shown = contents(report | more, 1000)

@@ -349,9 +349,9 @@ function showDrift() {
   const { last_alarms: alarms } = drift;
   const rises = drift.alarms - drift.falls;
   const told = [];
-  if (drift.falls) told.push(`accuracy fell ${times(drift.falls)}, marked by dashed red lines in the curves above`);
-  if (rises) told.push(`${drift.falls ? "it" : "accuracy"} rose ${times(rises)}, marked by grey ones`);
-  say(element("alarms-count"), drift.alarms ? `Alarms: ${told.join("; ")}.` : "No alarm: no change of a learner's accuracy was found.");
+  if (drift.falls) told.push(`${drift.of} fell ${times(drift.falls)}, marked by dashed red lines in the curves above`);
+  if (rises) told.push(`${drift.falls ? "it" : drift.of} rose ${times(rises)}, marked by grey ones`);
+  say(element("alarms-count"), drift.alarms ? `Alarms: ${told.join("; ")}.` : "No alarm: no change was found.");
   section.querySelector(".scroll").hidden = !alarms.length;
   fill(section.querySelector("table"), ["learner", "event", "before", "after", "position"], alarms.map((alarm) => [
     name(alarm.learner), count(alarm.labelled), percent(alarm.before),
