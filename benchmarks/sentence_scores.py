@@ -18,7 +18,7 @@ def score(true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str | None
         raise ValueError("a sentence has more or fewer predicted tags than true ones")
     if not spans:
         return sum(int((own == guesses).sum()) for own, guesses in pairs) / sum(own.size for own, _ in pairs)
-    marked = span_tags([name for name in labels.names if name != "–"] + ["O"] * labels.names.count("–"))
+    marked = span_tags(["O" if name == "–" else name for name in labels.names])  # –: no tag is known yet
     if marked is None:
         raise ValueError("the tags mark no spans")
     found, total = np.zeros(3, np.int64), np.zeros(3, np.int64)

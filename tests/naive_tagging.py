@@ -139,7 +139,7 @@ class NaiveCRF(Linear):
         super().__init__()
         self.eta, self.epsilon, self.prune, self.skip = eta, epsilon, prune, skip
         self.counts = Contexts() if counts else None
-        self.count_weight, self.count_square = 1.0, 0.0
+        self.count_weight, self.count_square = 0.75, 0.0
 
     def scores(self, tokens: Sequence[Token], before: int) -> tuple[Vector, Vector]:
         """Emissions of all tags, and what the counts say of the first `before` of them (0 of the others)."""

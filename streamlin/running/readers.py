@@ -20,6 +20,9 @@ _INTERLEAVED_BATCH = 1000
 _EXTERNAL_MODELS_BATCH = 250
 """Events that a stop may have to wait for; an external model may take milliseconds for each."""
 
+_SENTENCES_BATCH = 500
+"""Sentences, of which each has many tokens: reading, learning and writing overlap more in smaller batches."""
+
 
 class OpenSource(Source, Protocol):
     """A source that is open already. key : what a checkpoint calls it. format : of its records."""
@@ -105,11 +108,12 @@ def _key(address: Address) -> str:
 
 
 def _with_small_batches(config: RunConfig, has_external_models: bool) -> PipelineConfig:
-    """As configured, but with batches small enough where more than speed depends on them."""
+    """As configured, but with batches small enough for sentences, and where more than speed depends on them."""
     pipeline = config.pipeline
     interleaved = _INTERLEAVED_BATCH if config.delayed_labels.url is not None else pipeline.batch_size
     stoppable = _EXTERNAL_MODELS_BATCH if has_external_models else pipeline.batch_size
-    return pipeline.model_copy(update={"batch_size": min(pipeline.batch_size, interleaved, stoppable)})
+    sentences = _SENTENCES_BATCH if config.task == "tagging" else pipeline.batch_size
+    return pipeline.model_copy(update={"batch_size": min(pipeline.batch_size, interleaved, stoppable, sentences)})
 
 
 def with_references(config: RunConfig, source_class: Any) -> RunConfig:

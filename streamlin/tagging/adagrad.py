@@ -15,17 +15,20 @@ from streamlin.learners.linear import adagrad_step
 class Gradient(NamedTuple):
     """The tags whose gradient is not near 0, and those gradients; scratch.
 
-    tags : int32[capacity]. values : float32[capacity].
+    tags : int32[capacity]. values : float32[capacity]. rows : int64[templates]. steps : float32[templates].
     """
 
     tags: NDArray[np.int32]
     values: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    steps: NDArray[np.float32]
 
 
 @kernel
-def new_gradient(capacity: int) -> Gradient:
-    """Room for the gradient of so many tags."""
-    return Gradient(np.empty(capacity, np.int32), np.empty(capacity, np.float32))
+def new_gradient(capacity: int, templates: int) -> Gradient:
+    """Room for the gradient of so many tags, by the weights of so many features of a token."""
+    tags, values = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
+    return Gradient(tags, values, np.empty(templates, np.int64), np.empty(templates, np.float32))
 
 
 @kernel
@@ -67,7 +70,20 @@ def step_token(
     weights: NDArray[np.float32],
     squares: NDArray[np.float32],
 ) -> None:
-    """The same in the rows of all of a token's features, int32[templates]; -1: it has no row."""
+    """The same in the rows of all of a token's features, int32[templates]; -1: it has no row.
+
+    Tag by tag, so that the roots and quotients of all rows are computed at once.
+    """
+    own, steps, n = gradient.rows, gradient.steps, 0
     for f in range(rows.size):
-        if rows[f] >= 0:
-            step_row(gradient, size, rows[f], eta, epsilon, weights, squares)
+        own[n] = rows[f]
+        n += rows[f] >= 0
+    for m in range(size):
+        k, g = gradient.tags[m], gradient.values[m]
+        for f in range(n):
+            squares[own[f], k] += g * g
+            steps[f] = squares[own[f], k]
+        for f in range(n):
+            steps[f] = eta * g / np.sqrt(steps[f] + epsilon)
+        for f in range(n):
+            weights[own[f], k] -= steps[f]

@@ -70,7 +70,7 @@ def tag_batch(
 ) -> None:
     """Tag, then learn, sentence by sentence."""
     most, capacity = longest(sentences), model.weights.shape[1]
-    lattice, gradient = new_lattice(most, capacity), new_gradient(capacity)
+    lattice, gradient = new_lattice(most, capacity), new_gradient(capacity, sentences.rows.shape[1])
     scratch = _Scratch(
         np.empty((capacity + 1, capacity), np.float32),
         np.zeros((capacity + 1, capacity), np.float32),
@@ -256,7 +256,7 @@ class CRF(Tagger):
     epsilon : added to each sum of squared gradients; keeps the first step finite.
     prune : 0 keeps all tags in the sums.
     skip : 0 learns every gradient.
-    counts : add the hidden Markov model's log P(tag | word) / P(tag), times a weight that is learned from 1 on.
+    counts : add the hidden Markov model's log P(tag | word) / P(tag), times a weight that is learned from 0.75 on.
 
     Attributes
     ----------
@@ -304,7 +304,7 @@ class CRF(Tagger):
         if counts:
             self.tables |= self.count_tables
         self.make_tables()
-        self.count_weight = np.array([1.0, 0.0])
+        self.count_weight = np.array([0.75, 0.0])
         self.total = np.zeros(1)
 
     def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:

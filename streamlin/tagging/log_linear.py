@@ -16,8 +16,9 @@ from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, 
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.exponentials import exponentials
 from streamlin.tagging.histories import START, history, learned_pair
+from streamlin.tagging.reductions import best_of, highest, sum_of
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
-from streamlin.tagging.viterbi import best_of, padded, set_emissions
+from streamlin.tagging.viterbi import padded, set_emissions
 
 _ZERO = np.float32(0.0)
 
@@ -65,7 +66,7 @@ def tag_batch(
 ) -> None:
     """Tag, then learn, sentence by sentence."""
     most, capacity = longest(sentences), model.weights.shape[1]
-    shares, gradient = np.empty(capacity, np.float32), new_gradient(capacity)
+    shares, gradient = np.empty(capacity, np.float32), new_gradient(capacity, sentences.rows.shape[1])
     scratch = _Scratch(
         np.empty((most, capacity), np.float32),
         np.empty(capacity, np.float32),
@@ -106,12 +107,9 @@ def set_local(model: Weights, t: int, n_tags: int, second: int, first: int, scra
     else:
         for k in range(width):
             scratch.local[k] = s[k] + step[k]
-    top = scratch.local[best_of(scratch.local, n_tags)]
+    top = highest(scratch.local, n_tags)
     exponentials(scratch.local, top, width, scratch.shares, scratch.bits, scratch.powers)
-    total = _ZERO
-    for k in range(n_tags):
-        total += scratch.shares[k]
-    return np.float64(total)
+    return np.float64(sum_of(scratch.shares, n_tags))
 
 
 @kernel
@@ -134,7 +132,7 @@ def predict(
                 scratch.logs[t, 0] = np.float32(-np.log(total))
                 totals[0] = before[0] - np.log(total)
             else:
-                top = np.float64(scratch.local[best_of(scratch.local, n_tags)])
+                top = np.float64(highest(scratch.local, n_tags))
                 size = insert(scratch, t, h, n_tags, beam, size, before[h], top + np.log(total))
         kept = size
         before[:kept] = totals[:kept]

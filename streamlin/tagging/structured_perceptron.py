@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from streamlin.kernel import kernel
 from streamlin.learners.linear import adagrad_step
 from streamlin.learners.parameters import Positive, PositiveOrInfinite, checked
+from streamlin.tagging.adagrad import Gradient, new_gradient, step_token
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import Lattice, best_path, new_lattice, padded, set_emissions
@@ -56,7 +57,11 @@ def tag_batch(
     """Tag, then learn, sentence by sentence."""
     most, capacity = longest(sentences), model.weights.shape[1]
     lattice = new_lattice(most, capacity)
-    truth, rival = np.empty(most, np.int32), np.empty(most, np.int32)
+    truth, rival, gradient = (
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        new_gradient(2, sentences.rows.shape[1]),
+    )
     for i in range(sentences.bounds.size - 1):
         begin, end = sentences.bounds[i], sentences.bounds[i + 1]
         n, n_tags, n_learned = end - begin, targets.known[i], known_after(targets, i, begin, end)
@@ -77,7 +82,7 @@ def tag_batch(
             size = weight * np.float32(min(C, np.float64(loss) / squared)) if loss > 0.0 else np.float32(0.0)
         step = _Step(kind, size, np.float32(model.clock[0] - np.float64(weight)), eta, epsilon)
         if size > 0.0:
-            learn(sentences, begin, n, step, model, truth, rival)
+            learn(sentences, begin, n, step, model, truth, rival, gradient)
 
 
 @kernel
@@ -165,12 +170,18 @@ def learn(
     model: Weights,
     truth: NDArray[np.int32],
     rival: NDArray[np.int32],
+    gradient: Gradient,
 ) -> None:
     """Step towards the true tags and away from the rival, wherever they differ."""
     y, r = 0, 0
     for t in range(n):
         differs = truth[t] != rival[t]
-        if differs:
+        if differs and step.kind == ADAGRAD:
+            gradient.tags[0], gradient.values[0] = truth[t], -step.size
+            gradient.tags[1], gradient.values[1] = rival[t], step.size
+            rows = sentences.rows[begin + t]
+            step_token(gradient, 2, rows, step.eta, step.epsilon, model.weights, model.sums)
+        elif differs:
             for f in range(sentences.rows.shape[1]):
                 row = sentences.rows[begin + t, f]
                 if row >= 0:

@@ -1,0 +1,55 @@
+"""Loops over tags and over a token's features, in the forms that compile to vectors, against plain ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from streamlin.tagging.adagrad import new_gradient, step_token
+from streamlin.tagging.reductions import best_of, highest, sum_of
+from streamlin.tagging.sentences import Sentences
+from streamlin.tagging.viterbi import set_emissions
+
+_some = st.sampled_from([-2.0, -0.5, 0.0, 0.5, 2.0]) | st.floats(-9, 9, width=32)
+
+
+@given(st.lists(_some, min_size=1, max_size=30), st.integers(0, 9))
+def test_the_highest_its_first_place_and_the_sum(values, behind):
+    """What lies behind the n values, as in padded columns, does not count."""
+    x, n = np.array(values + [99.0] * behind, np.float32), len(values)
+    assert highest(x, n) == max(values)
+    assert best_of(x, n) == values.index(max(values))
+    assert_allclose(sum_of(x, n), sum(values), rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("known", [0, 3, 12])
+def test_emissions_are_the_weights_of_known_rows_added_in_order(known):
+    rng = np.random.default_rng(7)
+    weights, rows = rng.normal(size=(12, 8)).astype(np.float32), rng.integers(-1, 12, (5, 11)).astype(np.int32)
+    sentences = Sentences(np.array([0, 5]), rows, np.array([known]), rows[:, :0], np.array([0]))
+    scores = np.full((5, 8), 7.0, np.float32)
+    set_emissions(sentences, 0, weights, 8, scores)
+    for t in range(5):
+        expected = np.zeros(8, np.float32)
+        for row in rows[t]:
+            if 0 <= row < known:
+                expected += weights[row]
+        assert_array_equal(scores[t], expected)
+
+
+def test_steps_of_a_token_go_row_by_row_also_where_two_features_share_one():
+    rng = np.random.default_rng(7)
+    eta, epsilon, size = np.float32(0.2), np.float32(1e-3), 2
+    rows = np.array([3, -1, 0, 3, 2, -1], np.int32)
+    weights, squares = (rng.random((4, 8)).astype(np.float32) for _ in range(2))
+    gradient = new_gradient(8, rows.size)
+    gradient.tags[:size], gradient.values[:size] = [5, 1], [0.75, -0.5]
+    expected, expected_squares = weights.copy(), squares.copy()
+    for row in rows[rows >= 0]:
+        for k, g in zip(gradient.tags[:size], gradient.values[:size], strict=True):
+            expected_squares[row, k] += g * g
+            expected[row, k] -= eta * g / np.sqrt(expected_squares[row, k] + epsilon)
+    step_token(gradient, size, rows, eta, epsilon, weights, squares)
+    assert_array_equal(squares, expected_squares)
+    assert_array_equal(weights, expected)
