@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+PART = 256
+"""A longer sentence is learned in parts of so many tokens."""
 START = None
 """Stands for the tags before the first token."""
 
@@ -107,9 +109,20 @@ class Linear(NaiveTagger):
         return np.array([self.score([("after", j)]) for j in (START, *range(len(self.tags)))])
 
 
-def viterbi(scores: Vector, transitions: Vector) -> tuple[list[int], float, float]:
+def parts(
+    tokens: Sequence[Token], codes: list[int | None], guess: Guess | None
+) -> Iterator[tuple[Sequence[Token], list[int | None], int]]:
+    """The parts of a sentence, each with the row of transitions to its first tag: from the true tag, or the guessed."""
+    for begin in range(0, len(tokens), PART):
+        before = codes[begin - 1] if begin else -1
+        if before is None:
+            before = guess.tags[begin - 1] if guess else -1
+        yield tokens[begin : begin + PART], codes[begin : begin + PART], before + 1
+
+
+def viterbi(scores: Vector, transitions: Vector, start: int = 0) -> tuple[list[int], float, float]:
     """The best tags, their score, and their margin. scores [n, tags], transitions [tags + 1, tags]."""
-    delta, back, margins = scores[0] + transitions[0], [], []
+    delta, back, margins = scores[0] + transitions[start], [], []
     for own in scores[1:]:
         candidates = delta[:, None] + transitions[1:]
         back.append(candidates.argmax(axis=0))
@@ -158,11 +171,11 @@ class NaiveCRF(Linear):
         self._before = len(self.tags)
         return Guess(tags, min(1.0, float(np.exp(best - log_z))), margin)
 
-    def sums_of(self, scores: Vector, transitions: Vector) -> tuple[float, Vector, Vector]:
+    def sums_of(self, scores: Vector, transitions: Vector, start: int = 0) -> tuple[float, Vector, Vector]:
         """log Z, posteriors [n, tags], expected transitions [tags + 1, tags]."""
         factors, alphas, log_z = np.exp(transitions), [], 0.0
         for t, own in enumerate(scores):
-            a = np.exp(own - own.max()) * (factors[0] if t == 0 else alphas[-1] @ factors[1:])
+            a = np.exp(own - own.max()) * (factors[start] if t == 0 else alphas[-1] @ factors[1:])
             a = np.where(a > self.prune * a.sum(), a, 0.0)
             log_z += np.log(a.sum()) + own.max()
             alphas.append(a / a.sum())
@@ -174,19 +187,28 @@ class NaiveCRF(Linear):
             joint *= np.where(posteriors[t] > 0, posteriors[t] / np.where(flow > 0, flow, 1.0), 0.0)
             pairs[1:] += joint
             posteriors[t - 1] = joint.sum(axis=1)
-        pairs[0] += posteriors[0]
+        pairs[start] += posteriors[0]
         return float(log_z), posteriors, pairs
 
     def learn(self, tokens: Sequence[Token], codes: list[int | None], weight: float, guess: Guess | None) -> None:
-        scores, logs = self.scores(tokens, self._before if guess else 0)
+        for own, known, start in parts(tokens, codes, guess):
+            self._learn_part(own, known, weight, self._before if guess else 0, start)
+        if self.counts is not None:
+            for token, code in zip(tokens, codes, strict=True):
+                self.counts.count(token, code, weight)
+
+    def _learn_part(
+        self, tokens: Sequence[Token], codes: list[int | None], weight: float, before: int, start: int
+    ) -> None:
+        scores, logs = self.scores(tokens, before)
         transitions = self.transitions()
-        _, errors, pairs = self.sums_of(scores, transitions)
+        _, errors, pairs = self.sums_of(scores, transitions, start)
         fixed = scores.copy()
         for t, code in enumerate(codes):
             if code is not None:
                 fixed[t, np.arange(len(self.tags)) != code] = -1e30
         with np.errstate(under="ignore"):
-            _, true_errors, true_pairs = self.sums_of(fixed, transitions)
+            _, true_errors, true_pairs = self.sums_of(fixed, transitions, start)
         errors, pairs = errors - true_errors, pairs - true_pairs
         for token, error in zip(tokens, errors, strict=True):
             self.adagrad(token.features, weight * self._kept(error), self.eta, self.epsilon)
@@ -196,8 +218,6 @@ class NaiveCRF(Linear):
             g = weight * float((errors * logs).sum())
             self.count_square += g * g
             self.count_weight -= self.eta * g / np.sqrt(self.count_square + self.epsilon)
-            for token, code in zip(tokens, codes, strict=True):
-                self.counts.count(token, code, weight)
 
     def _kept(self, gradient: Vector) -> Vector:
         return np.where(np.abs(gradient) > self.skip, gradient, 0.0)
@@ -270,6 +290,14 @@ class NaiveStructuredPerceptron(Linear):
         return Guess(tags, None, margin / scale)
 
     def learn(self, tokens: Sequence[Token], codes: list[int | None], weight: float, guess: Guess | None) -> None:
+        for own, known, start in parts(tokens, codes, guess):
+            self._learn_part(own, known, weight, start)
+        if self.kind == "perceptron":
+            self.clock += weight
+            for key, vector in self.weights.items():
+                self.totals.of(key, vector.size)[: vector.size] += weight * vector
+
+    def _learn_part(self, tokens: Sequence[Token], codes: list[int | None], weight: float, start: int) -> None:
         scores, transitions = self.emissions(tokens), self.transitions()
         fixed, costs = scores.copy(), scores.copy()
         for t, code in enumerate(codes):
@@ -277,12 +305,14 @@ class NaiveStructuredPerceptron(Linear):
                 others = np.arange(len(self.tags)) != code
                 fixed[t, others] = -1e30
                 costs[t, others] += self.kind != "perceptron"
-        truth, rival = viterbi(fixed, transitions)[0], viterbi(costs, transitions)[0]
-        moves = list(_moves(tokens, truth, rival))
+        truth, rival = viterbi(fixed, transitions, start)[0], viterbi(costs, transitions, start)[0]
+        moves = list(_moves(tokens, truth, rival, start))
         size = np.float32(weight)
         if self.kind == "passive_aggressive" and moves:
             loss = np.float32(0.0)
-            for t, (y, before_y, r, before_r) in enumerate(zip(truth, [-1, *truth], rival, [-1, *rival], strict=False)):
+            for t, (y, before_y, r, before_r) in enumerate(
+                zip(truth, [start - 1, *truth], rival, [start - 1, *rival], strict=False)
+            ):
                 loss += costs[t, r] - costs[t, y]
                 loss += transitions[before_r + 1, r] - transitions[before_y + 1, y]
             size *= np.float32(min(self.C, max(0.0, float(loss)) / len(moves)))
@@ -293,15 +323,11 @@ class NaiveStructuredPerceptron(Linear):
                 weights[k] += sign * self.eta * size / np.sqrt(sums[k] + self.epsilon)
             else:
                 weights[k] += sign * size
-        if self.kind == "perceptron":
-            self.clock += weight
-            for key, vector in self.weights.items():
-                self.totals.of(key, vector.size)[: vector.size] += weight * vector
 
 
-def _moves(tokens: Sequence[Token], truth: list[int], rival: list[int]) -> Iterator[tuple[Any, int, float]]:
+def _moves(tokens: Sequence[Token], truth: list[int], rival: list[int], start: int) -> Iterator[tuple[Any, int, float]]:
     """Key, tag and sign of each weight that is of one of both sequences' features."""
-    before: tuple[int | None, int | None] = (START, START)
+    before: tuple[int | None, int | None] = (start - 1 if start else START, start - 1 if start else START)
     for token, y, r in zip(tokens, truth, rival, strict=True):
         if y != r:
             for feature in token.features:

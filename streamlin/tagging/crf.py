@@ -14,7 +14,8 @@ from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, 
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.contexts import NO_COUNTS, THETA, ContextCounts, count_tag, set_priors, set_probabilities
 from streamlin.tagging.exponentials import exponentials
-from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
+from streamlin.tagging.histories import history
+from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import (
     Lattice,
     add_posteriors,
@@ -86,18 +87,28 @@ def tag_batch(
         n, n_tags, n_learned = end - begin, targets.known[i], known_after(targets, i, begin, end)
         if n == 0 or (n_tags == 0 and n_learned < 0):
             continue
-        set_scores(sentences, i, n_tags, max(n_tags, n_learned), counts, theta, model, counted, lattice, scratch)
+        sizes = n_tags, max(n_tags, n_learned)
+        known = sentences.rows_before[i]
+        set_scores(sentences, i, begin, end, known, sizes, counts, theta, model, counted, lattice, scratch)
         if n_tags > 0:
             predict(i, begin, n, n_tags, prune, model, lattice, scratch, tagged)
         if n_learned < 0:
             continue
-        if n_learned > n_tags:
-            forward(lattice, lattice.scores, scratch.factors, n, n_learned, prune)
         weight = np.float32(targets.weights[i])
-        set_errors(targets.codes[begin:end], n, n_learned, prune, lattice, scratch)
-        learn(sentences, begin, n, n_learned, eta, epsilon, skip, weight, model, lattice, scratch, gradient)
+        for first in range(begin, end, PART):
+            last = min(first + PART, end)
+            rows, codes = sentences.rows[first:last], targets.codes[first:last]
+            start = history(targets.codes[begin:end], tagged.tags[begin:end], first - begin - 1) + 1
+            if n > PART:  # with the features that this sentence brings, which its earlier parts have learned
+                known = model.weights.shape[0]
+                set_scores(sentences, i, first, last, known, sizes, counts, theta, model, counted, lattice, scratch)
+            if n > PART or n_learned > n_tags:
+                forward(lattice, lattice.scores, scratch.factors, codes.size, n_learned, prune, start)
+            set_errors(codes, start, n_learned, prune, lattice, scratch)
+            learn(rows, n_learned, eta, epsilon, skip, weight, model, lattice, scratch, gradient)
+            if counts:
+                step_count_weight(codes.size, n_learned, eta, epsilon, weight, model, scratch)
         if counts:
-            step_count_weight(n, n_learned, eta, epsilon, weight, model, scratch)
             for t in range(begin, end):
                 if targets.codes[t] >= 0:
                     count_tag(counted, sentences.contexts[t], targets.codes[t], weight)
@@ -115,8 +126,10 @@ def set_factors(model: Weights, j: int, lattice: Lattice, scratch: _Scratch) -> 
 def set_scores(
     sentences: Sentences,
     i: int,
-    n_tags: int,
-    n_scored: int,
+    begin: int,
+    end: int,
+    known: int,
+    sizes: tuple[int, int],
     counts: bool,
     theta: np.float32,
     model: Weights,
@@ -124,15 +137,18 @@ def set_scores(
     lattice: Lattice,
     scratch: _Scratch,
 ) -> None:
-    """Set the scores of each token's tags: the weights of its features, and what the counts say of it."""
-    width, begin = padded(n_scored), sentences.bounds[i]
-    set_emissions(sentences, i, model.weights, width, lattice.scores)
+    """Set the scores of the tags of sentence i's tokens `begin` to `end`: weights of features, and what the counts say.
+
+    sizes : of how many tags the counts are known, and how many have a score.
+    """
+    n_tags, width = sizes[0], padded(sizes[1])
+    set_emissions(sentences.rows[begin:end], known, model.weights, width, lattice.scores)
     if not counts:
         return
     weight, priors, p = np.float32(model.count_weight[0]), lattice.beta, lattice.flows
     if n_tags > 0:
         set_priors(counted, n_tags, padded(n_tags), priors)
-    for t in range(sentences.bounds[i + 1] - begin):
+    for t in range(end - begin):
         logs = scratch.logs[t]
         logs[:width] = _ZERO
         if n_tags > 0:
@@ -169,20 +185,21 @@ def predict(
 
 @kernel
 def set_errors(
-    codes: NDArray[np.int32], n: int, n_learned: int, prune: float, lattice: Lattice, scratch: _Scratch
+    codes: NDArray[np.int32], start: int, n_learned: int, prune: float, lattice: Lattice, scratch: _Scratch
 ) -> None:
     """After `forward`: set errors[t, k], the gradient of -log P(tags) by the score of tag k at t, and add to `pairs`.
 
     It is what the model expects, less what the tags are; where some are unknown, less what it expects given the others.
+    start : the row of the transitions to the first tag.
     """
-    one, whole = np.float32(1.0), True
+    n, one, whole = codes.size, np.float32(1.0), True
     for t in range(n):
         whole = whole and codes[t] >= 0
         for k in range(padded(n_learned)):
             scratch.errors[t, k] = _ZERO
-    add_posteriors(lattice, scratch.factors, n, one, scratch.errors, scratch.pairs)
+    add_posteriors(lattice, scratch.factors, n, one, scratch.errors, scratch.pairs, start)
     if whole:
-        before = 0
+        before = start
         for t in range(n):
             scratch.errors[t, codes[t]] -= one
             scratch.pairs[before, codes[t]] -= one
@@ -192,15 +209,13 @@ def set_errors(
         for k in range(padded(n_learned)):
             kept = codes[t] < 0 or codes[t] == k
             scratch.fixed[t, k] = lattice.scores[t, k] if kept else _LOW
-    forward(lattice, scratch.fixed, scratch.factors, n, n_learned, prune)
-    add_posteriors(lattice, scratch.factors, n, -one, scratch.errors, scratch.pairs)
+    forward(lattice, scratch.fixed, scratch.factors, n, n_learned, prune, start)
+    add_posteriors(lattice, scratch.factors, n, -one, scratch.errors, scratch.pairs, start)
 
 
 @kernel
 def learn(
-    sentences: Sentences,
-    begin: int,
-    n: int,
+    rows: NDArray[np.int32],
     n_learned: int,
     eta: np.float32,
     epsilon: np.float32,
@@ -212,10 +227,10 @@ def learn(
     gradient: Gradient,
 ) -> None:
     """Step along the errors, token by token, then along the transitions', which are set back to 0."""
-    for t in range(n):
+    for t in range(rows.shape[0]):
         size = gather(scratch.errors[t], n_learned, skip, weight, gradient)
         if size:
-            step_token(gradient, size, sentences.rows[begin + t], eta, epsilon, model.weights, model.squares)
+            step_token(gradient, size, rows[t], eta, epsilon, model.weights, model.squares)
     for j in range(n_learned + 1):
         size = gather(scratch.pairs[j], n_learned, skip, weight, gradient)
         scratch.pairs[j, : padded(n_learned)] = _ZERO

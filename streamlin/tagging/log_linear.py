@@ -84,7 +84,8 @@ def tag_batch(
         n, n_tags, n_learned = end - begin, targets.known[i], known_after(targets, i, begin, end)
         if n == 0 or (n_tags == 0 and n_learned < 0):
             continue
-        set_emissions(sentences, i, model.weights, padded(max(n_tags, n_learned)), scratch.scores)
+        width = padded(max(n_tags, n_learned))
+        set_emissions(sentences.rows[begin:end], sentences.rows_before[i], model.weights, width, scratch.scores)
         if n_tags > 0:
             predict(i, begin, n, n_tags, beam, model, scratch, tagged)
         if n_learned > 0:

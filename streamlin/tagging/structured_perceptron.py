@@ -15,7 +15,8 @@ from streamlin.learners.linear import adagrad_step
 from streamlin.learners.parameters import Positive, PositiveOrInfinite, checked
 from streamlin.tagging.adagrad import Gradient, new_gradient, step_token
 from streamlin.tagging.base import Kind, Tagger
-from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
+from streamlin.tagging.histories import history
+from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import Lattice, best_path, new_lattice, padded, set_emissions
 
 PERCEPTRON, PASSIVE_AGGRESSIVE, ADAGRAD = range(3)
@@ -67,7 +68,8 @@ def tag_batch(
         n, n_tags, n_learned = end - begin, targets.known[i], known_after(targets, i, begin, end)
         if n == 0 or (n_tags == 0 and n_learned < 0):
             continue
-        set_emissions(sentences, i, model.weights, padded(max(n_tags, n_learned)), lattice.scores)
+        width, known = padded(max(n_tags, n_learned)), sentences.rows_before[i]
+        set_emissions(sentences.rows[begin:end], known, model.weights, width, lattice.scores)
         if n_tags > 0:
             predict(sentences, i, n, n_tags, kind, model, lattice, tagged)
         if n_learned < 0:
@@ -75,14 +77,21 @@ def tag_batch(
         weight = np.float32(targets.weights[i])
         if kind == PERCEPTRON:
             model.clock[0] += np.float64(weight)
-        loss = set_rival(targets.codes[begin:end], n, n_learned, kind, model, lattice, truth, rival)
-        size = weight
-        if kind == PASSIVE_AGGRESSIVE:
-            squared = squared_distance(sentences.rows.shape[1], n, truth, rival)
-            size = weight * np.float32(min(C, np.float64(loss) / squared)) if loss > 0.0 else np.float32(0.0)
-        step = _Step(kind, size, np.float32(model.clock[0] - np.float64(weight)), eta, epsilon)
-        if size > 0.0:
-            learn(sentences, begin, n, step, model, truth, rival, gradient)
+        clock = np.float32(model.clock[0] - np.float64(weight))
+        for first in range(begin, end, PART):
+            last = min(first + PART, end)
+            rows, codes = sentences.rows[first:last], targets.codes[first:last]
+            start = history(targets.codes[begin:end], tagged.tags[begin:end], first - begin - 1) + 1
+            if n > PART:  # with the features that this sentence brings, which its earlier parts have learned
+                set_emissions(rows, model.weights.shape[0], model.weights, width, lattice.scores)
+            loss = set_rival(codes, start, n_learned, kind, model, lattice, truth, rival)
+            size = weight
+            if kind == PASSIVE_AGGRESSIVE:
+                squared = squared_distance(rows.shape[1], codes.size, truth, rival)
+                size = weight * np.float32(min(C, np.float64(loss) / squared)) if loss > 0.0 else np.float32(0.0)
+            step = _Step(kind, size, clock, eta, epsilon)
+            if size > 0.0:
+                learn(rows, start, step, model, truth, rival, gradient)
 
 
 @kernel
@@ -103,7 +112,7 @@ def predict(
         best_path(lattice, lattice.scores, model.transitions, n, n_tags, path)
         return
     inverse, means = np.float32(1.0 / model.clock[0]), lattice.alpha
-    set_emissions(sentences, i, model.sums, width, means)
+    set_emissions(sentences.rows[begin : begin + n], sentences.rows_before[i], model.sums, width, means)
     for t in range(n):
         for k in range(width):
             means[t, k] = lattice.scores[t, k] - means[t, k] * inverse
@@ -113,7 +122,7 @@ def predict(
 @kernel
 def set_rival(
     codes: NDArray[np.int32],
-    n: int,
+    start: int,
     n_learned: int,
     kind: int,
     model: Weights,
@@ -123,9 +132,10 @@ def set_rival(
 ) -> np.float32:
     """Set `rival` to the best tags, each wrong one with a bonus of 1 if there is a margin; returns what is lost by it.
 
-    truth : set to the true tags; where some are unknown, to the best tags that agree with the others.
+    start : the row of the transitions to the first tag. truth : set to the true tags; where some are unknown, to the
+    best tags that agree with the others.
     """
-    one, fixed = np.float32(1.0), lattice.alpha
+    n, one, fixed = codes.size, np.float32(1.0), lattice.alpha
     whole = True
     for t in range(n):
         whole = whole and codes[t] >= 0
@@ -134,15 +144,15 @@ def set_rival(
         for t in range(n):
             for k in range(padded(n_learned)):
                 fixed[t, k] = lattice.scores[t, k] if codes[t] < 0 or codes[t] == k else _LOW
-        best_path(lattice, fixed, model.transitions, n, n_learned, truth)
+        best_path(lattice, fixed, model.transitions, n, n_learned, truth, start)
     if kind != PERCEPTRON:
         for t in range(n):
             if codes[t] >= 0:
                 for k in range(n_learned):
                     lattice.scores[t, k] += one
                 lattice.scores[t, codes[t]] -= one
-    best_path(lattice, lattice.scores, model.transitions, n, n_learned, rival)
-    loss, y, r = np.float32(0.0), 0, 0
+    best_path(lattice, lattice.scores, model.transitions, n, n_learned, rival, start)
+    loss, y, r = np.float32(0.0), start, start
     for t in range(n):
         loss += lattice.scores[t, rival[t]] - lattice.scores[t, truth[t]]
         loss += model.transitions[r, rival[t]] - model.transitions[y, truth[t]]
@@ -163,27 +173,24 @@ def squared_distance(templates: int, n: int, truth: NDArray[np.int32], rival: ND
 
 @kernel
 def learn(
-    sentences: Sentences,
-    begin: int,
-    n: int,
+    rows: NDArray[np.int32],
+    start: int,
     step: _Step,
     model: Weights,
     truth: NDArray[np.int32],
     rival: NDArray[np.int32],
     gradient: Gradient,
 ) -> None:
-    """Step towards the true tags and away from the rival, wherever they differ."""
-    y, r = 0, 0
-    for t in range(n):
+    """Step towards the true tags and away from the rival, wherever they differ. rows int32[n, templates]."""
+    y, r = start, start
+    for t in range(rows.shape[0]):
         differs = truth[t] != rival[t]
         if differs and step.kind == ADAGRAD:
             gradient.tags[0], gradient.values[0] = truth[t], -step.size
             gradient.tags[1], gradient.values[1] = rival[t], step.size
-            rows = sentences.rows[begin + t]
-            step_token(gradient, 2, rows, step.eta, step.epsilon, model.weights, model.sums)
+            step_token(gradient, 2, rows[t], step.eta, step.epsilon, model.weights, model.sums)
         elif differs:
-            for f in range(sentences.rows.shape[1]):
-                row = sentences.rows[begin + t, f]
+            for row in rows[t]:
                 if row >= 0:
                     move(step, row, truth[t], np.float32(1.0), model.weights, model.sums)
                     move(step, row, rival[t], np.float32(-1.0), model.weights, model.sums)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from streamlin.kernel import kernel
 from streamlin.tagging.exponentials import exponentials
 from streamlin.tagging.reductions import best_of, highest, sum_of
-from streamlin.tagging.sentences import Sentences
 
 LANES = 8
 """Tables have a multiple of so many columns, so that loops over tags compile to whole vectors."""
@@ -71,19 +70,18 @@ def padded(n_tags: int) -> int:
 
 @kernel
 def set_emissions(
-    sentences: Sentences, i: int, weights: NDArray[np.float32], width: int, scores: NDArray[np.float32]
+    rows: NDArray[np.int32], known: int, weights: NDArray[np.float32], width: int, scores: NDArray[np.float32]
 ) -> None:
-    """Set scores[t, :width] to the sum of the weights of the known features of sentence i's token t.
+    """Set scores[t, :width] to the sum of the weights of token t's features, of rows int32[n, templates] below `known`.
 
     Four rows at a time, added in order: sums are then read and written a quarter as often, which halves the time.
     """
-    begin, known = sentences.bounds[i], sentences.rows_before[i]
-    found = np.empty(sentences.rows.shape[1], np.int64)
-    for t in range(sentences.bounds[i + 1] - begin):
+    found = np.empty(rows.shape[1], np.int64)
+    for t in range(rows.shape[0]):
         s, size = scores[t], 0
         s[:width] = _ZERO
         for f in range(found.size):
-            found[size] = sentences.rows[begin + t, f]
+            found[size] = rows[t, f]
             size += 0 <= found[size] < known
         fours = size // 4 * 4
         for f in range(0, fours, 4):
@@ -104,16 +102,17 @@ def best_path(
     n: int,
     n_tags: int,
     path: NDArray[np.int32],
+    start: int = 0,
 ) -> np.float32:
     """Set path[:n] to the tags of the highest score, of equal ones the tag seen first; returns that score.
 
-    scores float32[>= n, width]. Exact, but a tag is not looked at as a predecessor where its best continuation is worse
-    than the worst continuation of the best tag.
+    scores float32[>= n, width]. start : the row of the transitions to the first tag. Exact, but a tag is not looked at
+    as a predecessor where its best continuation is worse than the worst continuation of the best tag.
     """
     width, delta, back, limits = padded(n_tags), lattice.delta, lattice.back, lattice.limits
     set_limits(transitions, n_tags, limits)
     for k in range(width):
-        delta[0, k] = scores[0, k] + transitions[0, k] if k < n_tags else _LOW
+        delta[0, k] = scores[0, k] + transitions[start, k] if k < n_tags else _LOW
     for t in range(1, n):
         before, now, origin, s = delta[t - 1], delta[t], back[t], scores[t]
         top = best_of(before, n_tags)
@@ -154,19 +153,26 @@ def set_limits(transitions: NDArray[np.float32], n_tags: int, limits: NDArray[np
 
 @kernel
 def forward(
-    lattice: Lattice, scores: NDArray[np.float32], factors: NDArray[np.float32], n: int, n_tags: int, threshold: float
+    lattice: Lattice,
+    scores: NDArray[np.float32],
+    factors: NDArray[np.float32],
+    n: int,
+    n_tags: int,
+    threshold: float,
+    start: int = 0,
 ) -> float:
     """Set alpha[t, k], the filtered probability of tag k at token t; returns log Z, of the tags that are kept.
 
-    factors : exp of the transitions. A tag whose filtered probability is not above `threshold` gets 0 and leaves the
-    sums, unless this holds for all of a token's tags; the others are listed in active[t, :sizes[t]].
+    factors : exp of the transitions. start : the row of those to the first tag. A tag whose filtered probability is not
+    above `threshold` gets 0 and leaves the sums, unless this holds for all of a token's tags; the others are listed in
+    active[t, :sizes[t]].
     """
     width, log_z = padded(n_tags), 0.0
     alpha, active, sizes, shares = lattice.alpha, lattice.active, lattice.sizes, lattice.shares
     for t in range(n):
         a, s, listed = alpha[t], scores[t], active[t]
         if t == 0:
-            a[:width] = factors[0, :width]
+            a[:width] = factors[start, :width]
         else:
             a[:width] = _ZERO
             for m in range(sizes[t - 1]):
@@ -201,6 +207,7 @@ def add_posteriors(
     sign: np.float32,
     marginals: NDArray[np.float32],
     pairs: NDArray[np.float32],
+    start: int = 0,
 ) -> None:
     """After `forward`: add sign P(tag k at t) to marginals[t, k], and sign times the expected transitions to `pairs`.
 
@@ -223,7 +230,7 @@ def add_posteriors(
             if pairs.size:
                 for m in range(sizes[0]):
                     k = active[0, m]
-                    pairs[0, k] += sign * beta[k]
+                    pairs[start, k] += sign * beta[k]
             break
         for m in range(sizes[t]):
             k = active[t, m]

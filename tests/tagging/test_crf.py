@@ -30,7 +30,7 @@ def gradients(chain, codes):
     forward(p.lattice, p.lattice.scores, p.factors, n, K, 0.0)
     empty = np.empty((LONGEST, LANES), np.float32)
     scratch = _Scratch(p.factors, p.pairs, np.zeros((0, LANES), np.float32), p.marginals, empty, empty[:0, :0].copy())
-    set_errors(codes, n, K, 0.0, p.lattice, scratch)
+    set_errors(codes, 0, K, 0.0, p.lattice, scratch)
     return scratch.errors[:n, :K], scratch.pairs[: K + 1, :K]
 
 

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from streamlin.tagging.adagrad import new_gradient, step_token
 from streamlin.tagging.reductions import best_of, highest, sum_of
-from streamlin.tagging.sentences import Sentences
 from streamlin.tagging.viterbi import set_emissions
 
 _some = st.sampled_from([-2.0, -0.5, 0.0, 0.5, 2.0]) | st.floats(-9, 9, width=32)
@@ -27,9 +26,8 @@ def test_the_highest_its_first_place_and_the_sum(values, behind):
 def test_emissions_are_the_weights_of_known_rows_added_in_order(known):
     rng = np.random.default_rng(7)
     weights, rows = rng.normal(size=(12, 8)).astype(np.float32), rng.integers(-1, 12, (5, 11)).astype(np.int32)
-    sentences = Sentences(np.array([0, 5]), rows, np.array([known]), rows[:, :0], np.array([0]))
     scores = np.full((5, 8), 7.0, np.float32)
-    set_emissions(sentences, 0, weights, 8, scores)
+    set_emissions(rows, known, weights, 8, scores)
     for t in range(5):
         expected = np.zeros(8, np.float32)
         for row in rows[t]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.naive_tagging import NaiveCRF, NaiveHMM, NaiveLogLinear, NaiveStructuredPerceptron, Token
-from tests.tagging.running import batch_of, learn, new_model, real_sentences, roughened
+from tests.naive_tagging import PART, NaiveCRF, NaiveHMM, NaiveLogLinear, NaiveStructuredPerceptron, Token
+from tests.tagging.running import Sentence, batch_of, learn, new_model, real_sentences, roughened
 
 N = 250
 CASES = [
@@ -26,7 +26,11 @@ NEAR = 2e-3
 
 @pytest.fixture(scope="module")
 def sentences(data):
-    return roughened(real_sentences(data / "pos-ud-ewt.jsonl.gz", N))
+    """The sentences, and in the middle a document in one."""
+    rough = roughened(real_sentences(data / "pos-ud-ewt.jsonl.gz", N + 60))
+    document = [[value for sentence in rough[N:] for value in sentence[side]] for side in (0, 1)]
+    assert len(document[0]) > 2 * PART
+    return [*rough[: N // 2], Sentence(*document), *rough[N // 2 : N]]
 
 
 @pytest.fixture(scope="module")
