@@ -2,12 +2,13 @@
 
     python template_tags.py FILE [--content FIELD] [--template FIELD] [--by-id] [--as FIELD] > tagged.jsonl
 
-FILE has a message and its template in each record: JSON lines (.jsonl, also .jsonl.gz), or a table with a header (.csv),
-such as the structured files of loghub and logparser (--content Content --template EventTemplate). The output is for
-`streamlin run tagged.jsonl --preset log-template`: each message with its id, if it has one, and a tag for each piece
-between blanks. Messages that do not fit their template have no tags. --as names the message's field in the output.
+FILE has a message and its template in each record: JSON lines (.jsonl, also .jsonl.gz), or a table with a header
+(.csv), such as the structured files of loghub and logparser (--content Content --template EventTemplate). The output is
+for `streamlin run tagged.jsonl --preset log-template`: each message with its id, if it has one, and a tag for each
+piece between blanks. Messages that do not fit their template have no tags. --as names its field there.
 
-In a template, `<*>` stands for any text, also for none. A token is variable if any of it is in the place of a `<*>`.
+In a template, `<*>` stands for any text; inside a token also for none. A token is variable if any of it is, or may be,
+in the place of a `<*>`.
 With --by-id, templates are only names of kinds of messages: a token is variable if it differs among the messages of
 one kind with as many tokens. If there is only one such message, it has no tags.
 """
@@ -37,7 +38,7 @@ def by_template(template: str, content: str) -> Variable | None:
     found, begin = [], 0
     for token in tokens:
         end = begin + len(token)
-        found.append(any(first < end and begin < last for first, last in places))
+        found.append(any(first <= end and begin <= last for first, last in places))
         begin = end + 1
     return found
 
@@ -74,11 +75,11 @@ def by_id(records: Sequence[tuple[str, str]]) -> list[Variable | None]:
 
 def read(path: Path) -> Iterator[Record]:
     """The records of a file."""
-    opened = gzip.open(path, "rt", encoding="utf-8", newline="\n") if path.suffix == ".gz" else path.open(newline="")
-    with opened as lines:
-        if path.suffix == ".csv":
-            yield from csv.DictReader(lines)
-        else:
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as table:
+            yield from csv.DictReader(table)
+    else:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as lines:
             yield from map(json.loads, lines)
 
 

@@ -1,4 +1,4 @@
-"""Sentences of formats of texts without tags, such as raw logs: each text is cut into tokens, which are predicted only."""
+"""Sentences of formats that have no tags, such as raw logs: each text is cut into tokens, which are predicted only."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,17 +19,18 @@ class _CutLines(Format):
     """cut : cuts each text into tokens. What such a format takes for a label is not a tag, and left out."""
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut) -> None:
-        super().__init__(options, fields, extra)
+        super().__init__(options, fields, extra)  # type: ignore[safe-super]  # that of the format beside it
         self._cut_text, self._columns = cut, fields.columns
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
-        batch = super().batch(records, kept)
+        batch = super().batch(records, kept)  # type: ignore[safe-super]  # likewise
         cuts = [self._cut_text(text) for text in _whole(batch)]
         offsets = np.array(list(chain.from_iterable(places for _, places in cuts)), np.int64).reshape(-1, 2)
-        unknown = [None] * len(batch)
-        columns = {name: unknown for name in self._columns}
-        tokens, bounds, beside = sentences([found for found, _ in cuts], unknown, columns, offsets)
+        unknown: list[None] = [None] * len(batch)
+        tokens, bounds, beside = sentences(
+            [found for found, _ in cuts], unknown, dict.fromkeys(self._columns, unknown), offsets
+        )
         return replace(batch, texts=tokens, labels=[None] * len(batch), pieces=bounds, tokens=beside)
 
 

@@ -174,6 +174,41 @@ def test_set_addresses_a_learner_by_its_name(tmp_path: Path) -> None:
         assert config.learners[0].parameters()["alpha"] == 1.0
 
 
+def test_the_preset_of_log_lines_cuts_at_blanks(tmp_path: Path) -> None:
+    """A tagging run of crf alone; own keys and learners win over it, one by one."""
+    config = configured(flags={"preset": "log-template"})
+    assert (config.task, names(config), config.features.bits) == ("tagging", ["crf"], 22)
+    assert config.features.views["words"].tokens == "whitespace"
+    plain = configured(
+        'task = "tagging"\n[features.words]\ntokens = "whitespace"\n[[learners]]\nkind = "crf"', tmp_path
+    )
+    assert config.fingerprint() == plain.fingerprint()
+    file = 'preset = "log-template"\n[features]\nbits = 18\n[[learners]]\nkind = "hmm"\n[fields]\ntext = "content"'
+    own = configured(file, tmp_path)
+    assert (own.task, names(own), own.features.bits, own.fields.text) == ("tagging", ["hmm"], 18, ("content",))
+    assert own.features.views["words"].tokens == "whitespace"
+
+
+@pytest.mark.parametrize(
+    ("places", "line"),
+    [
+        ({"flags": {"preset": "accurate", "task": "tagging"}}, "for task = 'classification', got task = 'tagging'"),
+        ({"sets": ["preset=accurate", "task=tagging"]}, "for task = 'classification', got task = 'tagging'"),
+        ({"flags": {"preset": "accurate"}, "learners": ["crf"]}, "for task = 'classification', got the learner crf"),
+        ({"sets": ["preset=log-template", "learners=[{kind = 'sgd'}]"]}, "for task = 'tagging', got the learner sgd"),
+    ],
+)
+def test_a_preset_is_refused_with_another_task(places: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError, match=f"^preset: '[a-z-]+' is {line}"):
+        configured(**places)
+
+
+@pytest.mark.parametrize("value", ["nothing", "3", "[1]"])
+def test_an_unknown_preset_is_refused(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"^preset: unknown preset .*; choose one of fast, accurate, log-template$"):
+        configured(sets=[f"preset={value}"])
+
+
 def test_no_slack_is_infinity(tmp_path: Path) -> None:
     """As a number in TOML; the fingerprint goes into JSON, which has none, and reads as the same configuration."""
     config = configured('[[learners]]\nkind = "passive_aggressive"\nC = inf', tmp_path)
