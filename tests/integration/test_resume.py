@@ -263,5 +263,7 @@ def test_means_and_rates_resume_exactly(data: Path, tmp_path: Path) -> None:
         command_line("predict", whole, source, "--limit", 3).out
         == command_line("predict", parts, source, "--limit", 3).out
     )
+    inspected = command_line("inspect", whole, "--json").lines[0]["learners"]["mira"]
+    assert (inspected["C"], inspected["averaged"], inspected["half_life"]) == ("inf", True, 100.0)
     line = refused(*run, "--set", "learners.mira.C=1", code=4)
     assert line.endswith('learners.mira.C: "inf" in the checkpoint, 1.0 now')
