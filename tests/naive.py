@@ -155,7 +155,9 @@ class NaivePerceptron(Linear):
             self.add(-weight, x, guess)
 
 
-class NaiveAveragedPerceptron(Linear):
+class Mean(Linear):
+    """Scores by the mean of the weights over time. Sums are never scaled down: the increment keeps growing."""
+
     def __init__(self, half_life: float | None = None) -> None:
         super().__init__()
         self.rate = 0.0 if half_life is None else 1.0 / half_life
@@ -163,23 +165,48 @@ class NaiveAveragedPerceptron(Linear):
         self.bias_sums: dict[str, float] = defaultdict(float)
         self.clock = self.growth = 0.0
 
+    def current(self, x: Features) -> Scores:
+        return super().scores(x)
+
     def scores(self, x: Features) -> Scores:
-        current, t = super().scores(x), self.clock or 1.0
+        current, t = self.current(x), self.clock or 1.0
         return {k: current[k] - (self.bias_sums[k] + _dot(x, self.sums[k])) / t for k in current}
 
+    def add(self, step: float, x: Features, k: str) -> None:
+        super().add(step, x, k)
+        for j, value in x.items():
+            self.sums[k][j] += step * self.clock * value
+        self.bias_sums[k] += step * self.clock
+
+    def advance(self) -> None:
+        self.clock += 2.0**self.growth
+        self.growth += self.rate
+
+
+class NaiveAveragedPerceptron(Mean):
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
         if not scores.keys() - {label}:
             return
-        current = super().scores(x)
+        current = self.current(x)
         guess = best({k: current[k] for k in scores})
-        if guess != label:
-            for k, step in ((label, weight), (guess, -weight)):
-                self.add(step, x, k)
-                for j, value in x.items():
-                    self.sums[k][j] += step * self.clock * value
-                self.bias_sums[k] += step * self.clock
-        self.clock += 2.0**self.growth
-        self.growth += self.rate
+        if guess is not None and guess != label:
+            self.add(weight, x, label)
+            self.add(-weight, x, guess)
+        self.advance()
+
+
+def passive_aggressive_step(
+    C: float, variant: int, x: Features, label: str, weight: float, scores: Scores
+) -> tuple[float, str] | None:
+    """The step, 0 without loss, and the rival; None if there is no rival."""
+    rival = best({k: score for k, score in scores.items() if k != label})
+    if rival is None:
+        return None
+    loss = max(0.0, 1 + scores[rival] - scores.get(label, 0.0))
+    squared_norm = 1 + _squared_length(x)
+    if variant == 1:
+        return weight * min(C, loss / (2 * squared_norm)), rival
+    return weight * (loss / (2 * squared_norm + 1 / (2 * C))), rival
 
 
 class NaivePassiveAggressive(Linear):
@@ -188,18 +215,27 @@ class NaivePassiveAggressive(Linear):
         self.C, self.variant = C, variant
 
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
-        rival = best({k: score for k, score in scores.items() if k != label})
-        if rival is None:
+        found = passive_aggressive_step(self.C, self.variant, x, label, weight, scores)
+        if found is not None and found[0] > 0:
+            self.add(found[0], x, label)
+            self.add(-found[0], x, found[1])
+
+
+class NaiveAveragedPassiveAggressive(Mean):
+    def __init__(self, C: float = 0.1, variant: int = 1, half_life: float | None = None) -> None:
+        super().__init__(half_life)
+        self.C, self.variant = C, variant
+
+    def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
+        current = self.current(x)
+        current = {k: current[k] for k in scores}
+        found = passive_aggressive_step(self.C, self.variant, x, label, weight, current)
+        if found is None:
             return
-        loss = 1 + scores[rival] - scores.get(label, 0.0)
-        if loss > 0:
-            squared_norm = 1 + _squared_length(x)
-            if self.variant == 1:
-                step = weight * min(self.C, loss / (2 * squared_norm))
-            else:
-                step = weight * (loss / (2 * squared_norm + 1 / (2 * self.C)))
-            self.add(step, x, label)
-            self.add(-step, x, rival)
+        if found[0] > 0:
+            self.add(found[0], x, label)
+            self.add(-found[0], x, found[1])
+        self.advance()
 
 
 class NaiveArow(Linear):
@@ -317,6 +353,7 @@ class NaiveSGD(Linear):
         self.clock += 1
         t = self.clock
         rates = {"constant": self.eta, "inverse": self.eta / t, "inverse_sqrt": self.eta / sqrt(t)}
+        rates["bottou"] = self.eta / (1 + self.eta * self.l2 * (t - 1))
         step = rates[self.rate] if self.rate in rates else 1 / (self.l2 * t)
         if self.l2 > 0:
             for row in self.weights.values():

@@ -1,5 +1,8 @@
 """The checks in streamlin.testing pass for its own parts and fail for broken ones."""
 
+from functools import partial
+from math import inf
+
 import numpy as np
 import pytest
 
@@ -8,12 +11,24 @@ from connectors.files import FileSink, FileSource
 from streamlin import Learner, Perceptron
 from streamlin.events import SinkContext, SourceContext
 from streamlin.formats.framing import Lines
-from streamlin.learners import KINDS
+from streamlin.learners import KINDS, PassiveAggressive, StochasticGradientDescent
 from streamlin.testing import check_learner, check_sink, check_source
 
 
 @pytest.mark.parametrize("learner", KINDS.values(), ids=KINDS.keys())
 def test_built_in_learners_pass_the_check(learner):
+    check_learner(learner)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        partial(PassiveAggressive, C=inf, averaged=True),
+        partial(PassiveAggressive, averaged=True, half_life=20.0),
+        partial(StochasticGradientDescent, rate="bottou", l2=0.01),
+    ],
+)
+def test_means_and_rates_pass_the_check(learner):
     check_learner(learner)
 
 

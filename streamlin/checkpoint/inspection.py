@@ -1,6 +1,7 @@
 """The contents of a checkpoint as JSON-able values."""
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def inspect(
         "bytes": size,
         "learners": {
             learner.name: {"kind": learner.kind, "features": model.view_of.get(learner.name, "–")}
-            | learner.parameters()
+            | {key: "inf" if value == inf else value for key, value in learner.parameters().items()}  # JSON has none
             | {"accuracy": report["learners"][learner.name]["accuracy"]}
             for learner in config.learners
         },

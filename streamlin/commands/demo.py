@@ -21,8 +21,12 @@ def demo(
 ) -> None:
     """Run on 32,000 headlines: clickbait or news?"""
     from streamlin.config.loading import load_config
+    from streamlin.errors import ConfigError
 
     headlines = Path(__file__).parents[1] / "demo" / "clickbait.jsonl.gz"
     flags = {"source.url": str(headlines), "sinks.predictions": predictions, "preset": preset}
+    config = load_config(None, flags, set_ or (), learner or (), {})
+    if config.task != "classification":
+        raise ConfigError(f"task: the demo's headlines have labels, for task = 'classification', got '{config.task}'")
     monitoring = MonitoringOptions(dashboard, dashboard_hide_text, metrics)
-    run_and_show(load_config(None, flags, set_ or (), learner or (), {}), monitoring, report or (), limit, False)
+    run_and_show(config, monitoring, report or (), limit, False)

@@ -57,7 +57,7 @@ SliceBy = Annotated[list[str] | None, typer.Option(help="Report accuracy by valu
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="Set a configuration key. Repeatable.", metavar="KEY=VALUE")
 ]
-Preset = Annotated[str | None, typer.Option(help="Preset: fast (default) or accurate.", metavar="NAME")]
+Preset = Annotated[str | None, typer.Option(help="Preset: fast (default), accurate or log-template.", metavar="NAME")]
 Dashboard = Annotated[str | None, typer.Option(help="Serve a page that shows the run.", metavar="[HOST:]PORT")]
 Metrics = Annotated[str | None, typer.Option(help="Serve Prometheus metrics on this address.", metavar="[HOST:]PORT")]
 HideText = Annotated[bool, typer.Option("--dashboard-hide-text", help="Hide the texts of events on the page.")]

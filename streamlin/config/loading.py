@@ -15,7 +15,7 @@ from streamlin.config import DEFAULTS, TAGGERS, KafkaConfig, RunConfig, ViewConf
 from streamlin.config.base import Strict
 from streamlin.config.findings import line_of
 from streamlin.config.named import NamedLearner
-from streamlin.config.presets import with_preset
+from streamlin.config.presets import check_task, with_preset
 from streamlin.errors import ConfigError, nearest
 from streamlin.registry import schemes
 
@@ -63,6 +63,7 @@ def load_config(
         key, sign, value = text.partition("=")
         if key.strip() == "preset" and sign:
             tables["preset"] = parse_value(value.strip())
+    preset = tables.get("preset", "fast")
     tables = with_preset(tables)
     if learners:
         tables["learners"] = [_learner(name, tables.get("learners", [])) for name in learners]
@@ -76,6 +77,7 @@ def load_config(
         put(own_tables, key.strip(), parsed)
         _refuse_secrets(own_tables)
         _set(tables, key.strip(), parsed)
+    check_task(preset, tables)
     try:
         return checked(tables)
     except ConfigError as error:

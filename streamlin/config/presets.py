@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from streamlin.config.kinds import DEFAULTS, TAGGERS, Task
 from streamlin.errors import ConfigError, nearest
 
 _NAIVE_BAYES = {"smoothing": "prior", "alpha": 3.0, "half_life": 30_000}
@@ -11,6 +12,7 @@ _LOGISTIC = {"squares": "feature", "eta": 1.0}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "fast": {},
     "accurate": {
+        "task": "classification",
         "features": {
             "words": {"tokens": "words", "ngrams": [1, 2]},
             "whitespace": {"tokens": "whitespace", "ngrams": [1, 2]},
@@ -26,8 +28,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             {"kind": "mixture"},
         ],
     },
+    "log-template": {
+        "task": "tagging",
+        "features": {"words": {"tokens": "whitespace"}},
+        "learners": [{"kind": "crf"}],
+    },
 }
-"""`fast` is the default. docs/accurate.md describes `accurate` and the reasons for it."""
+"""`fast` is the default, for texts and for sentences. docs/accurate.md describes `accurate` and the reasons for it,
+docs/tutorials/log-templates.md `log-template`."""
 
 
 def with_preset(tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,7 +45,7 @@ def with_preset(tables: Mapping[str, Any]) -> dict[str, Any]:
     """
     own = dict(tables)
     name = own.pop("preset", "fast")
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ConfigError(f"preset: unknown preset {name!r}; {nearest(str(name), PRESETS)}")
     preset = PRESETS[name]
     if "features" in preset and isinstance(own.get("features", {}), dict):
@@ -47,4 +55,20 @@ def with_preset(tables: Mapping[str, Any]) -> dict[str, Any]:
         own["features"] = views
     if "learners" in preset and "learners" not in own:
         own["learners"] = [dict(learner) for learner in preset["learners"]]
+    if "task" in preset:
+        own.setdefault("task", preset["task"])
     return own
+
+
+def check_task(name: str, tables: Mapping[str, Any]) -> None:
+    """Raise ConfigError if tables, completed by the preset of that name, have a task or learners that it is not for."""
+    task: Task | None = PRESETS[name].get("task")
+    if task is None:
+        return
+    if tables["task"] != task:
+        raise ConfigError(f"preset: '{name}' is for task = '{task}', got task = '{tables['task']}'")
+    for learner in tables["learners"] if isinstance(tables["learners"], list) else []:
+        kind = learner.get("kind") if isinstance(learner, dict) else None
+        if isinstance(kind, str) and (kind in TAGGERS) != (task == "tagging"):
+            choice = ", ".join(DEFAULTS[task])
+            raise ConfigError(f"preset: '{name}' is for task = '{task}', got the learner {kind}; choose from {choice}")

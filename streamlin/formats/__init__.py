@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamlin.errors import ConfigError, nearest
 
@@ -41,7 +41,13 @@ _ENTRIES = {
     "text": _Entry("text", "TextFormat", _LINES_OPTIONS),
     "conll": _Entry("conll", "ConllFormat", frozenset({"columns"})),
 }
-_OF_SENTENCES = ("json", "conll")
+_CUTTING = {
+    "json": _Entry("json_sentences", "JsonSentences"),
+    "text": _Entry("line_sentences", "TextSentences"),
+    "regex": _Entry("line_sentences", "RegexSentences"),
+}
+"""For taggers: formats whose texts are cut into tokens."""
+_OF_SENTENCES = (*_CUTTING, "conll")
 
 FORMATS = tuple(_ENTRIES)
 """The names of the formats that come with streamlin."""
@@ -70,10 +76,7 @@ def open_format(name: str, options: Mapping[str, str], fields: FieldsConfig, ext
 
     Raises ConfigError for an unknown name or option, and for a bad value.
     """
-    known = option_names(name)
-    for key in options:
-        if key not in known:
-            raise ConfigError(f"format {name} has no option '{key}'; {nearest(key, sorted(known))}")
+    _check_options(name, options)
     from streamlin.formats.envelope import Envelope
 
     opened: Format = _class_of(name)(options, fields, extra)
@@ -89,13 +92,14 @@ def open_sentences(
     cut : cuts a text into tokens, where an event has none.
     """
     if name not in _OF_SENTENCES:
-        raise ConfigError(f"format {name} has no tokens and tags; task = 'tagging' needs {' or '.join(_OF_SENTENCES)}")
-    if name != "json":
+        known = f"{', '.join(_OF_SENTENCES[:-1])} or {_OF_SENTENCES[-1]}"
+        raise ConfigError(f"format {name} has no tokens and tags; task = 'tagging' needs {known}")
+    if name not in _CUTTING:
         return open_format(name, options, fields, extra)
+    _check_options(name, options)
     from streamlin.formats.envelope import Envelope
-    from streamlin.formats.json_sentences import JsonSentences
 
-    opened = JsonSentences(options, fields, extra, cut)
+    opened: Format = _imported(_CUTTING[name])(options, fields, extra, cut)
     opened.envelope = Envelope(fields, extra)
     return opened
 
@@ -111,10 +115,22 @@ def option_names(name: str) -> frozenset[str]:
     return _ENTRIES[name].options if name in _ENTRIES else frozenset(_class_of(name).options)
 
 
+def _check_options(name: str, options: Mapping[str, str]) -> None:
+    known = option_names(name)
+    for key in options:
+        if key not in known:
+            raise ConfigError(f"format {name} has no option '{key}'; {nearest(key, sorted(known))}")
+
+
+def _imported(entry: _Entry) -> Any:
+    """The class of one of our formats."""
+    return getattr(import_module(f"streamlin.formats.{entry.module}"), entry.cls)
+
+
 def _class_of(name: str) -> type[Format]:
+    cls: type[Format]
     if name in _ENTRIES:
-        entry = _ENTRIES[name]
-        cls: type[Format] = getattr(import_module(f"streamlin.formats.{entry.module}"), entry.cls)
+        cls = _imported(_ENTRIES[name])
         return cls
     plugins = _plugins()
     if name not in plugins:

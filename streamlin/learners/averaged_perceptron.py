@@ -1,7 +1,7 @@
 """The averaged perceptron.
 
-Freund, Schapire, Machine Learning 37 (1999) 277-296; Collins, EMNLP 2002. The mean is kept lazily, as in Daumé, A
-Course in Machine Learning, section 4.6.
+Freund, Schapire, Machine Learning 37 (1999) 277-296; Collins, EMNLP 2002. The mean is kept lazily, see
+`streamlin.learners.averaging`.
 """
 
 from typing import Any
@@ -13,8 +13,9 @@ from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
 from streamlin.learners.base import ALL, Learner, Rows
-from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
+from streamlin.learners.forgetting import growth_rate
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
@@ -42,36 +43,26 @@ def learn_batch(
     """Score, then learn, event by event.
 
     weights [n_rows, n_labels], bias [n_labels] : the current ones, changed in place.
-    sums, bias_sums : likewise, the sums of each update times the clock before it.
-    clock [] : likewise, the total weight of the events learned. growth [] : log2 of the next one's, grows by `rate`.
+    sums, bias_sums, clock, growth, rate : see `Average`.
     """
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
+    average = Average(sums, bias_sums, clock, growth, rate)
     current = np.empty(scores.shape[1])  # the scores by the current weights
     for i in range(targets.codes.size):
-        s, known = scores[i], targets.known[i]
+        known = targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, current)
-        linear_scores(examples, i, sums, bias_sums, 1.0, known, s)
-        t = clock[()] if clock[()] > 0.0 else 1.0
-        for k in range(known):
-            s[k] = current[k] - s[k] / t
+        mean_scores(examples, i, average, current, known, scores[i])
         y = targets.codes[i]
         if y < 0 or best_other(current, y) < 0:
             continue
         guess = best_other(current, -1)
         if guess != y:
             step = targets.weights[i]
-            late = step * clock[()]
             add_scaled(examples, i, step, weights, bias, y)
             add_scaled(examples, i, -step, weights, bias, guess)
-            add_scaled(examples, i, late, sums, bias_sums, y)
-            add_scaled(examples, i, -late, sums, bias_sums, guess)
-        clock[()] += np.exp2(growth[()])
-        growth[()] += rate
-        if growth[()] >= GROWN:
-            growth[()] -= GROWN
-            scale_down(clock.reshape(1, 1))
-            scale_down(sums)
-            scale_down(bias_sums.reshape(1, -1))
+            add_late(examples, i, step, average, y)
+            add_late(examples, i, -step, average, guess)
+        advance(average)
 
 
 @kernel
@@ -114,7 +105,7 @@ class AveragedPerceptron(Learner):
     """
 
     name = "averaged_perceptron"
-    tables = ("weights", "bias", "sums", "bias_sums", "clock", "growth")
+    tables = ("weights", "bias", *TABLES)
     kernels = Kernels(learn_batch, learn_event)
 
     @checked
@@ -138,5 +129,4 @@ class AveragedPerceptron(Learner):
 
     def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:
         used = self.state(n_rows, n_labels)
-        mean: NDArray[np.float64] = used["weights"][of] - used["sums"][of] / (float(self.clock) or 1.0)
-        return mean
+        return mean_weights(used["weights"][of], used["sums"][of], used["clock"])

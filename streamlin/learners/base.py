@@ -41,7 +41,7 @@ class Learner(StandaloneLearner):
     """
 
     name: ClassVar[str]
-    tables: ClassVar[tuple[str, ...]]
+    tables: tuple[str, ...]
     """The learned arrays: two dimensions are [n_rows, n_labels], one is [n_labels], none is a single number.
 
     A replacement must have the same shape, since `grow` remembers how much room the tables have.
@@ -68,11 +68,11 @@ class Learner(StandaloneLearner):
         return {name: value for name, value in vars(self).items() if name != "_singles"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Copy tables that are read-only or mapped from a file: kernels accept neither."""
+        """Copy arrays that are read-only or mapped from a file: kernels accept neither."""
         vars(self).update(state)
-        for name in self.tables:
-            table = state[name]
-            setattr(self, name, table if type(table) is np.ndarray and table.flags.writeable else np.array(table))
+        for name, array in state.items():
+            if isinstance(array, np.ndarray) and not (type(array) is np.ndarray and array.flags.writeable):
+                setattr(self, name, np.array(array))
 
     def __repr__(self) -> str:
         names = [name for name in inspect.signature(type(self)).parameters if name in vars(self)]

@@ -11,12 +11,14 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, get_type_hin
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
-from pydantic import AllowInfNan, TypeAdapter, ValidationError
+from pydantic import AllowInfNan, PlainSerializer, TypeAdapter, ValidationError
 
 from streamlin.errors import ConfigError
 
 Positive = Annotated[float, Gt(0), AllowInfNan(False)]
-PositiveOrInfinite = Annotated[float, Gt(0)]
+_json = PlainSerializer(lambda value: "inf" if value == np.inf else value, when_used="json")
+PositiveOrInfinite = Annotated[float, Gt(0), AllowInfNan(True), _json]
+"""In TOML and Python `inf`; JSON, which has no infinity, gets the text, which is read as the number again."""
 NonNegative = Annotated[float, Ge(0), AllowInfNan(False)]
 Share = Annotated[float, Gt(0), Lt(1)]
 

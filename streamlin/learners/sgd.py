@@ -1,8 +1,9 @@
 """Plain stochastic gradient descent on the losses of perceptron, logistic regression and support vector machine.
 
-Bottou, in Neural Networks: Tricks of the Trade (2012) 421-436, for the rates and for weights as a scale times a vector;
-Shalev-Shwartz and others, Mathematical Programming 127 (2011) 3-30, for Pegasos; Eisenstein, Linear Models for
-Statistical NLP (2014), sections 3 to 5, for the losses.
+Bottou, Stochastic Gradient Descent Tricks, in Neural Networks: Tricks of the Trade (2012) 421-436, for the rates (that
+of its section 5.2 is `"bottou"`) and for weights as a scale times a vector; Shalev-Shwartz and others, Mathematical
+Programming 127 (2011) 3-30, for Pegasos; Eisenstein, Linear Models for Statistical NLP (2014), sections 3 to 5, for the
+losses.
 """
 
 from typing import Any, Literal, get_args
@@ -22,10 +23,10 @@ from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 Loss = Literal["perceptron", "log", "hinge"]
-Rate = Literal["constant", "inverse", "inverse_sqrt", "pegasos"]
+Rate = Literal["constant", "inverse", "inverse_sqrt", "pegasos", "bottou"]
 _LOSSES, _RATES = get_args(Loss), get_args(Rate)
 _PERCEPTRON, _LOG, _HINGE = range(3)
-_CONSTANT, _INVERSE, _INVERSE_SQRT, _PEGASOS = range(4)
+_CONSTANT, _INVERSE, _INVERSE_SQRT, _PEGASOS, _BOTTOU = range(5)
 _SMALLEST = 1e-4
 """The scale at which it is multiplied into the weights, since float32 weights must not outgrow their precision."""
 
@@ -95,6 +96,8 @@ def rate_at(rate: int, eta: float, l2: float, t: int) -> float:
         return float(eta / np.sqrt(t))
     if rate == _PEGASOS:
         return 1.0 / (l2 * t)
+    if rate == _BOTTOU:
+        return eta / (1.0 + eta * l2 * (t - 1))
     return eta
 
 
@@ -142,11 +145,12 @@ class StochasticGradientDescent(Learner):
     Parameters
     ----------
     loss : the loss of the perceptron, of logistic regression (`"log"`) or of a support vector machine (`"hinge"`).
-    rate : the t-th step is eta (`"constant"`), eta / t (`"inverse"`), eta / sqrt(t) (`"inverse_sqrt"`) or 1 / (l2 t)
-        (`"pegasos"`, which ignores eta).
+    rate : the t-th step is eta (`"constant"`), eta / t (`"inverse"`), eta / sqrt(t) (`"inverse_sqrt"`), 1 / (l2 t)
+        (`"pegasos"`, which ignores eta) or eta / (1 + eta l2 (t - 1)) (`"bottou"`); t counts the events learned,
+        whatever their weights.
     eta : the step size; of rates that shrink, that of the first event.
-    l2 : each step shrinks every weight, but not the bias, by this share times the step size; above 0 for `"pegasos"`,
-        at most 1 / eta for the others.
+    l2 : each step shrinks every weight, but not the bias, by this share times the step size; above 0 for `"pegasos"`
+        and `"bottou"`, at most 1 / eta for all but `"pegasos"`.
     normalize : scale a text's values, without the bias, to length 1.
     features : see `Learner`.
 
@@ -176,8 +180,8 @@ class StochasticGradientDescent(Learner):
         normalize: bool = True,
         features: View | None = None,
     ) -> None:
-        if rate == "pegasos" and l2 == 0:
-            raise ConfigError(f"sgd.l2 must be greater than 0 for pegasos, got {l2}")
+        if rate in ("pegasos", "bottou") and l2 == 0:
+            raise ConfigError(f"sgd.l2 must be greater than 0 for {rate}, got {l2}")
         if rate != "pegasos" and eta * l2 > 1:
             raise ConfigError(f"sgd.l2 must be at most 1 / eta = {1 / eta:g}, got {l2}")
         super().__init__(features)

@@ -81,11 +81,15 @@ class PassiveAggressive(OnlineClassifier):
 
     C: float
     variant: Literal[1, 2]
+    averaged: bool
+    half_life: float | None
     features: View | None
     def __init__(
         self,
         C: float = 0.1,
         variant: Literal[1, 2] = 1,
+        averaged: bool = False,
+        half_life: float | None = None,
         features: View | None = None,
     ) -> None: ...
 
@@ -102,7 +106,7 @@ class StochasticGradientDescent(OnlineClassifier):
     """`streamlin.StochasticGradientDescent` says what the parameters mean."""
 
     loss: Literal["perceptron", "log", "hinge"]
-    rate: Literal["constant", "inverse", "inverse_sqrt", "pegasos"]
+    rate: Literal["constant", "inverse", "inverse_sqrt", "pegasos", "bottou"]
     eta: float
     l2: float
     normalize: bool
@@ -110,7 +114,7 @@ class StochasticGradientDescent(OnlineClassifier):
     def __init__(
         self,
         loss: Literal["perceptron", "log", "hinge"] = "log",
-        rate: Literal["constant", "inverse", "inverse_sqrt", "pegasos"] = "constant",
+        rate: Literal["constant", "inverse", "inverse_sqrt", "pegasos", "bottou"] = "constant",
         eta: float = 0.5,
         l2: float = 0.0,
         normalize: bool = True,

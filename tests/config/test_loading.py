@@ -1,8 +1,10 @@
 """Where configuration values come from, and the messages about wrong ones."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,10 @@ def configured(toml: str = "", folder: Path | None = None, **places: Any) -> Run
         places["file"] = folder / "run.toml"
         places["file"].write_text(toml)
     return load_config(**{"environment": {}, **places})
+
+
+NOT_AVERAGED = {"variant": 1, "averaged": False, "half_life": None}
+"""Parameters of passive-aggressive learning beside C, by default."""
 
 
 def names(config: RunConfig) -> list[str]:
@@ -71,7 +77,7 @@ def test_the_documented_example_is_loaded(tmp_path: Path) -> None:
     assert config.fields.text == ("subject", "body")
     assert config.fields.categories == ("product",)
     assert names(config) == ["passive_aggressive"]
-    assert config.learners[0].parameters() == {"C": 0.1, "variant": 1}
+    assert config.learners[0].parameters() == NOT_AVERAGED | {"C": 0.1}
     assert config.sinks.dead_letters == "dead.jsonl"
 
 
@@ -159,13 +165,57 @@ def test_set_addresses_a_learner_by_its_name(tmp_path: Path) -> None:
     """
     config = configured(file, tmp_path, sets=["learners.bold.C=5", "learners.passive_aggressive.C=0.5"])
     assert [(learner.name, learner.parameters()) for learner in config.learners] == [
-        ("passive_aggressive", {"C": 0.5, "variant": 1}),
-        ("bold", {"C": 5.0, "variant": 1}),
+        ("passive_aggressive", NOT_AVERAGED | {"C": 0.5}),
+        ("bold", NOT_AVERAGED | {"C": 5.0}),
     ]
     for sets in (["learners.naive_bayes.alpha=1"], ["learners=[]", "learners.naive_bayes.alpha=1"]):
         config = configured(sets=sets)
         assert names(config) == list(DEFAULT_KINDS)
         assert config.learners[0].parameters()["alpha"] == 1.0
+
+
+def test_the_preset_of_log_lines_cuts_at_blanks(tmp_path: Path) -> None:
+    """A tagging run of crf alone; own keys and learners win over it, one by one."""
+    config = configured(flags={"preset": "log-template"})
+    assert (config.task, names(config), config.features.bits) == ("tagging", ["crf"], 22)
+    assert config.features.views["words"].tokens == "whitespace"
+    plain = configured(
+        'task = "tagging"\n[features.words]\ntokens = "whitespace"\n[[learners]]\nkind = "crf"', tmp_path
+    )
+    assert config.fingerprint() == plain.fingerprint()
+    file = 'preset = "log-template"\n[features]\nbits = 18\n[[learners]]\nkind = "hmm"\n[fields]\ntext = "content"'
+    own = configured(file, tmp_path)
+    assert (own.task, names(own), own.features.bits, own.fields.text) == ("tagging", ["hmm"], 18, ("content",))
+    assert own.features.views["words"].tokens == "whitespace"
+
+
+@pytest.mark.parametrize(
+    ("places", "line"),
+    [
+        ({"flags": {"preset": "accurate", "task": "tagging"}}, "for task = 'classification', got task = 'tagging'"),
+        ({"sets": ["preset=accurate", "task=tagging"]}, "for task = 'classification', got task = 'tagging'"),
+        ({"flags": {"preset": "accurate"}, "learners": ["crf"]}, "for task = 'classification', got the learner crf"),
+        ({"sets": ["preset=log-template", "learners=[{kind = 'sgd'}]"]}, "for task = 'tagging', got the learner sgd"),
+    ],
+)
+def test_a_preset_is_refused_with_another_task(places: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError, match=f"^preset: '[a-z-]+' is {line}"):
+        configured(**places)
+
+
+@pytest.mark.parametrize("value", ["nothing", "3", "[1]"])
+def test_an_unknown_preset_is_refused(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"^preset: unknown preset .*; choose one of fast, accurate, log-template$"):
+        configured(sets=[f"preset={value}"])
+
+
+def test_no_slack_is_infinity(tmp_path: Path) -> None:
+    """As a number in TOML; the fingerprint goes into JSON, which has none, and reads as the same configuration."""
+    config = configured('[[learners]]\nkind = "passive_aggressive"\nC = inf', tmp_path)
+    assert config.learners[0].parameters() == NOT_AVERAGED | {"C": inf}
+    assert config == configured(learners=["passive_aggressive"], sets=["learners.passive_aggressive.C=inf"])
+    fingerprint = json.loads(json.dumps(config.fingerprint(), allow_nan=False))
+    assert RunConfig.model_validate(fingerprint) == config
 
 
 def test_the_learner_flag_selects_and_orders_learners(tmp_path: Path) -> None:
@@ -181,7 +231,7 @@ def test_the_learner_flag_selects_and_orders_learners(tmp_path: Path) -> None:
     """
     config = configured(file, tmp_path, learners=["bold", "naive_bayes", "logistic_regression"])
     assert names(config) == ["bold", "passive_aggressive", "logistic_regression"]
-    assert config.learners[0].parameters() == {"C": 5.0, "variant": 1}
+    assert config.learners[0].parameters() == NOT_AVERAGED | {"C": 5.0}
     chosen = configured(file, tmp_path, learners=["passive_aggressive"]).learners[0]
     assert chosen.kind == "naive_bayes", "a name wins over a kind"
     assert configured(learners=["perceptron"], sets=["learners.perceptron.name=p"]).learners[0].name == "p"
@@ -261,6 +311,15 @@ KINDS = ", ".join([*learner_models(), *TAGGERS])
         ("learners.naive_bayes.alpha=0", "learners.naive_bayes.alpha: input should be greater than 0, got 0"),
         ("learners.naive_bayes.alpa=1", "learners.naive_bayes.alpa: unknown key; did you mean 'alpha'?"),
         ("learners=[{kind = 'sgd', l2 = 3}]", "learners.sgd: sgd.l2 must be at most 1 / eta = 2, got 3.0"),
+        (
+            "learners.passive_aggressive.C=nan",
+            "learners.passive_aggressive.C: input should be greater than 0, got nan",
+        ),
+        (
+            "learners=[{kind = 'passive_aggressive', half_life = 30}]",
+            "learners.passive_aggressive: passive_aggressive.half_life is of the mean: it needs averaged = true, "
+            "got 30.0",
+        ),
         (
             "learners.naive_bays.alpha=1",
             "--set learners.naive_bays.alpha: no learner 'naive_bays'; did you mean 'naive_bayes'?",

@@ -139,6 +139,7 @@ class Session:
         self._shell = Shell(folder)
         (folder / "streamlin").mkdir()
         (folder / "streamlin/demo").symlink_to(ROOT / "streamlin/demo")
+        (folder / "examples").symlink_to(ROOT / "examples")
 
     def follow(self, block: Block) -> Iterator[tuple[str, str, str]]:
         """Run a block; for each of its commands a description, the output on the page and the actual output."""

@@ -20,10 +20,12 @@ from tests.docs.pages import ROOT, Page, quoted
 from tests.silent import Silent
 
 ARCHITECTURE = Page("docs/architecture.md")
-EXTERNAL = {
+OPTIONS = {
+    "passive_aggressive": {"averaged": True},
     "river": {"object": "tests.external_models.models:bayes", "pickle": True},
     "sklearn": {"object": "sklearn.naive_bayes:MultinomialNB", "pickle": True},
 }
+"""What learners need, or keep all their arrays with."""
 STARTED = re.compile(r'(?:name=|Executor\(.*, |Server\()"(streamlin-[a-z]+)"')
 DETECTORS = ("adwin", "page_hinkley", "ddm", "kswin")
 WINDOW = 50
@@ -77,7 +79,7 @@ def kept(folder: Path, drift: str, **flags: Any) -> tuple[dict[str, NDArray[Any]
         "features.bits": 12,
         "features.names": 100,
         "features.words.min_count": 2,
-        "learners": [{"kind": kind} | EXTERNAL.get(kind, {}) for kind in learner_models()],
+        "learners": [{"kind": kind} | OPTIONS.get(kind, {}) for kind in learner_models()],
         "evaluation.window": WINDOW,
         "evaluation.slice_by": ["split"],
         "evaluation.references": ["other"],

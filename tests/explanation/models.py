@@ -1,6 +1,7 @@
 """Models to explain, and the invariants of every explanation."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -17,9 +18,11 @@ VARIANTS = [
     {"kind": "naive_bayes", "name": "by_prior", "smoothing": "prior", "alpha": 3.0, "half_life": 20.0},
     {"kind": "averaged_perceptron", "name": "fading", "half_life": 20.0},
     {"kind": "passive_aggressive", "name": "soft", "variant": 2},
+    {"kind": "passive_aggressive", "name": "mira", "C": inf, "averaged": True, "half_life": 20.0},
     {"kind": "logistic_regression", "name": "raw", "normalize": False, "squares": "feature"},
     {"kind": "hinge", "name": "raw_hinge", "normalize": False},
     {"kind": "sgd", "name": "shrinking", "loss": "hinge", "rate": "pegasos", "l2": 0.01},
+    {"kind": "sgd", "name": "bottou", "rate": "bottou", "l2": 0.01},
 ]
 """Every kind of learner, and options that change its formula."""
 VIEWS = {

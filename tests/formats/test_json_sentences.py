@@ -10,7 +10,7 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError
 from streamlin.events import single_records
 from streamlin.features.text_tokens import cutter
-from streamlin.formats import FORMATS, open_sentences
+from streamlin.formats import open_sentences
 from streamlin.testing import check_batch
 
 
@@ -159,14 +159,6 @@ def test_several_texts_are_cut_as_one():
     batch = decoded({"title": "A b", "body": "c"}, {"body": "d"}, text=["title", "body"])
     assert (batch.texts, batch.pieces.tolist()) == (["A", "b", "c", "d"], [0, 3, 4])
     assert batch.tokens.offsets.tolist() == [[0, 1], [2, 3], [4, 5], [0, 1]]
-
-
-@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("json", "conll")])
-def test_other_formats_have_no_tokens(name):
-    with pytest.raises(
-        ConfigError, match=rf"format {name} has no tokens and tags; task = 'tagging' needs json or conll"
-    ):
-        open_sentences(name, {}, FieldsConfig(), (), cutter("words"))
 
 
 def test_a_field_can_not_be_tokens_and_tags():

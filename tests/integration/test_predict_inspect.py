@@ -109,6 +109,8 @@ def test_inspect_as_json(reference: Reference) -> None:
         "features": "words",
         "C": 0.1,
         "variant": 1,
+        "averaged": False,
+        "half_life": None,
         "accuracy": report["learners"]["passive_aggressive"]["accuracy"],
     }
     assert list(found["learners"]) == LEARNERS

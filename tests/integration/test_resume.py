@@ -241,3 +241,29 @@ def test_a_resumed_run_may_write_to_another_sink(begun: Run, tmp_path: Path) -> 
     more.to_the_end()
     assert content(first) + content(more.predictions) == content(more.reference.predictions)
     assert len(json_lines(more.predictions)) == more.reference.events - FIRST - SECOND
+
+
+def test_means_and_rates_resume_exactly(data: Path, tmp_path: Path) -> None:
+    """No slack is `inf` in the file; the checkpoint's JSON, which has no infinity, keeps it too."""
+    config = tmp_path / "run.toml"
+    config.write_text(
+        '[[learners]]\nkind = "passive_aggressive"\nname = "mira"\nC = inf\naveraged = true\nhalf_life = 100\n'
+        '[[learners]]\nkind = "sgd"\nrate = "bottou"\nl2 = 0.01\n'
+    )
+    source = data / "trec-6.jsonl.gz"
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    for folder, limits in ((whole, [300]), (parts, [97, 31, 172])):
+        for limit in limits:
+            options = ("--config", config, "--limit", limit, "--set", "pipeline.batch_size=20")
+            run = ("run", source, "--checkpoint", folder, "--predictions", f"{folder}.jsonl", *options)
+            command_line(*run)
+    assert content(parts.with_suffix(".jsonl")) == content(whole.with_suffix(".jsonl"))
+    assert_same_state(parts, whole)
+    assert (
+        command_line("predict", whole, source, "--limit", 3).out
+        == command_line("predict", parts, source, "--limit", 3).out
+    )
+    inspected = command_line("inspect", whole, "--json").lines[0]["learners"]["mira"]
+    assert (inspected["C"], inspected["averaged"], inspected["half_life"]) == ("inf", True, 100.0)
+    line = refused(*run, "--set", "learners.mira.C=1", code=4)
+    assert line.endswith('learners.mira.C: "inf" in the checkpoint, 1.0 now')

@@ -206,7 +206,7 @@ def test_probabilities_of_tokens_are_added_on_request(reference: Reference, tmp_
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("s.csv", *TAGGING), "format csv has no tokens and tags; task = 'tagging' needs json or conll"),
+        (("s.csv", *TAGGING), "format csv has no tokens and tags; task = 'tagging' needs json, text, regex or conll"),
         (("s.jsonl", *TAGGING, "--learner", "perceptron"), "not a learner of task = 'tagging'"),
         (("s.jsonl", "--learner", "crf"), "not a learner of task = 'classification'"),
         (("s.jsonl", "--task", "parsing"), "task"),

@@ -4,6 +4,7 @@ import copy
 import pickle
 from collections import Counter
 from functools import partial
+from math import inf
 
 import numpy as np
 import pytest
@@ -41,6 +42,20 @@ def test_a_wrapper_predicts_as_its_learner(name, data):
     assert isinstance(ours, base.Classifier)
     assert ours.__doc__.split("\n\n    Raises")[0] == learner.__doc__.split("\n\n    Attributes")[0]
     assert taught(ours, events(data)) == taught(learner, events(data))
+
+
+def test_parameters_reach_the_learner(data):
+    """Those of a mean without slack, and of a shrinking rate."""
+    for name, parameters in (
+        ("PassiveAggressive", {"C": inf, "averaged": True, "half_life": 50.0}),
+        ("StochasticGradientDescent", {"rate": "bottou", "l2": 0.01}),
+    ):
+        ours, learner, default = (
+            getattr(river, name)(**parameters, features=WORDS()),
+            getattr(learners, name)(**parameters, features=WORDS()),
+            getattr(learners, name)(features=WORDS()),
+        )
+        assert taught(ours, events(data)) == taught(learner, events(data)) != taught(default, events(data))
 
 
 @EVERY

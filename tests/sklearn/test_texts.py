@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from math import inf
 
 import joblib
 import numpy as np
@@ -43,6 +44,24 @@ def test_a_wrapper_predicts_as_its_learner(name, data):
     assert_array_equal(model.decision_function(texts), scores)
     assert_array_equal(model.predict_proba(texts), learners.softmax(scores))
     assert_array_equal(model.predict(texts), model.classes_[scores.argmax(axis=1)])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("PassiveAggressive", {"C": inf, "averaged": True, "half_life": 50.0}),
+        ("StochasticGradientDescent", {"rate": "bottou", "l2": 0.01}),
+    ],
+)
+def test_parameters_reach_the_learner_and_its_clones(name, parameters, data):
+    texts, labels = stream(data)
+    model = clone(make(name).set_params(**parameters))
+    assert {key: model.get_params()[key] for key in parameters} == parameters
+    learner = getattr(learners, name)(**parameters, features=model.features)
+    learner.learn_many(texts, labels)
+    model.partial_fit(texts, labels)
+    order = [learner.labels.names.index(label) for label in model.classes_]
+    assert_array_equal(model.decision_function(texts), learner.scores_many(texts)[:, order])
 
 
 @EVERY
