@@ -68,6 +68,12 @@ class ConllFormat(Format):
                 if name not in self._columns:
                     raise ConfigError(f"format conll: columns has no '{name}'; it names {', '.join(self._columns)}")
 
+    def take_delayed_labels(self) -> None:
+        """Always ConfigError: a line has a token."""
+        raise ConfigError(
+            "format conll has no tags without tokens; tags that come later need json, here or in a file for --feedback"
+        )
+
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
         blocks = [self._block(text) for text in texts_of(records.data, *spans(records, kept))]

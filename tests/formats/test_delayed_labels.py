@@ -57,7 +57,7 @@ def test_csv_rows_with_only_a_label():
     assert not dead
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"json", "csv", "tsv"}))
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"json", "csv", "tsv", "conll"}))
 def test_other_formats_refuse_delayed_labels(name):
     options = {"pattern": "(?P<text>.*)"} if name == "regex" else None
     with pytest.raises(ConfigError, match="delayed labels need json, csv or tsv"):
