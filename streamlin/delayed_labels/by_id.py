@@ -237,7 +237,7 @@ class LabelsById:
         self._shown += 1
         if self._shown <= _MAX_SHOWN:
             last = f"; further ones are counted as {self._form.misfits[0]}" if self._shown == _MAX_SHOWN else ""
-            self.notices.append(f"left out at {plan.position(event)}: id {text.id!r:.60} has {why}{last}")
+            self.notices.append(f"left out at {plan.position(event)}: id {text.id!r:.60}, late {why}{last}")
         return False
 
     def _remember(self, id_: str, label: str) -> None:

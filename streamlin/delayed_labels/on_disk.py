@@ -102,8 +102,8 @@ class OnDisk:
         """The text of an id; None if no text has it."""
         if id_ in self._new:
             return self._new[id_][1]
-        row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
-        return None if row is None else _unpacked(id_, row[1], self._form)
+        row = self._row(_FIND, id_) if self._count else None
+        return None if row is None else _unpacked(id_, row[2], self._form)
 
     def pop(self, clock: int, id_: str) -> WaitingText | None:
         """Remove the text of an id and return it; None if no text has the id."""

@@ -41,7 +41,7 @@ class SentenceForm(Form):
     def misfit(self, label: str, pieces: int) -> str | None:
         """See `Form`."""
         n_tags, n_tokens = len(_tags(label)), pieces // self.parts
-        return None if n_tags == n_tokens else f"{n_tags:,} tags for {n_tokens:,} tokens, expected as many"
+        return None if n_tags == n_tokens else f"tags: {n_tags:,} for {n_tokens:,} tokens, expected as many"
 
     def check(self, label: str) -> None:
         """See `Form`."""
