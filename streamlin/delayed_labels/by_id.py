@@ -199,7 +199,7 @@ class LabelsById:
             return
         plan.arrive(event, None)
         text = plan.waiting(event, self._number, time)
-        if early is not None and self._fits(plan, event, text, early.label):
+        if early is not None and self._fits(plan, event, text, early.label, "early"):
             self.counts["early"] += 1
             self._remember(id_, early.label)
             plan.learn(event, text, early.label, early.weight)
@@ -208,7 +208,11 @@ class LabelsById:
         self._waiting.put(self._clock, text)
 
     def _add_label(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
-        if self._form.misfits and (found := self._waiting.get(id_)) and not self._fits(plan, event, found, label):
+        if (
+            self._form.misfits
+            and (found := self._waiting.get(id_))
+            and not self._fits(plan, event, found, label, "late")
+        ):
             return
         text = self._waiting.pop(self._clock, id_)
         if text is not None:
@@ -228,8 +232,8 @@ class LabelsById:
         else:
             self.counts["unknown"] += 1
 
-    def _fits(self, plan: Plan, event: int, text: WaitingText, label: str) -> bool:
-        """Whether a label can be that of a text; otherwise it is counted, and the first ones are shown."""
+    def _fits(self, plan: Plan, event: int, text: WaitingText, label: str, when: str) -> bool:
+        """Whether a label, "early" or "late", can be that of a text; if not, it is counted, and the first are shown."""
         why = self._form.misfit(label, len(text.texts))
         if why is None:
             return True
@@ -237,7 +241,7 @@ class LabelsById:
         self._shown += 1
         if self._shown <= _MAX_SHOWN:
             last = f"; further ones are counted as {self._form.misfits[0]}" if self._shown == _MAX_SHOWN else ""
-            self.notices.append(f"left out at {plan.position(event)}: id {text.id!r:.60}, late {why}{last}")
+            self.notices.append(f"left out at {plan.position(event)}: id {text.id!r:.60}, {when} {why}{last}")
         return False
 
     def _remember(self, id_: str, label: str) -> None:

@@ -235,6 +235,9 @@ def test_tags_of_another_length_are_left_out_and_the_sentence_waits_on():
     }
     assert counts([tags("1", "A"), three, tags("1", "A", "B", "C")]) == {"wrong_length": 1, "joined": 1}
     model = TaggingModel(config_of("hmm", evaluation={}, **LATE))
+    run(model, [tags("2", "A"), sentence("2", "a", "b")], 2)
+    assert model.pop_notices() == ["left out at -:28: id '2', early tags: 1 for 2 tokens, expected as many"]
+    model = TaggingModel(config_of("hmm", evaluation={}, **LATE))
     run(model, [three, *[tags("1", "A")] * 7], 3)
     lines = model.pop_notices()
     assert lines[0] == "left out at -:63: id '1', late tags: 1 for 3 tokens, expected as many"
