@@ -188,7 +188,9 @@ class LabelsById:
             plan.arrive(event, label)
             self.counts["without_id"] += label is None
             return
-        self.counts["replaced"] += self._waiting.pop(self._clock, id_) is not None
+        if (replaced := self._waiting.get(id_)) is not None:
+            self.counts["replaced"] += 1
+            self._waiting.remove(self._clock, replaced)
         early = self._early.pop(id_, None)
         if early is not None:
             self._early_size -= _size((id_, early.label))
@@ -208,14 +210,11 @@ class LabelsById:
         self._waiting.put(self._clock, text)
 
     def _add_label(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
-        if (
-            self._form.misfits
-            and (found := self._waiting.get(id_))
-            and not self._fits(plan, event, found, label, "late")
-        ):
+        text = self._waiting.get(id_)
+        if text is not None and not self._fits(plan, event, text, label, "late"):
             return
-        text = self._waiting.pop(self._clock, id_)
         if text is not None:
+            self._waiting.remove(self._clock, text)
             self.counts["joined"] += 1
             self._in_events.add(self._number - text.number)
             if not math.isnan(time - text.time):

@@ -27,8 +27,8 @@ class Store(Protocol):
     def get(self, id_: str) -> WaitingText | None:
         """The text of an id; None if no text has it."""
 
-    def pop(self, clock: int, id_: str) -> WaitingText | None:
-        """Remove the text of an id and return it; None if no text has the id."""
+    def remove(self, clock: int, text: WaitingText) -> None:
+        """Remove a text that `get` has returned."""
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none; the store must not be empty."""
@@ -79,11 +79,9 @@ class InMemory:
     def get(self, id_: str) -> WaitingText | None:
         return self._texts.get(id_)
 
-    def pop(self, clock: int, id_: str) -> WaitingText | None:
-        text = self._texts.pop(id_, None)
-        if text is not None:
-            self._size -= text.size
-        return text
+    def remove(self, clock: int, text: WaitingText) -> None:
+        del self._texts[str(text.id)]
+        self._size -= text.size
 
     def oldest(self) -> float:
         return next(iter(self._texts.values())).time

@@ -35,7 +35,9 @@ CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 """
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
-_FIND = "SELECT came, size, kept FROM waiting WHERE id = ? AND gone IS NULL"
+_FIND = "SELECT kept FROM waiting WHERE id = ? AND gone IS NULL"
+_GONE_BY_ID = "UPDATE waiting SET gone = ? WHERE id = ? AND gone IS NULL"
+_GONE = "UPDATE waiting SET gone = ? WHERE came = ?"
 _OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
 
 
@@ -103,20 +105,14 @@ class OnDisk:
         if id_ in self._new:
             return self._new[id_][1]
         row = self._row(_FIND, id_) if self._count else None
-        return None if row is None else _unpacked(id_, row[2], self._form)
+        return None if row is None else _unpacked(id_, row[0], self._form)
 
-    def pop(self, clock: int, id_: str) -> WaitingText | None:
-        """Remove the text of an id and return it; None if no text has the id."""
-        if id_ in self._new:
-            _, text = self._new.pop(id_)
+    def remove(self, clock: int, text: WaitingText) -> None:
+        """Remove a text that `get` has returned."""
+        if self._new.pop(str(text.id), None) is not None:
             self._size -= text.size
-            return text
-        row = self._row(_FIND, id_) if self._count else None
-        if row is None:
-            return None
-        came, size, kept = row
-        self._mark_gone(clock, came, size)
-        return _unpacked(id_, kept, self._form)
+        else:
+            self._mark_gone(_GONE_BY_ID, clock, text.id, text.size)
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""
@@ -130,7 +126,7 @@ class OnDisk:
         """Remove the oldest text."""
         if self._count:
             came, _, size = self._row(_OLDEST, self._oldest_from)
-            self._mark_gone(clock, came, size)
+            self._mark_gone(_GONE, clock, came, size)
             return
         _, (_, text) = self._new.popitem(last=False)
         self._size -= text.size
@@ -170,8 +166,8 @@ class OnDisk:
         """Close the database without keeping changes since the last checkpoint."""
         self._database.close()
 
-    def _mark_gone(self, clock: int, came: int, size: int) -> None:
-        self._execute("UPDATE waiting SET gone = ? WHERE came = ?", [(clock, came)])
+    def _mark_gone(self, statement: str, clock: int, which: int | str | None, size: int) -> None:
+        self._execute(statement, [(clock, which)])
         self._count -= 1
         self._size -= size
 

@@ -1,7 +1,10 @@
 """Tags that come later: each sentence is learned at the place of its tags, but counted as predicted when it arrived."""
 
 import json
+import sqlite3
+from contextlib import closing
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -236,7 +239,7 @@ def test_tags_of_another_length_are_left_out_and_the_sentence_waits_on():
     assert counts([tags("1", "A"), three, tags("1", "A", "B", "C")]) == {"wrong_length": 1, "joined": 1}
     model = TaggingModel(config_of("hmm", evaluation={}, **LATE))
     run(model, [tags("2", "A"), sentence("2", "a", "b")], 2)
-    assert model.pop_notices() == ["left out at -:28: id '2', early tags: 1 for 2 tokens, expected as many"]
+    assert model.pop_notices() == ["left out at -:27: id '2', early tags: 1 for 2 tokens, expected as many"]
     model = TaggingModel(config_of("hmm", evaluation={}, **LATE))
     run(model, [three, *[tags("1", "A")] * 7], 3)
     lines = model.pop_notices()
@@ -334,6 +337,25 @@ def test_forged_sentences_that_wait_are_refused(name, change):
     arrays[name] = change(arrays[name])
     with pytest.raises(CheckpointError):
         run(restored(model._config, (arrays, rest)), [tags("1", "A", "A"), sentence("9", "x")], 1)
+
+
+@pytest.mark.parametrize("change", [{7: b""}, {7: np.full(6, 7, np.int32).tobytes()}, {6: bytes(20)}, {0: ["a"]}])
+def test_forged_sentences_that_wait_on_disk_are_refused(tmp_path, change):
+    """Codes of another number, tags that are not known, another number of tokens and columns."""
+    disk = {"delayed_labels": {"enabled": True, "store": "disk"}, "checkpoint": {"path": str(tmp_path)}}
+    model = TaggingModel(config_of("hmm", evaluation={}, **disk))
+    run(model, [sentence("0", "a", tags=["A"]), sentence("1", "a", "b")], 2)
+    state = kept(model)
+    model.close()
+    with closing(sqlite3.connect(tmp_path / "waiting.sqlite3")) as database, database:
+        ((blob,),) = database.execute("SELECT kept FROM waiting").fetchall()
+        row = msgspec.msgpack.decode(blob)
+        for place, value in change.items():
+            row[place] = value
+        database.execute("UPDATE waiting SET kept = ?", (msgspec.msgpack.encode(row),))
+    resumed = restored(model._config, state)
+    with closing(resumed), pytest.raises(CheckpointError):
+        run(resumed, [tags("1", "A", "A")], 1)
 
 
 def test_tags_held_back_must_be_as_many_as_their_tokens():
