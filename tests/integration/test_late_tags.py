@@ -228,3 +228,15 @@ def test_a_limit_of_tags_ends_a_run_where_late_ones_are_learned(tmp_path: Path, 
     assert list(command_line("inspect", tmp_path / "state", "--json").lines[0]["labels"]) == ["T0", "X", "T1", "T2"]
     command_line(*run, "pipeline.max_labels=40")
     assert late_of(tmp_path)["joined"] == 10
+
+
+def test_a_limit_of_tags_holds_for_tags_that_are_held_back(tmp_path: Path) -> None:
+    """The sentence whose tags are due is another one than that at which the run ends."""
+    lines = [{"id": str(i), "tokens": ["a", "b"], "tags": [f"T{i}", "X"]} for i in range(10)]
+    path = write_lines(tmp_path / "in.jsonl", lines)
+    run = (*arguments(tmp_path, path, "--label-delay", 4), "--set")
+    error = refused(*run, "pipeline.max_labels=4")
+    offset = path.read_bytes().index(b'{"id": "7"')
+    assert error.startswith(f"pipeline.max_labels: found more than 4 tags, 'T3' at {path}:{offset} is one too many")
+    command_line(*run, "pipeline.max_labels=40")
+    assert late_of(tmp_path)["joined"] == 6
