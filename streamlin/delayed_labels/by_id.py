@@ -107,12 +107,12 @@ class LabelsById:
         id_, label, weight = event.ids[0], self._form.labels(event)[0], float(event.weights[0])
         if event.label_only is not None and event.label_only[0]:
             text = self._waiting.get(str(id_))
-            if text is None or self._form.misfit(str(label), len(text.texts)) is not None:
+            if text is None or self._form.misfit(str(label), self._form.length(text.texts)) is not None:
                 return None
             return Due(text, str(label), text.weight * weight)
         early = None if label is not None or id_ is None else self._early.get(id_)
         if early is not None:
-            fits = self._form.misfit(early.label, len(event.texts) * self._form.parts) is None
+            fits = self._form.misfit(early.label, len(event.texts)) is None
             return Due(None, early.label, weight * early.weight) if fits else None
         return None if label is None else Due(None, label, weight)
 
@@ -233,7 +233,7 @@ class LabelsById:
 
     def _fits(self, plan: Plan, event: int, text: WaitingText, label: str, when: str) -> bool:
         """Whether a label, "early" or "late", can be that of a text; if not, it is counted, and the first are shown."""
-        why = self._form.misfit(label, len(text.texts))
+        why = self._form.misfit(label, self._form.length(text.texts))
         if why is None:
             return True
         self.counts[self._form.misfits[0]] += 1

@@ -17,12 +17,10 @@ class Form:
     A label is one text in every task, which is what is compared, remembered and written to checkpoints.
 
     names : of the further fields of the events. learners : the number of learners.
-    parts : how many texts are kept of each piece of a text.
     misfits : the count of labels that can't be those of their text; () where every label can.
     array, columns : the name of the array of all codes in a checkpoint, and its shape behind the first axis.
     """
 
-    parts = 1
     misfits: tuple[str, ...] = ()
     array = "baselines"
     columns: tuple[int, ...] = (2,)
@@ -34,15 +32,19 @@ class Form:
         """The label of each event; None for none."""
         return batch.labels
 
-    def misfit(self, label: str, pieces: int) -> str | None:
-        """Why a label can't be that of a text of which so many pieces are kept; None if it can."""
+    def length(self, pieces: Sequence[str]) -> int:
+        """The number of labels, or tags, that a text has, given what is kept of it. Raises CheckpointError if none."""
+        return 1
+
+    def misfit(self, label: str, length: int) -> str | None:
+        """Why a label can't be that of a text of this `length`; None if it can."""
         return None
 
     def check(self, label: str) -> None:
         """Raise CheckpointError if no event has such a label."""
 
-    def shape(self, pieces: int) -> tuple[int, ...]:
-        """The shape of the codes of a text of which so many pieces are kept. Raises CheckpointError if none has."""
+    def shape(self, pieces: Sequence[str]) -> tuple[int, ...]:
+        """The shape of the codes of a text, given what is kept of it. Raises CheckpointError if no text is kept so."""
         return self.columns
 
     def most(self, n_labels: int) -> int:
@@ -61,8 +63,8 @@ class Form:
         """What `packed` codes must be, where so many labels are known."""
         return expected(np.int32, None, *self.columns, lowest=-1, highest=self.most(n_labels))
 
-    def unpacked(self, codes: NDArray[np.int32], pieces: Sequence[int]) -> list[NDArray[np.int32]]:
-        """The codes of each text, given its number of pieces. Raises CheckpointError if they do not fit together."""
+    def unpacked(self, codes: NDArray[np.int32], pieces: Sequence[Sequence[str]]) -> list[NDArray[np.int32]]:
+        """The codes of each text, given what is kept of it. Raises CheckpointError if they do not fit together."""
         shapes = [self.shape(own) for own in pieces]
         ends = np.cumsum([0, *map(math.prod, shapes)])
         if ends[-1] != codes.size:

@@ -224,7 +224,7 @@ def _unpacked(id_: str, kept: bytes, form: Form) -> WaitingText:
         time = math.nan if row.time is None else row.time
         text = WaitingText(id_, row.texts, row.extra, row.weight, time, row.number, values=row.values or None)
         text.scores = np.frombuffer(row.scores).reshape(form.learners, row.known)
-        text.codes = np.frombuffer(row.codes, np.int32).reshape(form.shape(len(row.texts)))
+        text.codes = np.frombuffer(row.codes, np.int32).reshape(form.shape(row.texts))
     except (msgspec.MsgspecError, ValueError, TypeError, CheckpointError) as error:
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: {error}") from None
     fits = row.number >= 0 and 0.0 <= row.weight < math.inf and len(row.values or row.texts) == len(row.texts)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import WaitingText, values_of
+from streamlin.delayed_labels.waiting import WaitingText, piece_values
 from streamlin.events import Batch, TokenColumns
+from streamlin.formats.tokens import text_of, values_of
 
 _NOT_IN_BATCH = -1
 
@@ -59,10 +60,12 @@ class Plan:
         """What is kept of the text that arrived last, which waits for its label."""
         batch = self._batch
         first, last = (event, event + 1) if batch.pieces is None else batch.pieces[event : event + 2].tolist()
-        columns = () if batch.tokens is None else batch.tokens.columns.values()
+        pieces = batch.texts[first:last]
+        if batch.tokens is not None:
+            pieces = [text_of(pieces), *(text_of(column[first:last]) for column in batch.tokens.columns.values())]
         kept = WaitingText(
             batch.ids[event],
-            (*batch.texts[first:last], *chain.from_iterable(column[first:last] for column in columns)),
+            tuple(pieces),
             tuple(batch.extra[name][event] for name in self._names),
             float(batch.weights[event]),
             time,
@@ -160,26 +163,24 @@ class Plan:
 def old_texts(old: Sequence[WaitingText], names: Sequence[str], batch: Batch) -> Batch:
     """Texts from before a batch as a batch, which has the records of that one. names : of the further fields."""
     extra = {name: [text.extra[i] for text in old] for i, name in enumerate(names)}
-    columns = [] if batch.tokens is None else list(batch.tokens.columns)
-    lengths = [len(text.texts) // (1 + len(columns)) for text in old]
-    parts = [
-        [piece for text, n in zip(old, lengths, strict=True) for piece in text.texts[part * n : (part + 1) * n]]
-        for part in range(1 + len(columns))
-    ]
-    tokens = None
+    pieces: Sequence[Sequence[str]] = [text.texts for text in old]
+    texts, tokens = chain.from_iterable(pieces), None
     if batch.tokens is not None:
-        tokens = TokenColumns([None] * len(parts[0]), dict(zip(columns, parts[1:], strict=True)))
+        pieces, *columns = ([values_of(text.texts[i]) for text in old] for i in range(1 + len(batch.tokens.columns)))
+        texts = chain.from_iterable(pieces)
+        further = {name: list(chain(*lists)) for name, lists in zip(batch.tokens.columns, columns, strict=True)}
+        tokens = TokenColumns([None] * sum(map(len, pieces)), further)
     return Batch(
         ids=[text.id for text in old],
-        texts=parts[0],
+        texts=list(texts),
         labels=[None] * len(old),
         weights=np.array([text.weight for text in old]),
         times=np.array([text.time for text in old]),
         extra=extra,
         records=batch.records,
         kept=np.zeros(len(old), np.int64),
-        pieces=np.cumsum([0, *lengths]),
-        values=values_of(old) if any(text.values is not None for text in old) else None,
+        pieces=np.cumsum([0, *map(len, pieces)]),
+        values=piece_values(old) if any(text.values is not None for text in old) else None,
         tokens=tokens,
     )
 

@@ -16,7 +16,7 @@ class WaitingText:
     """What is kept of a text until its label arrives.
 
     id : may be None only for a fixed delay, where no label refers to it. extra : further fields.
-    texts : its pieces; of a sentence its tokens, then the values of each further column.
+    texts : its pieces; of a sentence the JSON of its tokens, and that of each further column.
     values : of the pieces; None if all are 1.
     weight, time : of the event; seconds, NaN without a time.
     number : its number in the stream of texts.
@@ -73,7 +73,7 @@ def to_arrays(waiting: Sequence[WaitingText], form: Form) -> dict[str, NDArray[A
     for number, name in enumerate(form.names):
         arrays |= packed(f"extra/{name}", [text.extra[number] for text in waiting])
     arrays["pieces"] = np.array([len(text.texts) for text in waiting], np.int64)
-    arrays["values"] = values_of(waiting)
+    arrays["values"] = piece_values(waiting)
     arrays["known"] = np.array([text.scores.shape[1] for text in waiting], np.int64)
     arrays["scores"] = np.concatenate([np.empty(0), *(text.scores.ravel() for text in waiting)])
     arrays[form.array] = form.packed([text.codes for text in waiting])
@@ -107,7 +107,7 @@ def _check(arrays: Mapping[str, NDArray[Any]], extras: Sequence[Sequence[Any]], 
         raise CheckpointError("the checkpoint's arrays of texts that wait for labels do not fit together")
 
 
-def values_of(texts: Sequence[WaitingText]) -> NDArray[np.float32]:
+def piece_values(texts: Sequence[WaitingText]) -> NDArray[np.float32]:
     """float32[pieces]: the values of the pieces of all texts."""
     return np.array([value for text in texts for value in text.values or (1.0,) * len(text.texts)], np.float32)
 
@@ -118,8 +118,9 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], form: Form) -> list[WaitingT
     extras = [unpacked(f"extra/{name}", arrays) for name in form.names]
     learners = form.learners
     _check(arrays, extras, len(pieces), learners)
-    codes = form.unpacked(arrays[form.array], arrays["pieces"].tolist())
     ends = np.cumsum(arrays["pieces"]).tolist()
+    owned = [tuple(pieces[end - count : end]) for end, count in zip(ends, arrays["pieces"].tolist(), strict=True)]
+    codes = form.unpacked(arrays[form.array], owned)
     values = arrays["values"].tolist()
     columns = zip(
         unpacked("ids", arrays),
@@ -134,16 +135,15 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], form: Form) -> list[WaitingT
     found = []
     score_end = np.cumsum(arrays["known"] * learners)
     for i, (id_, label, end, count, weight, time, number) in enumerate(columns):
-        texts: Any = tuple(pieces[end - count : end])
         extra = tuple(column[i] for column in extras)
         own = tuple(values[end - count : end])
-        text = WaitingText(id_, texts, extra, weight, time, number, label, own if set(own) != {1.0} else None)
+        text = WaitingText(id_, owned[i], extra, weight, time, number, label, own if set(own) != {1.0} else None)
         known = int(arrays["known"][i])
         text.scores = arrays["scores"][score_end[i] - known * learners : score_end[i]].reshape(learners, known)
         text.codes = codes[i]
         if label is not None:
             form.check(label)
-            if form.misfit(label, count) is not None:
+            if form.misfit(label, form.length(owned[i])) is not None:
                 raise CheckpointError("the checkpoint's labels of texts that wait do not fit these")
         found.append(text)
     return found

@@ -17,6 +17,7 @@ Tokenized = tuple[list[str], NDArray[np.int64], TokenColumns]
 """All tokens, the bounds int64[n + 1] of each sentence's, and the columns beside them."""
 
 _ENCODER = msgspec.json.Encoder()
+_VALUES = msgspec.json.Decoder(list[str])
 _TAGS = msgspec.json.Decoder(list[Annotated[str, msgspec.Meta(min_length=1)] | None])
 
 
@@ -30,6 +31,16 @@ def label_of(tags: Sequence[str | None]) -> str | None:
 def tags_of(label: str) -> list[str | None]:
     """The tags of which `label_of` made a text. Raises msgspec.MsgspecError for any other text."""
     return _TAGS.decode(label)
+
+
+def text_of(values: Sequence[str]) -> str:
+    """The tokens of a sentence, or the values of a column, as one text, JSON."""
+    return _ENCODER.encode(values).decode()
+
+
+def values_of(text: str) -> list[str]:
+    """The values of which `text_of` made a text. Raises msgspec.MsgspecError for any other text."""
+    return _VALUES.decode(text)
 
 
 def sentences(

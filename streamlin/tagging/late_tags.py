@@ -11,7 +11,7 @@ from streamlin.delayed_labels import Form, Plan
 from streamlin.errors import CheckpointError
 from streamlin.evaluation.tagging import EarlierTags, TagPredictions
 from streamlin.events import Batch, taken
-from streamlin.formats.tokens import label_of, tags_of
+from streamlin.formats.tokens import label_of, tags_of, values_of
 
 
 class SentenceForm(Form):
@@ -26,7 +26,7 @@ class SentenceForm(Form):
 
     def __init__(self, names: Sequence[str], learners: int, further_columns: int) -> None:
         super().__init__(names, learners)
-        self.parts = 1 + further_columns
+        self._parts = 1 + further_columns
 
     def labels(self, batch: Batch) -> list[str | None]:
         """The tags of each sentence as one text; None if none is known."""
@@ -38,20 +38,28 @@ class SentenceForm(Form):
         columns = zip(batch.labels, batch.label_only.tolist(), bounds, strict=True)
         return [label if only else label_of(tags[begin:end]) for label, only, (begin, end) in columns]
 
-    def misfit(self, label: str, pieces: int) -> str | None:
+    def length(self, pieces: Sequence[str]) -> int:
+        """The number of tokens; see `Form`."""
+        try:
+            lengths = {len(values_of(piece)) for piece in pieces}
+        except msgspec.MsgspecError:
+            lengths = set()
+        if len(lengths) != 1 or len(pieces) != self._parts:
+            raise CheckpointError("a sentence that waits for tags is no list of tokens and columns of that length")
+        return lengths.pop()
+
+    def misfit(self, label: str, length: int) -> str | None:
         """See `Form`."""
-        n_tags, n_tokens = len(_tags(label)), pieces // self.parts
-        return None if n_tags == n_tokens else f"tags: {n_tags:,} for {n_tokens:,} tokens, expected as many"
+        n_tags = len(_tags(label))
+        return None if n_tags == length else f"tags: {n_tags:,} for {length:,} tokens, expected as many"
 
     def check(self, label: str) -> None:
         """See `Form`."""
         _tags(label)
 
-    def shape(self, pieces: int) -> tuple[int, ...]:
+    def shape(self, pieces: Sequence[str]) -> tuple[int, ...]:
         """See `Form`."""
-        if pieces % self.parts:
-            raise CheckpointError("the columns of a sentence that waits for tags have different lengths")
-        return self.learners + 2, pieces // self.parts
+        return self.learners + 2, self.length(pieces)
 
     def most(self, n_labels: int) -> int:
         """See `Form`; codes that are no tags are 0 or 1."""
