@@ -38,6 +38,7 @@ class Format(ABC):
     envelope : fills in what an event lacks from outside the record's value.
     lengths : of labels, ids and further fields; an event with longer ones is a dead letter.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
+    alone : completes "format … has no", for formats without records that are only labels.
     neither : the error of a record that is neither a text nor such a label.
     per_second : how many of the unit of times that are numbers make a second.
     is_stopped : whether the run should end; formats that may need long for a record ask, and raise `Interrupted`.
@@ -56,6 +57,7 @@ class Format(ABC):
     delayed_labels = False
     per_second: float = 1.0
     is_stopped: Callable[[], bool] = staticmethod(lambda: False)
+    alone: ClassVar[str] = "labels without texts; delayed labels need json, csv or tsv"
     neither: ClassVar[str] = "expected a text, or a label with an id; found neither"
     errors_without_text: frozenset[str] = frozenset({"the text is missing", neither})
 
@@ -66,7 +68,7 @@ class Format(ABC):
 
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""
-        raise ConfigError(f"format {self.name} has no labels without texts; delayed labels need json, csv or tsv")
+        raise ConfigError(f"format {self.name} has no {self.alone}")
 
     def read_times_in(self, per_second: float) -> None:
         """Set `per_second`. Raises ConfigError if the format's times are no numbers."""

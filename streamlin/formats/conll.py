@@ -13,7 +13,7 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format
-from streamlin.formats.tokens import sentences
+from streamlin.formats.tokens import TAGS_ALONE, sentences
 from streamlin.formats.utf8 import Indices, spans, texts_of
 
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -58,6 +58,7 @@ class ConllFormat(Format):
 
     name = "conll"
     no_label_hint = "set fields.tags to their column"
+    alone = TAGS_ALONE
     framing = SentenceFraming()
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:
@@ -67,12 +68,6 @@ class ConllFormat(Format):
             for name in (fields.tokens, *fields.columns):
                 if name not in self._columns:
                     raise ConfigError(f"format conll: columns has no '{name}'; it names {', '.join(self._columns)}")
-
-    def take_delayed_labels(self) -> None:
-        """Always ConfigError: a line has a token."""
-        raise ConfigError(
-            "format conll has no tags without tokens; tags that come later need json, here or in a file for --feedback"
-        )
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""

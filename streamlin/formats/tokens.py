@@ -15,6 +15,8 @@ Cut = Callable[[str], tuple[list[str], list[tuple[int, int]]]]
 """Returns the tokens of a text, and where each begins and ends in it."""
 Tokenized = tuple[list[str], NDArray[np.int64], TokenColumns]
 """All tokens, the bounds int64[n + 1] of each sentence's, and the columns beside them."""
+TAGS_ALONE = "tags without tokens; tags that come later need json, here or in a file for --feedback"
+"""Completes "format … has no"."""
 
 _ENCODER = msgspec.json.Encoder()
 _VALUES = msgspec.json.Decoder(list[str])

@@ -123,7 +123,9 @@ def test_tags_alone_are_a_dead_letter_by_default():
     assert (len(batch), batch.label_only, [letter.record for letter in dead]) == (1, None, [0])
 
 
-def test_columns_of_conll_have_no_tags_without_tokens():
-    reader = open_decoder("conll", {}, RunConfig(task="tagging"))
+@pytest.mark.parametrize("name", ["conll", "text", "regex"])
+def test_other_formats_of_sentences_have_no_tags_without_tokens(name):
+    options = {"pattern": "(?P<text>.*)"} if name == "regex" else {}
+    reader = open_decoder(name, options, RunConfig(task="tagging"))
     with pytest.raises(ConfigError, match="no tags without tokens; tags that come later need json, here or in a file"):
         reader.take_delayed_labels()

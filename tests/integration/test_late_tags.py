@@ -162,6 +162,16 @@ def test_tags_from_a_second_source_find_sentences_in_columns(streams: dict[str, 
     assert "format conll has no tags without tokens" in refused("run", columns, *TAGGING, "--late-labels")
 
 
+def test_log_lines_may_get_their_tags_later(tmp_path: Path) -> None:
+    """By the id that a pattern finds in them."""
+    (tmp_path / "app.log").write_text("[1] connected to 10.0.0.1\n[2] connected to 10.0.0.2\n")
+    tags = write_lines(tmp_path / "tags.jsonl", [{"id": "1", "tags": ["C", "C", "V"]}])
+    source = f"{tmp_path / 'app.log'}?format=regex&pattern=%5C%5B(%3FP%3Cid%3E%5Cd%2B)%5C%5D%20(%3FP%3Ctext%3E.*)"
+    more = ("--preset", "log-template", "--feedback", tags, "--report", tmp_path / "report.json")
+    command_line("run", source, *more)
+    assert (late_of(tmp_path)["joined"], late_of(tmp_path)["waiting"]) == (1, 1)
+
+
 def test_tags_appended_to_a_followed_file_are_learned(streams: dict[str, Path], tmp_path: Path) -> None:
     """Those of the wrong length are a line with their place."""
     tags = tmp_path / "tags.jsonl"
