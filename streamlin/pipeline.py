@@ -116,8 +116,9 @@ class Pipeline:
         """The report: counts, and the accuracy and other metrics of every learner."""
         if self._run is not None:
             return self._run.report()
-        report = report_of(self._state.model.prequential, self._state.model.labels)
-        return {"seconds": 0.0, "events_per_second": None} | report
+        model = self._state.model
+        late = {} if model.delayed_labels is None else {"delayed_labels": model.delayed_labels.report()}
+        return {"seconds": 0.0, "events_per_second": None} | late | report_of(model.prequential, model.labels)
 
     def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
         """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.
@@ -156,7 +157,7 @@ class Pipeline:
 
     def predict_many(self, xs: Iterable[X]) -> list[Any]:
         """`predict_one` for each event. Raises RecordError."""
-        batch, model = self._batch(list(xs)), self._state.model
+        batch, model = self._texts(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
         self._show_notices()
         return model.given_out(batch, predictions)
@@ -164,7 +165,7 @@ class Pipeline:
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
         self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
-        batch, model = self._batch([x]), self._state.model
+        batch, model = self._texts([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
@@ -177,7 +178,7 @@ class Pipeline:
         self._refuse_tagging("explain", "only texts are explained")
         from streamlin.explanation import explain
 
-        batch = self._batch([x])
+        batch = self._texts([x])
         categories = {name: batch.extra[name][0] for name in self.config.fields.categories}
         return explain(self._state.model, batch.texts, learners, categories)
 
@@ -260,6 +261,16 @@ class Pipeline:
         batch, dead = self._rows.format.decode(self._rows.records(rows))
         if dead:
             raise RecordError(dead[0].error)
+        return batch
+
+    def _texts(self, rows: list[Any]) -> Batch:
+        """A batch in which each event has a text. Raises RecordError."""
+        batch = self._batch(rows)
+        if batch.label_only is not None:
+            missing = (
+                "tokens or a text, found only tags" if self.config.task == "tagging" else "a text, found only a label"
+            )
+            raise RecordError(f"expected {missing}")
         return batch
 
     def _weighted(self, x: X, w: float) -> X:

@@ -85,9 +85,6 @@ class RunConfig(Strict):
 
     def _check_tagging(self) -> None:
         """Raise ValueError for keys that are of texts only."""
-        delayed = self.delayed_labels
-        if delayed.enabled or delayed.url is not None or delayed.delay:
-            raise ValueError("delayed_labels: not for task = 'tagging'; expected the tags in each event")
         for key, given in (
             ("evaluation.references", self.evaluation.references),
             ("fields.categories", self.fields.categories),

@@ -1,9 +1,15 @@
 """Whether sentences can be learned within the limits of tags and tables; asked before anything is learned."""
 
+from collections.abc import Iterable
+from itertools import chain
+
 from streamlin.config import RunConfig
 from streamlin.config.memory import memory_for_tables
+from streamlin.delayed_labels.plan import old_texts
+from streamlin.delayed_labels.waiting import WaitingText
 from streamlin.errors import ConfigError
 from streamlin.events import Batch
+from streamlin.formats.tokens import tags_of
 from streamlin.tagging.features import TokenBuckets
 from streamlin.tagging.model import TaggingModel
 
@@ -21,18 +27,28 @@ class TagAdmission:
 
     def fits(self, batch: Batch, features: TokenBuckets) -> bool:
         """Whether all of a batch can be learned; False also where only `check`, sentence by sentence, can tell."""
-        n_tags = len(self._model.labels) + len(self._new(batch))
+        n_tags = len(self._model.labels) + len(self._new(self._tags_due(batch)))
         if n_tags > self.max_labels:
             return False
         if self._table_bytes(n_tags) <= self.max_bytes:  # whatever the features, which take long to count
             return True
-        return self._table_bytes(n_tags, features) <= self.max_bytes
+        late = self._model.delayed_labels
+        waiting = [] if late is None else late.texts_due(batch)
+        return self._table_bytes(n_tags, features.followed_by(self._features(waiting, batch))) <= self.max_bytes
 
     def check(self, event: Batch, features: TokenBuckets, label_rule: str = "") -> None:
-        """Raise ConfigError if a batch of one sentence can't be learned. The message names the key and the sentence."""
-        if not event.weights[0] > 0:
+        """Raise ConfigError if a batch of one event can't be learned. The message names the key and the event."""
+        assert event.tokens is not None
+        tags, weight = event.tokens.tags, float(event.weights[0])
+        if self._model.delayed_labels is not None:
+            due = self._model.delayed_labels.due(event)
+            if due is None:
+                return
+            tags, weight = tags_of(due.label), due.weight
+            features = features if due.text is None else self._features([due.text], event)
+        if not weight > 0:
             return
-        new, n_tags = self._new(event), len(self._model.labels)
+        new, n_tags = self._new(tags), len(self._model.labels)
         where = event.records.name(int(event.kept[0]))
         if new and n_tags + len(new) > self.max_labels:
             raise ConfigError(
@@ -45,11 +61,20 @@ class TagAdmission:
                 f"for {n_tags + len(new):,} tags; use fewer taggers, a smaller features.max_rows, or raise the limit"
             )
 
-    def _new(self, batch: Batch) -> list[str]:
-        """The tags that the batch may bring, in order."""
+    def _tags_due(self, batch: Batch) -> Iterable[str | None]:
+        """The tags that may be learned with a batch."""
         assert batch.tokens is not None
+        late = self._model.delayed_labels
+        return batch.tokens.tags if late is None else chain.from_iterable(map(tags_of, late.labels_due(batch)))
+
+    def _new(self, tags: Iterable[str | None]) -> list[str]:
+        """Those that were not seen before, in order."""
         code = self._model.labels.code
-        return [tag for tag in dict.fromkeys(batch.tokens.tags) if tag is not None and code(tag) < 0]
+        return [tag for tag in dict.fromkeys(tags) if tag is not None and code(tag) < 0]
+
+    def _features(self, waiting: list[WaitingText], batch: Batch) -> TokenBuckets:
+        """The features of sentences from before a batch."""
+        return self._model.featurize(old_texts(waiting, self._model.further_fields, batch))
 
     def _table_bytes(self, n_tags: int, features: TokenBuckets | None = None) -> int:
         """The size of the tables with all features of a batch, of which some may bring no row; None: with all rows."""

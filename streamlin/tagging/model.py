@@ -8,24 +8,38 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import RunConfig
+from streamlin.config import RunConfig, further_fields
+from streamlin.delayed_labels import open_delayed_labels
+from streamlin.delayed_labels.plan import text_of_row
 from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 from streamlin.tagging.base import Tagger
 from streamlin.tagging.features import TokenBuckets, TokenView
 from streamlin.tagging.kinds import from_config
+from streamlin.tagging.late_tags import SentenceForm, keep, recall, tags_of_rows
 from streamlin.tagging.lines import TagLines
 from streamlin.tagging.rows import TokenRows
 from streamlin.tagging.sentences import Sentences, TagTargets, no_predictions
 
 
 class LearnedSentences(NamedTuple):
-    """What a step has learned: the sentences, their tags as codes int32[m] (-1: unknown), and the predictions."""
+    """The rows that a step has learned: one for each sentence, and one for each whose tags came later.
+
+    rows : their positions. codes : int32[m], their tags; -1: unknown. predictions : those for each row.
+    bounds : int64[n + 1], of the tokens of each row. texts, sources : see `streamlin.model.Learned`.
+    """
 
     rows: Batch
     codes: NDArray[np.int32]
     predictions: TagPredictions
+    bounds: NDArray[np.int64]
+    texts: tuple[Batch, Batch]
+    sources: NDArray[np.int64] | None = None
+
+    def text(self, row: int) -> tuple[Batch, int]:
+        """The batch that holds a row's sentence, and the index of the event in it."""
+        return text_of_row(self.texts, self.sources, row)
 
 
 class TaggingModel:
@@ -38,13 +52,13 @@ class TaggingModel:
     views: Mapping[str, Any] = {}
     view_of: Mapping[str, str] = {}
     feature_names: Mapping[str, Any] = {}
-    delayed_labels = None
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
         """The tags."""
         self.learned: LearnedSentences
-        """The sentences of the last `step`."""
+        """The rows of the last `step`."""
+        self.further_fields = further_fields(config)
         self._config = config
         self.learners: dict[str, Tagger] = {learner.name: from_config(learner) for learner in config.learners}  # type: ignore[arg-type]  # checked by the configuration
         self.names = list(self.learners)
@@ -52,40 +66,61 @@ class TaggingModel:
         self.rows = {name: TokenRows(config.features.bits, config.features.max_rows) for name in ("tokens", "contexts")}
         self.prequential = TaggingPrequential(self.names, config.evaluation)
         self._notices: list[str] = []
+        form = SentenceForm(self.further_fields, len(self.names), len(config.fields.columns))
+        self.delayed_labels = open_delayed_labels(config, form)
 
     def featurize(self, batch: Batch) -> TokenBuckets:
         """The features of a batch."""
         return self.view.buckets(batch)
 
     def step(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
-        """Test, then train, sentence by sentence. Returns the batch and the predictions."""
+        """Test, then train, sentence by sentence.
+
+        Returns the predicted sentences, which are all events except those that bring only late tags, and their
+        predictions.
+        """
         assert batch.tokens is not None
-        known_before, tags = len(self.labels), batch.tokens.tags
-        weights, bounds = batch.weights, features.bounds
-        if not weights.all():  # the tags of a sentence of weight 0 are not learned
-            counts = np.repeat(weights > 0, np.diff(bounds)).tolist()
-            codes = self.labels.learn([tag if count else None for tag, count in zip(tags, counts, strict=True)])
-        else:
-            codes = self.labels.learn(tags)
-        targets = TagTargets(codes, _known(codes, bounds, known_before), weights)
-        predictions = self._predictions(features, targets, _has_tag(codes, bounds))
+        plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
+        rows, old, sources, tags = batch, batch[:0], None, batch.tokens.tags
+        if plan is not None:
+            rows = plan.rows
+            if not plan.is_plain:
+                old, sources = plan.old_batch(), plan.sources
+                features = features.followed_by(self.featurize(old)).take(sources)
+            tags = tags_of_rows(rows.labels, features.bounds)
+        bounds, known_before = features.bounds, len(self.labels)
+        codes = self._learn_tags(tags, rows.weights, bounds)
+        has_tag = _has_tag(codes, bounds)
+        targets = TagTargets(codes, _known(codes, bounds, known_before), rows.weights)
+        predictions = self._predictions(features, targets, has_tag)
+        earlier = None if plan is None else recall(plan, predictions, bounds, len(self.labels))
         prequential = self.prequential
-        position = partial(_position, batch)
-        lead, baselines = prequential.count(
-            predictions.tags, codes, bounds, weights, features.words, self.labels, batch.extra, position
+        lead, baselines, known = prequential.count(
+            *(predictions.tags, codes, bounds, rows.weights, features.words, self.labels, rows.extra),
+            *(partial(_position, rows), earlier),
         )
         predictions = predictions._replace(lead=lead, baselines=baselines)
-        prequential.events += len(batch)
-        prequential.labelled += int(_has_tag(codes, bounds).sum())
-        self.learned = LearnedSentences(batch, codes, predictions)
-        return batch, predictions
+        prequential.events += batch.n_texts
+        prequential.labelled += int(has_tag.sum())
+        self.learned = LearnedSentences(rows, codes, predictions, bounds, (batch, old), sources)
+        if self.delayed_labels is None or plan is None:
+            return batch, predictions
+        keep(plan, predictions, known, bounds)
+        self.delayed_labels.settle()
+        return (
+            (batch, predictions) if plan.is_plain else (batch.take(plan.events), predictions.take(plan.given, bounds))
+        )
 
     def predict(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
         """Predict without learning; nothing changes. Returns the same as `step`."""
         n, m = len(batch), len(batch.texts)
         targets = TagTargets(np.full(m, -1, np.int32), np.full(n, len(self.labels)), np.zeros(n))
         predictions = self._predictions(features, targets, np.zeros(n, np.bool_))
-        return batch, predictions._replace(lead=self.prequential.lead(n))
+        predictions = predictions._replace(lead=self.prequential.lead(n))
+        if batch.label_only is None:
+            return batch, predictions
+        texts = np.flatnonzero(~batch.label_only)
+        return batch.take(texts), predictions.take(texts, features.bounds)
 
     def given_out(self, batch: Batch, predictions: TagPredictions) -> list[Any]:
         """The leading tagger's tags for each sentence; None for a token without one."""
@@ -114,8 +149,20 @@ class TaggingModel:
 
     def pop_notices(self) -> list[str]:
         """The notices since the last call, which removes them."""
-        notices, self._notices = self._notices, []
+        late = [] if self.delayed_labels is None else self.delayed_labels.notices
+        notices = [*self._notices, *late]
+        for told in (self._notices, late):
+            told.clear()
         return notices
+
+    def _learn_tags(
+        self, tags: list[str | None], weights: NDArray[np.float64], bounds: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """The codes int32[m] of tags; those of sentences of weight 0 are not learned, and -1."""
+        if weights.all():
+            return self.labels.learn(tags)
+        counts = np.repeat(weights > 0, np.diff(bounds)).tolist()
+        return self.labels.learn([tag if count else None for tag, count in zip(tags, counts, strict=True)])
 
     def _predictions(self, features: TokenBuckets, targets: TagTargets, learned: NDArray[np.bool_]) -> TagPredictions:
         """Have each tagger predict, then learn."""
@@ -151,7 +198,11 @@ class TaggingModel:
             arrays |= {f"learners/{name}/{table}": array for table, array in tagger.state(*sizes).items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
-        return arrays, {"labels": self.labels.names, "evaluation": counts}
+        rest = {"labels": self.labels.names, "evaluation": counts}
+        if self.delayed_labels is not None:
+            waiting, rest["delayed_labels"] = self.delayed_labels.state()
+            arrays |= {f"delayed_labels/{name}": array for name, array in waiting.items()}
+        return arrays, rest
 
     def expected(self, layout: Mapping[str, Layout], n_tags: int) -> dict[str, Expected]:
         """What the arrays of a checkpoint with so many tags must be.
@@ -177,9 +228,13 @@ class TaggingModel:
             tagger.restore(arrays_under(arrays, f"learners/{name}/"))
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
         self.prequential.know_tags(self.labels)
+        if self.delayed_labels is not None:
+            self.delayed_labels.restore(arrays_under(arrays, "delayed_labels/"), rest["delayed_labels"])
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close what is open."""
+        if self.delayed_labels is not None:
+            self.delayed_labels.close()
 
 
 def _known(codes: NDArray[np.int32], bounds: NDArray[np.int64], known_before: int) -> NDArray[np.int64]:

@@ -32,18 +32,26 @@ class WrongSentence(NamedTuple):
 
 def wrong_sentences(learned: "LearnedSentences", most: int) -> list[WrongSentence]:
     """The last sentences of a batch of which the leading tagger got a tag wrong, in order; at most so many."""
-    batch, codes, predictions = learned
-    assert batch.pieces is not None
-    bounds = batch.pieces
+    codes, predictions, bounds = learned.codes, learned.predictions, learned.bounds
     lead = np.repeat(predictions.lead, np.diff(bounds))
     tags = predictions.tags[lead, np.arange(codes.size)]
     wrong = np.flatnonzero((codes >= 0) & (tags != codes))
-    sentences = np.unique(np.searchsorted(bounds, wrong, side="right") - 1)[-most:]
-    keys, found = batch.keys(), []
-    for i in sentences.tolist():
-        begin, end = int(bounds[i]), int(bounds[i + 1])
+    rows = np.unique(np.searchsorted(bounds, wrong, side="right") - 1)[-most:]
+    found = []
+    for row in rows.tolist():
+        begin, end = int(bounds[row]), int(bounds[row + 1])
         own = wrong[(wrong >= begin) & (wrong < end)].tolist()
-        marked = [f"[{token}]" if begin + t in own else token for t, token in enumerate(batch.texts[begin:end])]
-        confidence = float(predictions.confidences[predictions.lead[i], i])
-        found.append(WrongSentence(keys[i], " ".join(marked), codes[own].tolist(), tags[own].tolist(), confidence))
+        name, tokens = _sentence(learned, row)
+        marked = [f"[{token}]" if begin + t in own else token for t, token in enumerate(tokens)]
+        confidence = float(predictions.confidences[predictions.lead[row], row])
+        found.append(WrongSentence(name, " ".join(marked), codes[own].tolist(), tags[own].tolist(), confidence))
     return found
+
+
+def _sentence(learned: "LearnedSentences", row: int) -> tuple[str, list[str]]:
+    """The id, or the position, and the tokens of a row."""
+    batch, i = learned.text(row)
+    assert batch.pieces is not None
+    name = batch.ids[i]
+    begin, end = batch.pieces[i : i + 2].tolist()
+    return learned.rows.records.name(int(learned.rows.kept[row])) if name is None else name, batch.texts[begin:end]

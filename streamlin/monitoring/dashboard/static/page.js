@@ -403,6 +403,7 @@ const DELAYED_LABELS = {
   unknown: "labels of unknown texts",
   repeated: "repeated labels",
   contradicted: "contradicting labels",
+  wrong_length: "tags of another length than their sentence",
 };
 
 function showDelayedLabels() {
