@@ -8,7 +8,7 @@ import numpy as np
 
 from streamlin.config import FieldsConfig
 from streamlin.errors import RecordError
-from streamlin.events import Batch, Records
+from streamlin.events import Batch, Event, Records
 from streamlin.formats.json import JsonFormat, further_texts
 from streamlin.formats.json_fields import JsonFields
 from streamlin.formats.tokens import Cut, sentences
@@ -51,6 +51,22 @@ class JsonSentences(JsonFormat):
             pieces=bounds,
             tokens=beside,
         )
+
+    def encode_sentence(
+        self,
+        event: Event,
+        tokens: Sequence[str] | None,
+        tags: Sequence[str | None] | None,
+        columns: Mapping[str, Sequence[str | None]],
+        text: str | None,
+    ) -> bytes:
+        """The object of a sentence: of its tokens, of a text, or of its tags alone.
+
+        event : its id, weight, time and further fields.
+        """
+        fields = self._fields
+        given = {} if text is None else self._texts(text)
+        return self._encoded(event, {**given, fields.tokens: tokens, fields.tags: tags, **columns})
 
     def _cut(
         self, tokens: list[list[str] | None], texts: list[list[str | None]]
