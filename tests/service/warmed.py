@@ -1,4 +1,4 @@
-"""`python -m tests.service.warmed TASK` prints the kernels that `warm_up` loads, and those that events load after it."""
+"""`python -m tests.service.warmed TASK` prints the kernels that `warm_up` loads, and those that events load later."""
 
 import json
 import sys
