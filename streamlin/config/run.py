@@ -60,8 +60,9 @@ class RunConfig(Strict):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"learners: two are named '{name}'; give each its own name")
-        if "events" in names:  # in the report, a slice has this key beside those of its learners
-            raise ValueError("learners: the name 'events' is reserved; give the learner another name")
+        unit = "tokens" if self.task == "tagging" else "events"
+        if unit in names:  # in the report, a slice has this key beside those of its learners
+            raise ValueError(f"learners: the name '{unit}' is reserved; give the learner another name")
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 learner.check_members(names[:number])

@@ -115,6 +115,7 @@ class KnownAccuracy(Metric):
     meaning = "Accuracy where the word was seen before with a tag."
     format = "percent"
     page = {"chosen": 46}
+    prometheus = {"learners": "learner_known_word_accuracy_ratio"}
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences
