@@ -13,7 +13,7 @@ from streamlin.service.body import Body
 from streamlin.service.journal import Journal
 from streamlin.service.problems import RETRY, Refused
 from streamlin.service.promises import Promises
-from streamlin.service.sentences import batch_of, is_checked
+from streamlin.service.sentences import check_lengths, is_checked
 from streamlin.service.source import JournalSource
 
 
@@ -35,7 +35,7 @@ class Acceptance:
     def __init__(
         self, config: RunConfig, journal: Journal, source: JournalSource, state: RunState, admission: Admission
     ) -> None:
-        self._journal, self._source, self._format = journal, source, source.format
+        self._journal, self._source, self._state, self._format = journal, source, state, source.format
         self._most, self._by_id = config.serve.max_waiting, config.delayed_labels.by_id
         self._promises = Promises(config, admission, state, source, source.format)
         self._waiting: list[_Waiting] = []
@@ -59,7 +59,7 @@ class Acceptance:
         self._unwritten += len(lines)
         try:
             if not all(map(is_checked, bodies)):
-                await asyncio.to_thread(batch_of, bodies, self._format)
+                await asyncio.to_thread(check_lengths, bodies, self._format, self._state)
             await self._promises.admit(bodies, lines)
         except Refused:
             self._unwritten -= len(lines)

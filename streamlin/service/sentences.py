@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, LiteralString, Self
 from pydantic import ConfigDict, Field, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.events import Batch, single_records
 from streamlin.formats.json import JsonFormat
@@ -136,5 +137,25 @@ def batch_of(bodies: Sequence[Body], lines: JsonFormat) -> Batch:
 
 
 def is_checked(body: Body) -> bool:
-    """Whether the lengths of its lists are known to fit; those of a text are, once it is cut."""
-    return not isinstance(body, Sentence) or body.text is None or not body.lists
+    """Whether the lengths of its lists are known to fit; those of a text are once it is cut."""
+    return not isinstance(body, Sentence) or not body.lists or body.tokens is not None
+
+
+def check_lengths(bodies: Sequence[Body], lines: JsonFormat, state: RunState) -> None:
+    """Raise Refused unless there are as many tags, and values of columns, as tokens.
+
+    Tags by id are compared with the sentence that waits for them, unless that is accepted and its turn has not come.
+    """
+    batch, delayed = batch_of(bodies, lines), state.model.delayed_labels
+    if batch.label_only is None or delayed is None:
+        return
+    with state.lock:
+        waiting = {text.id: text for text in delayed.texts_due(batch)}
+    parts = 1 + len(state.config.fields.columns)
+    for body in bodies:
+        text = waiting.get(body.id_text) if isinstance(body, TaggedSentence) and body.is_label else None
+        if text is not None and len(text.texts) != parts * body.size:
+            n = len(text.texts) // parts
+            raise Refused(
+                422, placed(body.place, f"tags has {body.size} values for the {n} tokens of id {text.id!r:.60}")
+            )
