@@ -76,8 +76,11 @@ class RunConfig(Strict):
             if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
             if isinstance(learner, TaggerConfig) != (self.task == "tagging"):
-                kinds = ", ".join(DEFAULTS[self.task])
-                raise ValueError(f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from {kinds}")
+                kinds, other = ", ".join(DEFAULTS[self.task]), next(task for task in DEFAULTS if task != self.task)
+                raise ValueError(
+                    f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from {kinds}, "
+                    f"or set task = '{other}'"
+                )
         if self.task == "tagging":
             self._check_tagging()
         if self.evaluation.lead is not None and self.evaluation.lead not in names:

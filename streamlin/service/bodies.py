@@ -127,6 +127,7 @@ class Bodies(Generic[Kind]):
             model.__name__, __base__=model, __doc__=model.__doc__, **model.configured(config)
         )
         self._most = most
+        self._most_tokens = config.serve.max_tokens if config.task == "tagging" else None
         many = Annotated[list[self.model], Field(max_length=most)]  # type: ignore[name-defined]  # a model made at run time
         self._one: TypeAdapter[Kind] = TypeAdapter(self.model)
         self._many: TypeAdapter[list[Kind]] = TypeAdapter(many)
@@ -136,15 +137,17 @@ class Bodies(Generic[Kind]):
     def read(self, body: bytes) -> tuple[Sequence[Kind], bool]:
         """The objects of a body, and whether it is a list. Raises Refused."""
         body = _without_mark(body)
+        is_list = _LIST.match(body) is not None
         try:
-            if _LIST.match(body):
-                found = self._many.validate_json(body)
-                for number, one in enumerate(found):
-                    one.place = f"[{number}]"
-                return found, True
-            return [self._one.validate_json(body)], False
+            found = self._many.validate_json(body) if is_list else [self._one.validate_json(body)]
         except ValidationError as error:
             raise self._refused(error.errors(include_url=False)[0]) from None
+        if self._most_tokens is not None and (size := sum(one.size for one in found)) > self._most_tokens:
+            raise Refused(422, f"{size:,} tokens, but at most serve.max_tokens = {self._most_tokens:,} in one request")
+        if is_list:
+            for number, one in enumerate(found):
+                one.place = f"[{number}]"
+        return found, is_list
 
     def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         """The JSON schema for OpenAPI; the schemas it refers to are added to `definitions`."""

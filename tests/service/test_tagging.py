@@ -29,7 +29,14 @@ COLUMNS = ("--set", 'fields.columns=["pos"]')
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One of all taggers, with a further column and room for lists of up to 10."""
-    limits = ("--set", "serve.max_batch=10", "--set", 'evaluation.slice_by=["split"]')
+    limits = (
+        "--set",
+        "serve.max_batch=10",
+        "--set",
+        "serve.max_tokens=20_000",
+        "--set",
+        'evaluation.slice_by=["split"]',
+    )
     with served(tmp_path_factory.mktemp("tagging") / "state", *TAGGING, *COLUMNS, *limits) as running:
         yield running
 
@@ -121,6 +128,13 @@ WRONG = [
     ),
     ("/predict", {"tokens": ["a"], "columns": ["X"]}, "columns: needs lists of texts by name, got ['X']"),
     ("/predict", [{"tokens": ["a"]}] * 11, "11 events, but at most 10 in one request"),
+    ("/predict", {"tokens": ["a"] * 20_001}, "20,001 tokens, but at most serve.max_tokens = 20,000 in one request"),
+    (
+        "/predict",
+        [{"text": "a b" * 3334}, {"text": "a b" * 3333}],
+        "20,001 tokens, but at most serve.max_tokens = 20,000",
+    ),
+    ("/learn", {"tokens": ["a"] * 20_001, "tags": ["X"] * 20_001}, "20,001 tokens, but at most serve.max_tokens = 20"),
     ("/learn", {"tokens": ["a"]}, "tags: a value is missing"),
     ("/learn", {"tokens": ["a"], "tags": None}, "tags: needs a list of texts, null for an unknown one, got None"),
     ("/learn", {"tokens": ["a"], "tags": "X"}, "tags: needs a list of texts, null for an unknown one, got 'X'"),
