@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlin.terminal.cells import counted, empty_table, percent, printable
-from streamlin.terminal.metrics_table import metrics_table
+from streamlin.terminal.metrics_table import MetricsTable
 from streamlin.terminal.remarks import about_reading, remarks
 
 _SIDE_BY_SIDE = 5
@@ -27,7 +27,7 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
 def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
     """The table of metrics, and the remarks on it."""
     lines = [Text(line) for line in remarks(report)]
-    table: list[RenderableType] = [metrics_table(report, window)]
+    table: list[RenderableType] = [MetricsTable(report, window)]
     return [*table, "", *lines] if lines else table
 
 
