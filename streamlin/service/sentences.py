@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Annotated, Any, ClassVar, LiteralString, Self
 
+import numpy as np
 from pydantic import ConfigDict, Field, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
+from streamlin.delayed_labels.plan import old_texts
 from streamlin.events import Batch, single_records
 from streamlin.formats.json import JsonFormat
 from streamlin.formats.json_sentences import JsonSentences
@@ -150,12 +152,12 @@ def check_lengths(bodies: Sequence[Body], lines: JsonFormat, state: RunState) ->
     if batch.label_only is None or delayed is None:
         return
     with state.lock:
-        waiting = {text.id: text for text in delayed.texts_due(batch)}
-    parts = 1 + len(state.config.fields.columns)
+        waiting = delayed.texts_due(batch)
+    old = old_texts(waiting, state.model.further_fields, batch)
+    assert old.pieces is not None
+    lengths = dict(zip(old.ids, np.diff(old.pieces).tolist(), strict=True))
     for body in bodies:
-        text = waiting.get(body.id_text) if isinstance(body, TaggedSentence) and body.is_label else None
-        if text is not None and len(text.texts) != parts * body.size:
-            n = len(text.texts) // parts
-            raise Refused(
-                422, placed(body.place, f"tags has {body.size} values for the {n} tokens of id {text.id!r:.60}")
-            )
+        n = lengths.get(body.id_text, body.size) if body.is_label else body.size
+        if n != body.size:
+            reason = f"{body.size} values for the {n} tokens of id {body.id_text!r:.60}, expected as many"
+            raise Refused(422, placed(f"{body.place}.tags" if body.place else "tags", reason))
