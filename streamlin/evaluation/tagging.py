@@ -73,6 +73,7 @@ class TaggingPrequential(Prequential):
     are counted while all tags look like B-…, I-…, E-…, S-… or O.
     """
 
+    unit = "tokens"
     has_probabilities = False
 
     def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:

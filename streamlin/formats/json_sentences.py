@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import FieldsConfig
 from streamlin.errors import RecordError
-from streamlin.events import Batch, Records
+from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import without_text
 from streamlin.formats.json import JsonFormat, further_texts
 from streamlin.formats.json_fields import JsonFields
@@ -68,6 +68,22 @@ class JsonSentences(JsonFormat):
             label_only=label_only,
             tokens=beside,
         )
+
+    def encode_sentence(
+        self,
+        event: Event,
+        tokens: Sequence[str] | None,
+        tags: Sequence[str | None] | None,
+        columns: Mapping[str, Sequence[str | None]],
+        text: str | None,
+    ) -> bytes:
+        """The object of a sentence: of its tokens, of a text, or of its tags alone.
+
+        event : its id, weight, time and further fields.
+        """
+        fields = self._fields
+        given = {} if text is None else self._texts(text)
+        return self._encoded(event, {**given, fields.tokens: tokens, fields.tags: tags, **columns})
 
     def _take_labels(
         self, lists: Mapping[str, list[Any]], label_only: NDArray[np.bool_], labels: list[str | None]
