@@ -9,7 +9,7 @@ from streamlin.checkpoint.loading import load_into
 from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
-from streamlin.errors import ConfigError, RecordError
+from streamlin.errors import ConfigError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
 from streamlin.model import Model
@@ -23,6 +23,7 @@ from streamlin.streams.python_objects import IterableSource, rows_of
 
 if TYPE_CHECKING:
     from streamlin.explanation import Explanation
+    from streamlin.explanation.tag_explanation import TagExplanation
 
 X = str | Sequence[str] | Mapping[str, Any]
 """A text, for taggers also a list of tokens, or the fields of an event by name, as in JSON lines."""
@@ -142,7 +143,7 @@ class Pipeline:
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
-        batch = self._batch(list(zip(xs, ys, strict=True)))
+        batch = self._rows.batch(list(zip(xs, ys, strict=True)))
         self._learn(batch)
         self._show_notices()
         return self
@@ -156,7 +157,7 @@ class Pipeline:
 
     def predict_many(self, xs: Iterable[X]) -> list[Any]:
         """`predict_one` for each event. Raises RecordError."""
-        batch, model = self._batch(list(xs)), self._state.model
+        batch, model = self._rows.batch(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
         self._show_notices()
         return model.given_out(batch, predictions)
@@ -164,22 +165,21 @@ class Pipeline:
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
         self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
-        batch, model = self._batch([x]), self._state.model
+        batch, model = self._rows.batch([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
 
-    def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation":
+    def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation | TagExplanation":
         """Why each learner, or those that are named, labels an event as it does; a notebook shows its text shaded.
+
+        For the task "tagging", why it gives each token its tag.
 
         Raises ConfigError for an unknown learner, and RecordError.
         """
-        self._refuse_tagging("explain", "only texts are explained")
-        from streamlin.explanation import explain
+        from streamlin.explanation import explain_event
 
-        batch = self._batch([x])
-        categories = {name: batch.extra[name][0] for name in self.config.fields.categories}
-        return explain(self._state.model, batch.texts, learners, categories)
+        return explain_event(self._state.model, self._rows.batch([x]), learners)
 
     def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
         """Test, then train, on every event of a source; returns an iterator of the predictions, which drives the run.
@@ -255,12 +255,6 @@ class Pipeline:
             shown = default_progress()
             for line in lines:
                 shown.notice(line)
-
-    def _batch(self, rows: list[Any]) -> Batch:
-        batch, dead = self._rows.format.decode(self._rows.records(rows))
-        if dead:
-            raise RecordError(dead[0].error)
-        return batch
 
     def _weighted(self, x: X, w: float) -> X:
         if w == 1.0:

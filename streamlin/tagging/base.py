@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlin.errors import CheckpointError
 from streamlin.learners.tables import Array, resized
 from streamlin.storage.arrays import Expected, Layout, expected, like
+from streamlin.tagging.parts import Parts
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets
 from streamlin.tagging.sparse_rows import packed, unpacked
 from streamlin.tagging.viterbi import LANES
@@ -45,6 +47,13 @@ class Tagger:
 
     def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:
         """Set the predictions of each sentence, made before it is learned; see `grow`."""
+        raise NotImplementedError
+
+    def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
+        """The scores by which it predicts the tags int32[m] of one sentence, as sums; nothing of it was learned.
+
+        n_tags : the number of known tags, > 0.
+        """
         raise NotImplementedError
 
     def grow(self, n_rows: int, n_contexts: int, n_tags: int) -> None:

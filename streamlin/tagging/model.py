@@ -117,16 +117,21 @@ class TaggingModel:
         notices, self._notices = self._notices, []
         return notices
 
+    def sentences(self, features: TokenBuckets, learned: NDArray[np.bool_] | None = None) -> Sentences:
+        """Sentences as taggers read them; those with `learned`, bool[n], bring rows for their features."""
+        brings = np.zeros(features.bounds.size - 1, np.bool_) if learned is None else learned
+        rows = self.rows["tokens"].assign(features.bounds, features.buckets, brings)
+        contexts = self.rows["contexts"].assign(features.bounds, features.contexts, brings)
+        return Sentences(features.bounds, *rows, *contexts)
+
     def _predictions(self, features: TokenBuckets, targets: TagTargets, learned: NDArray[np.bool_]) -> TagPredictions:
         """Have each tagger predict, then learn."""
         learned = learned & (targets.weights > 0)
         full_before = any(rows.full for rows in self.rows.values())
-        rows = self.rows["tokens"].assign(features.bounds, features.buckets, learned)
-        contexts = self.rows["contexts"].assign(features.bounds, features.contexts, learned)
+        sentences = self.sentences(features, learned)
         if not full_before and any(rows_.full for rows_ in self.rows.values()):
             most = self._config.features.max_rows
             self._notices.append(f"features.max_rows: there are {most:,} features, further ones are ignored")
-        sentences = Sentences(features.bounds, *rows, *contexts)
         n, m = learned.size, targets.codes.size
         wanted = self._config.pipeline.token_confidence
         each = []
