@@ -143,7 +143,7 @@ class Pipeline:
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
-        batch = self._rows.batch(list(zip(xs, ys, strict=True)))
+        batch = self._batch(list(zip(xs, ys, strict=True)))
         self._learn(batch)
         self._show_notices()
         return self
@@ -157,7 +157,7 @@ class Pipeline:
 
     def predict_many(self, xs: Iterable[X]) -> list[Any]:
         """`predict_one` for each event. Raises RecordError."""
-        batch, model = self._rows.batch(list(xs)), self._state.model
+        batch, model = self._batch(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
         self._show_notices()
         return model.given_out(batch, predictions)
@@ -165,7 +165,7 @@ class Pipeline:
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
         self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
-        batch, model = self._rows.batch([x]), self._state.model
+        batch, model = self._batch([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
@@ -179,7 +179,7 @@ class Pipeline:
         """
         from streamlin.explanation import explain_event
 
-        return explain_event(self._state.model, self._rows.batch([x]), learners)
+        return explain_event(self._state.model, self._batch([x]), learners)
 
     def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
         """Test, then train, on every event of a source; returns an iterator of the predictions, which drives the run.
@@ -255,6 +255,9 @@ class Pipeline:
             shown = default_progress()
             for line in lines:
                 shown.notice(line)
+
+    def _batch(self, rows: list[Any]) -> Batch:
+        return self._rows.batch(rows)
 
     def _weighted(self, x: X, w: float) -> X:
         if w == 1.0:

@@ -5,7 +5,6 @@ Each check raises AssertionError with the part of the contract that is broken.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from streamlin.config import RunConfig
 from streamlin.errors import RecordError
 from streamlin.events import MAX_WEIGHT, Batch, Event, Position, Records, Sink, Source, single_records
 from streamlin.formats.base import Format, comparable
-from streamlin.formats.tokens import sentences
 from streamlin.learners import Learner, best
 from streamlin.storage.arrays import arrays_under
 
@@ -237,25 +235,11 @@ def _tagging_model(make: "Callable[[], Tagger]") -> "TaggingModel":
 
 def _tagged(model: "TaggingModel", stream: Sequence[_Sentence]) -> list[list[str | None]]:
     """The tags predicted for sentences, before each of them is learned."""
+    from streamlin.tagging.alone import batch_of  # only taggers need it
+
     tokens, tags, weights = zip(*stream, strict=True) if stream else ((), (), ())
-    texts, bounds, columns = sentences(tokens, tags, {})
-    n = len(stream)
-    batch = Batch(
-        ids=[None] * n,
-        texts=texts,
-        labels=[None] * n,
-        weights=np.array(weights, np.float64),
-        times=np.full(n, np.nan),
-        extra={},
-        records=single_records([b""] * n),
-        kept=np.arange(n),
-        pieces=bounds,
-        tokens=columns,
-    )
-    _, predictions = model.step(batch, model.featurize(batch))
-    names = [*model.labels.names, None]
-    found = [names[code] for code in predictions.tags[0].tolist()]
-    return [found[begin:end] for begin, end in pairwise(bounds.tolist())]
+    batch = batch_of(tokens, tags, {}, np.array(weights, np.float64))
+    return model.given_out(batch, model.step(batch, model.featurize(batch))[1])
 
 
 def _tables(model: "TaggingModel") -> dict[str, NDArray[Any]]:

@@ -38,7 +38,7 @@ def explain_tags(model: TaggingModel, sentence: Batch, learners: Sequence[str] |
     features = model.featurize(sentence)
     _check_length(len(tokens), features.buckets.shape[1], n_tags)
     _, predictions = model.predict(sentence, features)
-    rows, texts = model.sentences(features), SentenceNames(tokens, sentence.tokens.columns)
+    rows, texts = model.features.sentences(features), SentenceNames(tokens, sentence.tokens.columns)
     found = {}
     for name in names:
         number, tagger = model.names.index(name), model.learners[name]

@@ -19,7 +19,8 @@ Kind = Literal["rows", "contexts", "context", "chain", "pairs", "pair", "pair_ro
 """The shape of a table: [rows, tags], [contexts, tags], [contexts], [tags + 1, tags], [pairs, tags], [pairs],
 [tags + 1, tags + 1], [tags], [tags + 1]; or one that never changes."""
 _SPARSE = ("rows", "contexts")
-_MOST_TAGS = 1 << 16
+MOST_TAGS = 1 << 16
+"""The largest number of tags, as a checkpoint has two bytes for each."""
 
 
 class Tagger:
@@ -84,7 +85,7 @@ class Tagger:
         old = next((getattr(self, name).shape[-1] for name, kind in self.tables.items() if kind in _WIDE), 0)
         if n_tags <= old:
             return old
-        return min(-(-max(n_tags, old + old // 4) // LANES) * LANES, _MOST_TAGS)
+        return min(-(-max(n_tags, old + old // 4) // LANES) * LANES, MOST_TAGS)
 
     def _shape(self, kind: Kind, n_rows: int, n_contexts: int, n_tags: int, n_pairs: int) -> tuple[int, ...]:
         return {

@@ -13,11 +13,12 @@ from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 from streamlin.tagging.base import Tagger
-from streamlin.tagging.features import TokenBuckets, TokenView
+from streamlin.tagging.features import TokenBuckets
 from streamlin.tagging.kinds import from_config
 from streamlin.tagging.lines import TagLines
-from streamlin.tagging.rows import TokenRows
-from streamlin.tagging.sentences import Sentences, TagTargets, no_predictions
+from streamlin.tagging.sentences import TagTargets, no_predictions
+from streamlin.tagging.targets import has_tag, learn_tags, no_tags
+from streamlin.tagging.token_features import TokenFeatures
 
 
 class LearnedSentences(NamedTuple):
@@ -48,8 +49,8 @@ class TaggingModel:
         self._config = config
         self.learners: dict[str, Tagger] = {learner.name: from_config(learner) for learner in config.learners}  # type: ignore[arg-type]  # checked by the configuration
         self.names = list(self.learners)
-        self.view = TokenView(config.features.bits, config.fields.columns)
-        self.rows = {name: TokenRows(config.features.bits, config.features.max_rows) for name in ("tokens", "contexts")}
+        self.features = TokenFeatures(config.fields.columns, config.features.bits, config.features.max_rows)
+        self.view, self.rows = self.features.view, self.features.rows
         self.prequential = TaggingPrequential(self.names, config.evaluation)
         self._notices: list[str] = []
 
@@ -60,15 +61,10 @@ class TaggingModel:
     def step(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
         """Test, then train, sentence by sentence. Returns the batch and the predictions."""
         assert batch.tokens is not None
-        known_before, tags = len(self.labels), batch.tokens.tags
         weights, bounds = batch.weights, features.bounds
-        if not weights.all():  # the tags of a sentence of weight 0 are not learned
-            counts = np.repeat(weights > 0, np.diff(bounds)).tolist()
-            codes = self.labels.learn([tag if count else None for tag, count in zip(tags, counts, strict=True)])
-        else:
-            codes = self.labels.learn(tags)
-        targets = TagTargets(codes, _known(codes, bounds, known_before), weights)
-        predictions = self._predictions(features, targets, _has_tag(codes, bounds))
+        targets = learn_tags(self.labels, batch.tokens.tags, weights, bounds)
+        codes = targets.codes
+        predictions = self._predictions(features, targets, has_tag(codes, bounds))
         prequential = self.prequential
         position = partial(_position, batch)
         lead, baselines = prequential.count(
@@ -76,14 +72,14 @@ class TaggingModel:
         )
         predictions = predictions._replace(lead=lead, baselines=baselines)
         prequential.events += len(batch)
-        prequential.labelled += int(_has_tag(codes, bounds).sum())
+        prequential.labelled += int(has_tag(codes, bounds).sum())
         self.learned = LearnedSentences(batch, codes, predictions)
         return batch, predictions
 
     def predict(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
         """Predict without learning; nothing changes. Returns the same as `step`."""
-        n, m = len(batch), len(batch.texts)
-        targets = TagTargets(np.full(m, -1, np.int32), np.full(n, len(self.labels)), np.zeros(n))
+        n = len(batch)
+        targets = no_tags(n, len(batch.texts), len(self.labels))
         predictions = self._predictions(features, targets, np.zeros(n, np.bool_))
         return batch, predictions._replace(lead=self.prequential.lead(n))
 
@@ -117,19 +113,12 @@ class TaggingModel:
         notices, self._notices = self._notices, []
         return notices
 
-    def sentences(self, features: TokenBuckets, learned: NDArray[np.bool_] | None = None) -> Sentences:
-        """Sentences as taggers read them; those with `learned`, bool[n], bring rows for their features."""
-        brings = np.zeros(features.bounds.size - 1, np.bool_) if learned is None else learned
-        rows = self.rows["tokens"].assign(features.bounds, features.buckets, brings)
-        contexts = self.rows["contexts"].assign(features.bounds, features.contexts, brings)
-        return Sentences(features.bounds, *rows, *contexts)
-
     def _predictions(self, features: TokenBuckets, targets: TagTargets, learned: NDArray[np.bool_]) -> TagPredictions:
         """Have each tagger predict, then learn."""
         learned = learned & (targets.weights > 0)
-        full_before = any(rows.full for rows in self.rows.values())
-        sentences = self.sentences(features, learned)
-        if not full_before and any(rows_.full for rows_ in self.rows.values()):
+        full_before = self.features.full
+        sentences = self.features.sentences(features, learned)
+        if self.features.full and not full_before:
             most = self._config.features.max_rows
             self._notices.append(f"features.max_rows: there are {most:,} features, further ones are ignored")
         n, m = learned.size, targets.codes.size
@@ -137,7 +126,7 @@ class TaggingModel:
         each = []
         for tagger in self.learners.values():
             tagged = no_predictions(n, m, wanted)
-            tagger.grow(len(self.rows["tokens"]), len(self.rows["contexts"]), len(self.labels))
+            tagger.grow(*self.features.sizes, len(self.labels))
             tagger.tag_then_learn(sentences, targets, tagged)
             each.append(tagged)
         return TagPredictions(
@@ -151,7 +140,7 @@ class TaggingModel:
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and everything else as JSON-able values."""
         arrays: dict[str, NDArray[Any]] = {f"rows/{name}": rows.index.buckets for name, rows in self.rows.items()}
-        sizes = len(self.rows["tokens"]), len(self.rows["contexts"]), len(self.labels)
+        sizes = *self.features.sizes, len(self.labels)
         for name, tagger in self.learners.items():
             arrays |= {f"learners/{name}/{table}": array for table, array in tagger.state(*sizes).items()}
         measured, counts = self.prequential.state()
@@ -185,20 +174,6 @@ class TaggingModel:
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-def _known(codes: NDArray[np.int32], bounds: NDArray[np.int64], known_before: int) -> NDArray[np.int64]:
-    """int64[n]: the number of tags known before each sentence; codes number tags by first sight."""
-    known = np.full(codes.size + 1, known_before, np.int64)
-    np.maximum.accumulate(codes + 1, out=known[1:], dtype=np.int64)
-    return np.maximum(known[bounds[:-1]], known_before)
-
-
-def _has_tag(codes: NDArray[np.int32], bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """bool[n]: whether a tag of each sentence is known."""
-    tagged = np.zeros(codes.size + 1, np.int64)
-    np.cumsum(codes >= 0, out=tagged[1:])
-    return tagged[bounds[1:]] > tagged[bounds[:-1]]
 
 
 def _bounds(batch: Batch) -> NDArray[np.int64]:

@@ -28,7 +28,7 @@ def real(data):
 
 def read(model, tokens):
     """A sentence as taggers read it."""
-    return model.sentences(model.featurize(batch_of([Sentence(tokens, [None] * len(tokens))])))
+    return model.features.sentences(model.featurize(batch_of([Sentence(tokens, [None] * len(tokens))])))
 
 
 def summed(reasons):
