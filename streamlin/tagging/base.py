@@ -180,6 +180,18 @@ class Tagger:
                 shape = self._shape(kind, 0, 0, capacity, int(self.n_pairs[0]))
                 setattr(self, name, self._larger(array, kind, shape) if array.shape != shape else array.copy())
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state to pickle: tables as in a checkpoint."""
+        others = {name: value for name, value in vars(self).items() if name not in self.tables}
+        return others | {"arrays": self.state(*self._used.values())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = state.pop("arrays")
+        vars(self).update(state)
+        self.make_tables()
+        self.restore(arrays)
+        self._used = state["_used"]
+
     def arrays_of(self, names: tuple[str, ...]) -> tuple[Any, ...]:
         """Some of the tables, for a kernel."""
         return tuple(getattr(self, name) for name in names)

@@ -12,6 +12,7 @@ from streamlin.explanation.explain_tags import explain_tags
 from streamlin.tagging import crf, hmm, log_linear
 from streamlin.tagging import structured_perceptron as perceptron
 from streamlin.tagging.contexts import ContextCounts, level_probabilities, set_priors, set_probabilities
+from streamlin.tagging.kinds import KINDS
 from streamlin.tagging.viterbi import best_path, new_lattice, padded
 from tests.explanation.sentences import FORMS, STREAM, explained, taught
 from tests.tagging.running import Sentence, batch_of, real_sentences, roughened
@@ -24,6 +25,10 @@ def real(data):
     """A model of real sentences with hidden tags and weights, and sentences that it has not seen."""
     sentences = real_sentences(data / "pos-ud-ewt.jsonl.gz", 330)
     return taught(roughened(sentences[:300])), sentences[300:]
+
+
+def test_every_tagger_is_explained_here():
+    assert {form["kind"] for form in FORMS} == set(KINDS)
 
 
 def read(model, tokens):

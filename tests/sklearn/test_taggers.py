@@ -131,6 +131,12 @@ def test_a_copy_is_independent(name, copied):
 
 
 @EVERY
+def test_a_tagger_that_knows_no_tag_can_be_copied(name):
+    model = make(name).partial_fit(X[:1], [[None] * 3])
+    assert_equal(pickle.loads(pickle.dumps(model)).partial_fit(X, Y), make(name).partial_fit(X, Y))
+
+
+@EVERY
 def test_joblib_saves_and_loads_a_tagger(name, tmp_path):
     model = make(name).fit(X, Y)
     joblib.dump(model, tmp_path / "model")
