@@ -30,7 +30,7 @@ class StandaloneTagger:
         assert sentences.tokens is not None
         assert sentences.pieces is not None
         targets = learn_tags(self.labels, sentences.tokens.tags, sentences.weights, sentences.pieces)
-        learned = has_tag(targets.codes, sentences.pieces) & (targets.weights > 0)
+        learned = has_tag(targets.codes, sentences.pieces)
         return self._named(sentences, self._tagged(sentences, targets, learned))
 
     def predict(self, sentences: Batch) -> list[Tags]:
