@@ -180,7 +180,7 @@ def check_learner(make: Callable[[], Learner]) -> None:
 
 
 def check_tagger(make: "Callable[[], Tagger]") -> None:
-    """Check a tagger: test-then-train, no peeking, batch sizes, weights, unknown tags, growth, state.
+    """Check a tagger: test-then-train, no peeking, batch sizes, weights, unknown tags, growth, state, explanations.
 
     Parameters
     ----------
@@ -210,6 +210,25 @@ def check_tagger(make: "Callable[[], Tagger]") -> None:
     _tagged(whole, [(tokens, [None] * len(tags), weight) for tokens, tags, weight in stream])
     _tagged(whole, [(tokens, tags, 0.0) for tokens, tags, _ in stream])
     _same_arrays(_tables(whole), before, "its state after sentences without tags or with weight 0")
+    _check_parts(whole, [sentence for sentence in stream if sentence[0]][-5:])
+
+
+def _check_parts(model: "TaggingModel", stream: Sequence[_Sentence]) -> None:
+    """The parts of its scores are finite, of each token and tag, and it considers the tags that it predicts."""
+    from streamlin.tagging.alone import batch_of  # only taggers need it
+
+    n_tags = len(model.labels)
+    for tokens, tags, _ in stream:
+        batch, n = batch_of([tokens], [[None] * len(tags)], {}, np.ones(1)), len(tokens)
+        features = model.featurize(batch)
+        predicted = model.predict(batch, features)[1].tags[0]
+        parts = model.learners["tagger"].parts(model.features.sentences(features), predicted, n_tags)
+        beside = [*parts.before.values(), *parts.after.values()]
+        _same([array.shape for array in beside], [(n, n_tags)] * len(beside), "the shapes of parts beside a token")
+        for array in (parts.features, parts.contexts):
+            _same(array.shape[::2], (n, n_tags), "the tokens and tags of the parts of features")
+        assert all(np.isfinite(array).all() for array in (parts.features, parts.contexts, *beside)), "finite parts"
+        _same(parts.considered[np.arange(n), predicted].tolist(), [True] * n, "that predicted tags are considered")
 
 
 def _sentences(n: int = 80) -> list[_Sentence]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from streamlin import Pipeline, RecordError
 from streamlin.checkpoint.file import load
 from tests.command_line import command_line, refused
 from tests.integration.conftest import Reference
@@ -201,6 +202,18 @@ def test_explain_events_of_texts(tmp_path: Path) -> None:
     assert "--category: not with --events" in refused(
         "explain", tmp_path / "s", event, "--events", "--category", "product=q"
     )
+
+
+def test_an_event_that_is_only_a_label_is_not_explained(tmp_path: Path) -> None:
+    """With late labels it is one of an earlier text; there is nothing to explain."""
+    events = [{"id": "1", "text": "win"}, {"id": "1", "label": "spam"}]
+    run = ("run", write_lines(tmp_path / "in.jsonl", events), "--late-labels", "--checkpoint", tmp_path / "s")
+    command_line(*run)
+    event = json.dumps({"id": "1", "label": "spam"})
+    says = refused("explain", tmp_path / "s", event, "--events")
+    assert says == "TEXT: expected a text, found only a label"
+    with Pipeline.load(tmp_path / "s") as pipeline, pytest.raises(RecordError, match="found only a label"):
+        pipeline.explain({"id": "1", "label": "spam"})
 
 
 def test_errors_of_explaining_tags_are_one_line(tagged: Path) -> None:
