@@ -70,7 +70,10 @@ def test_parts_sum_to_the_scores_of_the_crfs_decoder(real, name):
         weights, counted = tagger._model(), tagger._counted()
         lattice, capacity = new_lattice(n, weights.weights.shape[1]), weights.weights.shape[1]
         scratch = crf._Scratch(*(np.zeros((n, capacity), np.float32) for _ in range(6)))
-        crf.set_scores(rows, 0, n_tags, n_tags, tagger.counts, np.float32(1.0), weights, counted, lattice, scratch)
+        sizes, known = (n_tags, n_tags), int(rows.rows_before[0])
+        crf.set_scores(
+            *(rows, 0, 0, n, known, sizes, tagger.counts, np.float32(1.0)), *(weights, counted, lattice, scratch)
+        )
         assert_allclose(own, lattice.scores[:, :n_tags], rtol=SHARE, atol=SHARE)
         path = np.empty(n, np.int32)
         best = best_path(lattice, lattice.scores, weights.transitions, n, n_tags, path)
@@ -86,7 +89,7 @@ def test_parts_sum_to_the_scores_of_the_perceptrons_decoder(real, name):
         own, chained = summed(explained(model, tokens).learners[name])
         n, rows, weights = len(tokens), read(model, tokens), tagger._model()
         lattice = new_lattice(n, weights.weights.shape[1])
-        perceptron.set_emissions(rows, 0, weights.weights, padded(n_tags), lattice.scores)
+        perceptron.set_emissions(rows.rows, int(rows.rows_before[0]), weights.weights, padded(n_tags), lattice.scores)
         tagged = perceptron.Tagged(np.empty(n, np.int32), np.empty(1), np.empty(0, np.float32))
         perceptron.predict(rows, 0, n, n_tags, kind, weights, lattice, tagged)
         compared = lattice.alpha if name == "averaged" else lattice.scores
@@ -118,7 +121,9 @@ def test_parts_sum_to_the_log_linear_taggers_scores(real, name):
             *(np.empty(1) for _ in range(2)),
             np.empty((1, 1), np.float32),
         )
-        log_linear.set_emissions(read(model, tokens), 0, weights.weights, padded(n_tags), scratch.scores)
+        rows = read(model, tokens)
+        known = int(rows.rows_before[0])
+        log_linear.set_emissions(rows.rows, known, weights.weights, padded(n_tags), scratch.scores)
         for t, (second, first) in enumerate(zip([-1, -1, *reasons.tags], [-1, *reasons.tags], strict=False)):
             if t < len(tokens):
                 log_linear.set_local(weights, t, n_tags, int(second), int(first), scratch)
