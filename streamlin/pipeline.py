@@ -23,6 +23,7 @@ from streamlin.streams.python_objects import IterableSource, rows_of
 
 if TYPE_CHECKING:
     from streamlin.explanation import Explanation
+    from streamlin.explanation.tag_explanation import TagExplanation
 
 X = str | Sequence[str] | Mapping[str, Any]
 """A text, for taggers also a list of tokens, or the fields of an event by name, as in JSON lines."""
@@ -170,17 +171,16 @@ class Pipeline:
         self._show_notices()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
 
-    def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation":
+    def explain(self, x: X, learners: Sequence[str] | None = None) -> "Explanation | TagExplanation":
         """Why each learner, or those that are named, labels an event as it does; a notebook shows its text shaded.
+
+        For the task "tagging", why it gives each token its tag.
 
         Raises ConfigError for an unknown learner, and RecordError.
         """
-        self._refuse_tagging("explain", "only texts are explained")
-        from streamlin.explanation import explain
+        from streamlin.explanation import explain_event
 
-        batch = self._texts([x])
-        categories = {name: batch.extra[name][0] for name in self.config.fields.categories}
-        return explain(self._state.model, batch.texts, learners, categories)
+        return explain_event(self._state.model, self._texts([x]), learners)
 
     def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
         """Test, then train, on every event of a source; returns an iterator of the predictions, which drives the run.
@@ -258,10 +258,7 @@ class Pipeline:
                 shown.notice(line)
 
     def _batch(self, rows: list[Any]) -> Batch:
-        batch, dead = self._rows.format.decode(self._rows.records(rows))
-        if dead:
-            raise RecordError(dead[0].error)
-        return batch
+        return self._rows.batch(rows)
 
     def _texts(self, rows: list[Any]) -> Batch:
         """A batch in which each event has a text. Raises RecordError."""

@@ -5,7 +5,6 @@ Each check raises AssertionError with the part of the contract that is broken.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from streamlin.config import RunConfig
 from streamlin.errors import RecordError
 from streamlin.events import MAX_WEIGHT, Batch, Event, Position, Records, Sink, Source, single_records
 from streamlin.formats.base import Format, comparable
-from streamlin.formats.tokens import sentences
 from streamlin.learners import Learner, best
 from streamlin.storage.arrays import arrays_under
 
@@ -182,7 +180,7 @@ def check_learner(make: Callable[[], Learner]) -> None:
 
 
 def check_tagger(make: "Callable[[], Tagger]") -> None:
-    """Check a tagger: test-then-train, no peeking, batch sizes, weights, unknown tags, growth, state.
+    """Check a tagger: test-then-train, no peeking, batch sizes, weights, unknown tags, growth, state, explanations.
 
     Parameters
     ----------
@@ -212,6 +210,25 @@ def check_tagger(make: "Callable[[], Tagger]") -> None:
     _tagged(whole, [(tokens, [None] * len(tags), weight) for tokens, tags, weight in stream])
     _tagged(whole, [(tokens, tags, 0.0) for tokens, tags, _ in stream])
     _same_arrays(_tables(whole), before, "its state after sentences without tags or with weight 0")
+    _check_parts(whole, [sentence for sentence in stream if sentence[0]][-5:])
+
+
+def _check_parts(model: "TaggingModel", stream: Sequence[_Sentence]) -> None:
+    """The parts of its scores are finite, of each token and tag, and it considers the tags that it predicts."""
+    from streamlin.tagging.alone import batch_of  # only taggers need it
+
+    n_tags = len(model.labels)
+    for tokens, tags, _ in stream:
+        batch, n = batch_of([tokens], [[None] * len(tags)], {}, np.ones(1)), len(tokens)
+        features = model.featurize(batch)
+        predicted = model.predict(batch, features)[1].tags[0]
+        parts = model.learners["tagger"].parts(model.features.sentences(features), predicted, n_tags)
+        beside = [*parts.before.values(), *parts.after.values()]
+        _same([array.shape for array in beside], [(n, n_tags)] * len(beside), "the shapes of parts beside a token")
+        for array in (parts.features, parts.contexts):
+            _same(array.shape[::2], (n, n_tags), "the tokens and tags of the parts of features")
+        assert all(np.isfinite(array).all() for array in (parts.features, parts.contexts, *beside)), "finite parts"
+        _same(parts.considered[np.arange(n), predicted].tolist(), [True] * n, "that predicted tags are considered")
 
 
 def _sentences(n: int = 80) -> list[_Sentence]:
@@ -237,25 +254,11 @@ def _tagging_model(make: "Callable[[], Tagger]") -> "TaggingModel":
 
 def _tagged(model: "TaggingModel", stream: Sequence[_Sentence]) -> list[list[str | None]]:
     """The tags predicted for sentences, before each of them is learned."""
+    from streamlin.tagging.alone import batch_of  # only taggers need it
+
     tokens, tags, weights = zip(*stream, strict=True) if stream else ((), (), ())
-    texts, bounds, columns = sentences(tokens, tags, {})
-    n = len(stream)
-    batch = Batch(
-        ids=[None] * n,
-        texts=texts,
-        labels=[None] * n,
-        weights=np.array(weights, np.float64),
-        times=np.full(n, np.nan),
-        extra={},
-        records=single_records([b""] * n),
-        kept=np.arange(n),
-        pieces=bounds,
-        tokens=columns,
-    )
-    _, predictions = model.step(batch, model.featurize(batch))
-    names = [*model.labels.names, None]
-    found = [names[code] for code in predictions.tags[0].tolist()]
-    return [found[begin:end] for begin, end in pairwise(bounds.tolist())]
+    batch = batch_of(tokens, tags, {}, np.array(weights, np.float64))
+    return model.given_out(batch, model.step(batch, model.featurize(batch))[1])
 
 
 def _tables(model: "TaggingModel") -> dict[str, NDArray[Any]]:

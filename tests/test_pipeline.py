@@ -157,6 +157,24 @@ def test_explanations_name_ngrams_and_labels(events: list[tuple[str, str | None]
         pipeline.explain(x, ["perceptrn"])
 
 
+def test_explanations_of_sentences_name_features_and_tags() -> None:
+    pipeline = Pipeline(task="tagging", learners=["crf", "hmm"], fields={"columns": ["pos"]})
+    event = {"tokens": ["the", "dog"], "pos": ["D", "N"]}
+    for _ in range(3):
+        pipeline.learn_one(event, ["O", "B-X"])
+    why = pipeline.explain(event)
+    assert (list(why.learners), why.predicted) == (["crf", "hmm"], ["O", "B-X"])
+    assert "pos-1|pos=D|N" in json.dumps(why.to_dict(99))
+    assert repr(why).startswith("crf: O B-X, confidence 0.9")
+    assert list(pipeline.explain("the dog", ["hmm"]).learners) == ["hmm"]
+    assert "<ruby>dog<rt>B-X</rt></ruby>" in why._repr_html_()
+    for x in ([], "", {"tokens": []}):
+        with pytest.raises(streamlin.RecordError, match="the sentence has no tokens"):
+            pipeline.explain(x)
+    with pytest.raises(streamlin.ConfigError, match="no learner 'cfr'; did you mean 'crf'"):
+        pipeline.explain(event, ["cfr"])
+
+
 def test_a_saved_pipeline_can_be_loaded(events: list[tuple[str, str | None]], tmp_path: Path) -> None:
     pipeline = Pipeline(learners=LEARNERS, features={"bits": 18, "words": {"ngrams": [1, 1]}})
     list(pipeline.run(events))

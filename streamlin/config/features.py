@@ -33,6 +33,11 @@ class ViewConfig(Strict):
         return ngrams
 
 
+TOKEN_BITS = 22
+"""The default of `bits` for taggers: a token has 22 features instead of one or two; 2^20 would be shared too often."""
+MAX_ROWS = 10_000_000
+
+
 class FeaturesConfig(Strict):
     """`bits`, `names`, and a table for each view, such as `[features.words]`.
 
@@ -42,7 +47,7 @@ class FeaturesConfig(Strict):
     """
 
     bits: Annotated[Count, Field(le=31)] = 20
-    max_rows: Count = 10_000_000
+    max_rows: Count = MAX_ROWS
     names: Annotated[int, Field(strict=True, ge=0)] = 0
     views: dict[str, ViewConfig] = {}
 

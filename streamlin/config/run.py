@@ -9,7 +9,7 @@ from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.evaluation import EvaluationConfig
 from streamlin.config.external_models import ExternalModelConfig, needs_pickle
-from streamlin.config.features import FeaturesConfig
+from streamlin.config.features import TOKEN_BITS, FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
@@ -48,11 +48,11 @@ class RunConfig(Strict):
     @model_validator(mode="before")
     @classmethod
     def _more_bits_for_tags(cls, data: Any) -> Any:
-        """A token has 22 features instead of one or two: 2^20 buckets would be shared too often."""
+        """`TOKEN_BITS`, unless others are given."""
         if not isinstance(data, dict) or data.get("task") != "tagging":
             return data
         features = data.get("features", {})
-        return data | {"features": {"bits": 22} | features} if isinstance(features, dict) else data
+        return data | {"features": {"bits": TOKEN_BITS} | features} if isinstance(features, dict) else data
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

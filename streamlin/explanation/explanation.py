@@ -42,14 +42,20 @@ class Explanation:
         """A complete page: the text, shaded by what speaks for and against its label, and the tables."""
         from streamlin.explanation.page import page
 
-        return page([(self.text, self.learners)], top)
+        return page([self.section(top)])
+
+    def section(self, top: int) -> str:
+        """Its part of a page."""
+        from streamlin.explanation.page import section
+
+        return section(self.text, self.learners, top)
 
     def __repr__(self) -> str:
         from streamlin.explanation.table import as_text
 
-        return as_text(self.learners)
+        return as_text(self.table())
 
     def _repr_html_(self) -> str:
         from streamlin.explanation.page import fragment
 
-        return fragment([(self.text, self.learners)], 10)
+        return fragment([self.section(10)])

@@ -20,7 +20,7 @@ class TableRows(NamedTuple):
 
     title : the learner and its prediction. labels : the titles of the columns of numbers, the predicted label first.
     reasons : a name and a number for each label, the heaviest first. rest : the other features, the base, the sum.
-    remark : about labels not shown and features not known; may be empty.
+    remark : about labels not shown and features not known; may be empty. head : the title of the first column.
     """
 
     title: str
@@ -28,6 +28,7 @@ class TableRows(NamedTuple):
     reasons: list[tuple[str, NDArray[np.float64]]]
     rest: list[tuple[str, NDArray[np.float64]]]
     remark: str
+    head: str = "n-gram"
 
 
 def table_rows(reasons: Reasons, top: int) -> TableRows:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from streamlin.features import View
 from streamlin.sklearn.base import OnlineClassifier
+from streamlin.sklearn.tagger import OnlineTagger
 
 class Arow(OnlineClassifier):
     """`streamlin.Arow` says what the parameters mean."""
@@ -27,6 +28,48 @@ class AveragedPerceptron(OnlineClassifier):
         features: View | None = None,
     ) -> None: ...
 
+class CRF(OnlineTagger):
+    """`streamlin.tagging.crf` says what the parameters mean."""
+
+    eta: float
+    epsilon: float
+    prune: float
+    skip: float
+    counts: bool
+    columns: tuple[str, ...]
+    bits: int
+    max_rows: int
+    def __init__(
+        self,
+        eta: float = 0.2,
+        epsilon: float = 0.001,
+        prune: float = 0.001,
+        skip: float = 0.01,
+        counts: bool = False,
+        columns: tuple[str, ...] = (),
+        bits: int = 22,
+        max_rows: int = 10000000,
+    ) -> None: ...
+
+class HMM(OnlineTagger):
+    """`streamlin.tagging.hmm` says what the parameters mean."""
+
+    order: Literal[1, 2]
+    theta: float
+    alpha: float
+    columns: tuple[str, ...]
+    bits: int
+    max_rows: int
+    def __init__(
+        self,
+        order: Literal[1, 2] = 2,
+        theta: float = 1.0,
+        alpha: float = 5.0,
+        columns: tuple[str, ...] = (),
+        bits: int = 22,
+        max_rows: int = 10000000,
+    ) -> None: ...
+
 class Hinge(OnlineClassifier):
     """`streamlin.Hinge` says what the parameters mean."""
 
@@ -40,6 +83,27 @@ class Hinge(OnlineClassifier):
         epsilon: float = 1e-10,
         normalize: bool = True,
         features: View | None = None,
+    ) -> None: ...
+
+class LogLinear(OnlineTagger):
+    """`streamlin.tagging.log_linear` says what the parameters mean."""
+
+    eta: float
+    epsilon: float
+    beam: int
+    skip: float
+    columns: tuple[str, ...]
+    bits: int
+    max_rows: int
+    def __init__(
+        self,
+        eta: float = 0.2,
+        epsilon: float = 0.001,
+        beam: int = 1,
+        skip: float = 0.01,
+        columns: tuple[str, ...] = (),
+        bits: int = 22,
+        max_rows: int = 10000000,
     ) -> None: ...
 
 class LogisticRegression(OnlineClassifier):
@@ -119,4 +183,25 @@ class StochasticGradientDescent(OnlineClassifier):
         l2: float = 0.0,
         normalize: bool = True,
         features: View | None = None,
+    ) -> None: ...
+
+class StructuredPerceptron(OnlineTagger):
+    """`streamlin.tagging.structured_perceptron` says what the parameters mean."""
+
+    step: Literal["perceptron", "passive_aggressive", "adagrad"]
+    C: float
+    eta: float
+    epsilon: float
+    columns: tuple[str, ...]
+    bits: int
+    max_rows: int
+    def __init__(
+        self,
+        step: Literal["perceptron", "passive_aggressive", "adagrad"] = "adagrad",
+        C: float = 0.1,
+        eta: float = 0.1,
+        epsilon: float = 0.001,
+        columns: tuple[str, ...] = (),
+        bits: int = 22,
+        max_rows: int = 10000000,
     ) -> None: ...

@@ -14,7 +14,7 @@ import numpy as np
 
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, RecordError
-from streamlin.events import Position, Records, single_records
+from streamlin.events import Batch, Position, Records, single_records
 from streamlin.formats.json_fields import put
 from streamlin.streams.json_lines import json_lines
 
@@ -60,6 +60,13 @@ class IterableSource:
                 errors[number] = f"the row can't be read: {error}"
         numbers = np.arange(begin, begin + len(lines))
         return replace(single_records(lines, self.key), offsets=numbers, nexts=numbers + 1, errors=errors)
+
+    def batch(self, rows: list[Any]) -> Batch:
+        """The rows as a batch. Raises RecordError if one can't become an event."""
+        batch, dead = self.format.decode(self.records(rows))
+        if dead:
+            raise RecordError(dead[0].error)
+        return batch
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """Does nothing: rows are not kept."""

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamlin.errors import CheckpointError
 from streamlin.learners.tables import Array, resized
 from streamlin.storage.arrays import Expected, Layout, expected, like
+from streamlin.tagging.parts import Parts
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets
 from streamlin.tagging.sparse_rows import packed, unpacked
 from streamlin.tagging.viterbi import LANES
@@ -17,7 +19,8 @@ Kind = Literal["rows", "contexts", "context", "chain", "pairs", "pair", "pair_ro
 """The shape of a table: [rows, tags], [contexts, tags], [contexts], [tags + 1, tags], [pairs, tags], [pairs],
 [tags + 1, tags + 1], [tags], [tags + 1]; or one that never changes."""
 _SPARSE = ("rows", "contexts")
-_MOST_TAGS = 1 << 16
+MOST_TAGS = 1 << 16
+"""The largest number of tags, as a checkpoint has two bytes for each."""
 
 
 class Tagger:
@@ -45,6 +48,13 @@ class Tagger:
 
     def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:
         """Set the predictions of each sentence, made before it is learned; see `grow`."""
+        raise NotImplementedError
+
+    def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
+        """The scores by which it predicts the tags int32[m] of one sentence, as sums; nothing of it was learned.
+
+        n_tags : the number of known tags, > 0.
+        """
         raise NotImplementedError
 
     def grow(self, n_rows: int, n_contexts: int, n_tags: int) -> None:
@@ -75,7 +85,7 @@ class Tagger:
         old = next((getattr(self, name).shape[-1] for name, kind in self.tables.items() if kind in _WIDE), 0)
         if n_tags <= old:
             return old
-        return min(-(-max(n_tags, old + old // 4) // LANES) * LANES, _MOST_TAGS)
+        return min(-(-max(n_tags, old + old // 4) // LANES) * LANES, MOST_TAGS)
 
     def _shape(self, kind: Kind, n_rows: int, n_contexts: int, n_tags: int, n_pairs: int) -> tuple[int, ...]:
         return {
@@ -169,6 +179,18 @@ class Tagger:
                     self.n_pairs[0] = array.shape[0]
                 shape = self._shape(kind, 0, 0, capacity, int(self.n_pairs[0]))
                 setattr(self, name, self._larger(array, kind, shape) if array.shape != shape else array.copy())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state to pickle: tables as in a checkpoint."""
+        others = {name: value for name, value in vars(self).items() if name not in self.tables}
+        return others | {"arrays": self.state(*self._used.values())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = state.pop("arrays")
+        vars(self).update(state)
+        self.make_tables()
+        self.restore(arrays)
+        self._used = state["_used"]
 
     def arrays_of(self, names: tuple[str, ...]) -> tuple[Any, ...]:
         """Some of the tables, for a kernel."""

@@ -69,6 +69,24 @@ def set_probabilities(
                 p[k] = (c[k] + theta * p[k]) * inverse
 
 
+def level_probabilities(
+    counted: ContextCounts, contexts: NDArray[np.int32], theta: float, n_tags: int
+) -> NDArray[np.float32]:
+    """float32[LEVELS + 1, m, n_tags]: P(k), then P(k | the contexts up to each level), for tokens of one sentence.
+
+    contexts int32[m, LEVELS] : their rows. The last level is what `set_probabilities` sets.
+    """
+    p = np.empty((LEVELS + 1, len(contexts), n_tags), np.float32)
+    set_priors(counted, n_tags, n_tags, p[0, 0])
+    p[0] = p[0, 0]
+    for level in range(LEVELS):
+        rows = np.maximum(contexts[:, level], 0)
+        totals = np.where(contexts[:, level] < 0, np.float32(0.0), counted.totals[rows])[:, None]
+        drawn = (counted.counts[rows, :n_tags] + np.float32(theta) * p[level]) / (totals + np.float32(theta))
+        p[level + 1] = np.where(totals > 0, drawn, p[level])
+    return p
+
+
 @kernel
 def count_tag(counted: ContextCounts, contexts: NDArray[np.int32], y: int, weight: np.float32) -> None:
     """Count a token with tag y. contexts int32[LEVELS]: its rows."""

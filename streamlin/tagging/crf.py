@@ -12,9 +12,18 @@ from streamlin.kernel import kernel
 from streamlin.learners.parameters import NonNegative, Positive, checked
 from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, step_token
 from streamlin.tagging.base import Kind, Tagger
-from streamlin.tagging.contexts import NO_COUNTS, THETA, ContextCounts, count_tag, set_priors, set_probabilities
+from streamlin.tagging.contexts import (
+    NO_COUNTS,
+    THETA,
+    ContextCounts,
+    count_tag,
+    level_probabilities,
+    set_priors,
+    set_probabilities,
+)
 from streamlin.tagging.exponentials import exponentials
 from streamlin.tagging.histories import history
+from streamlin.tagging.parts import Floats, Parts, all_considered, chain_parts, feature_parts, no_contexts
 from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import (
     Lattice,
@@ -324,10 +333,27 @@ class CRF(Tagger):
 
     def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:
         """See `Tagger`."""
-        model = Weights(*self.arrays_of(("weights", "squares", "transitions", "transition_squares", "count_weight")))
-        counted = self._counted()
+        model, counted = self._model(), self._counted()
         parameters = np.float32(self.eta), np.float32(self.epsilon), self.prune, np.float32(self.skip)
         tag_batch(sentences, targets, *parameters, self.counts, THETA, model, counted, tagged)
+
+    def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
+        """See `Tagger`."""
+        model = self._model()
+        before, after = chain_parts(model.transitions, tags, n_tags)
+        contexts = self._context_parts(sentences, n_tags) if self.counts else no_contexts(tags, n_tags)
+        features = feature_parts(sentences, model.weights, n_tags)
+        return Parts(features, contexts, {(-1,): before}, {(1,): after}, all_considered(tags, n_tags))
+
+    def _context_parts(self, sentences: Sentences, n_tags: int) -> Floats:
+        """[m, LEVELS, n_tags]: how much each context changes what the counts add."""
+        p = level_probabilities(self._counted(), sentences.contexts, float(THETA), n_tags)
+        logs = np.float32(self.count_weight[0]) * np.log(np.maximum(p / p[0], _LEAST))
+        added: Floats = np.diff(logs, axis=0).transpose(1, 0, 2)
+        return added
+
+    def _model(self) -> Weights:
+        return Weights(*self.arrays_of(("weights", "squares", "transitions", "transition_squares", "count_weight")))
 
     def _counted(self) -> ContextCounts:
         if not self.counts:

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from streamlin.kernel import kernel
 from streamlin.learners.parameters import Positive, checked
 from streamlin.tagging.base import Kind, Tagger
-from streamlin.tagging.contexts import ContextCounts, count_tag, set_priors, set_probabilities
+from streamlin.tagging.contexts import ContextCounts, count_tag, level_probabilities, set_priors, set_probabilities
 from streamlin.tagging.histories import START, learned_pair
+from streamlin.tagging.parts import Floats, Parts, Places
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import padded
 
+Codes = NDArray[np.int32] | NDArray[np.int_]
 MOST = 16
 """Tags of one token that are considered, the most probable ones."""
 _SHARE = np.float32(1e-3)
@@ -70,8 +72,21 @@ def tag_batch(
     tagged: Tagged,
 ) -> None:
     """Tag, then count, sentence by sentence."""
-    most, capacity = longest(sentences), counted.tags.size
-    scratch = _Scratch(
+    scratch = new_scratch(longest(sentences), counted.tags.size)
+    for i in range(sentences.bounds.size - 1):
+        begin, end = sentences.bounds[i], sentences.bounds[i + 1]
+        if end == begin:
+            continue
+        if targets.known[i] > 0:
+            predict(sentences, i, targets.known[i], order, theta, alpha, counted, model, scratch, tagged)
+        if known_after(targets, i, begin, end) > 0:
+            learn(sentences, targets, i, order, counted, model)
+
+
+@kernel
+def new_scratch(most: int, capacity: int) -> _Scratch:
+    """Scratch with undefined contents, for sentences of up to `most` tokens."""
+    return _Scratch(
         np.empty(capacity, np.float32),
         np.empty(capacity, np.float32),
         np.empty((most, MOST), np.int32),
@@ -81,14 +96,6 @@ def tag_batch(
         np.empty((2, MOST, MOST)),
         np.empty((most, MOST, MOST), np.int32),
     )
-    for i in range(sentences.bounds.size - 1):
-        begin, end = sentences.bounds[i], sentences.bounds[i + 1]
-        if end == begin:
-            continue
-        if targets.known[i] > 0:
-            predict(sentences, i, targets.known[i], order, theta, alpha, counted, model, scratch, tagged)
-        if known_after(targets, i, begin, end) > 0:
-            learn(sentences, targets, i, order, counted, model)
 
 
 @kernel
@@ -291,6 +298,52 @@ class HMM(Tagger):
     def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:
         """See `Tagger`."""
         self.make_room_for_pairs(targets.codes.size)
-        counted = ContextCounts(*self.arrays_of(tuple(self.tables)[:4]))
-        model = Transitions(*self.arrays_of((*tuple(self.tables)[4:], "n_pairs")))
-        tag_batch(sentences, targets, self.order, np.float32(self.theta), self.alpha, counted, model, tagged)
+        counted = self._counted()
+        tag_batch(sentences, targets, self.order, np.float32(self.theta), self.alpha, counted, self._model(), tagged)
+
+    def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
+        """See `Tagger`: the score is the logarithm of the product that it maximizes."""
+        p = level_probabilities(self._counted(), sentences.contexts, self.theta, n_tags)
+        contexts = np.diff(np.log(p.astype(np.float64)), axis=0).transpose(1, 0, 2)
+        priors, every = p[0, 0].astype(np.float64), np.arange(n_tags)[None]
+        first, second = np.append(START, tags[:-1]), np.append([START, START], tags[:-2])[: tags.size]
+        before = self._history_parts(second[:, None], first[:, None], every, priors)
+        after: dict[Places, Floats] = {}
+        for place in range(1, self.order + 1):
+            after[place,] = np.zeros((tags.size, n_tags))
+            histories: tuple[Codes, Codes] = (second[1:, None], every) if place == 1 else (every, first[2:, None])
+            logs = self._history_parts(*histories, tags[place:, None], priors)
+            after[place,][:-place] = np.sum([*logs.values()], axis=0)
+        features = np.zeros((tags.size, 0, n_tags))
+        return Parts(features, contexts, before, after, self._considered(sentences, tags.size, n_tags))
+
+    def _history_parts(
+        self, second: Codes, first: Codes, tag: Codes, priors: NDArray[np.float64]
+    ) -> dict[Places, Floats]:
+        """The terms of log P(tag | the tags before), for arrays of tags of shapes that broadcast."""
+        model, j, shape = self._model(), first + 1, np.broadcast_shapes(second.shape, first.shape, tag.shape)
+        p = [priors[tag]]
+        p.append((model.bigrams[j, tag] + self.alpha * priors[tag]) / (model.bigram_totals[j] + self.alpha))
+        if self.order == 2:
+            rows = model.pair_rows[second + 1, j]
+            drawn = (model.trigrams[rows, tag] + self.alpha * p[1]) / (model.trigram_totals[rows] + self.alpha)
+            p.append(np.where(rows < 0, p[1], drawn))
+        logs = np.log([np.broadcast_to(one, shape) for one in p])
+        return dict(zip(((), (-1,), (-2, -1)), [logs[0], *np.diff(logs, axis=0)], strict=False))
+
+    def _considered(self, sentences: Sentences, n: int, n_tags: int) -> NDArray[np.bool_]:
+        """bool[n, n_tags]: which tags are probable enough for each token's word."""
+        counted = self._counted()
+        scratch = new_scratch(n, counted.tags.size)
+        set_priors(counted, n_tags, padded(n_tags), scratch.priors)
+        considered = np.zeros((n, n_tags), np.bool_)
+        for t in range(n):
+            consider(sentences, 0, t, n_tags, np.float32(self.theta), counted, scratch)
+            considered[t, scratch.tags[t, : scratch.sizes[t]]] = True
+        return considered
+
+    def _counted(self) -> ContextCounts:
+        return ContextCounts(*self.arrays_of(tuple(self.tables)[:4]))
+
+    def _model(self) -> Transitions:
+        return Transitions(*self.arrays_of((*tuple(self.tables)[4:], "n_pairs")))

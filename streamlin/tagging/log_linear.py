@@ -16,6 +16,7 @@ from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, 
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.exponentials import exponentials
 from streamlin.tagging.histories import START, history, learned_pair
+from streamlin.tagging.parts import Floats, Parts, Places, all_considered, feature_parts, no_contexts
 from streamlin.tagging.reductions import best_of, highest, sum_of
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import padded, set_emissions
@@ -260,6 +261,42 @@ class LogLinear(Tagger):
     def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:
         """See `Tagger`."""
         self.make_room_for_pairs(targets.codes.size)
-        model = Weights(*self.arrays_of((*self.tables, "n_pairs")))
         parameters = np.float32(self.eta), np.float32(self.epsilon), self.beam, np.float32(self.skip)
-        tag_batch(sentences, targets, *parameters, model, tagged)
+        tag_batch(sentences, targets, *parameters, self._model(), tagged)
+
+    def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
+        """See `Tagger`. Only a beam looks at the tags behind a token."""
+        model = self._model()
+        features = feature_parts(sentences, model.weights, n_tags)
+        first, second = np.append(START, tags[:-1]), np.append([START, START], tags[:-2])[: tags.size]
+        before = {(-1,): model.transitions[first + 1, :n_tags], (-2, -1): self._pair_weights(second, first, n_tags)}
+        after = {} if self.beam == 1 else self._parts_behind(features.sum(axis=1), tags, n_tags)
+        return Parts(features, no_contexts(tags, n_tags), before, after, all_considered(tags, n_tags))
+
+    def _parts_behind(self, scores: Floats, tags: NDArray[np.int32], n_tags: int) -> dict[Places, Floats]:
+        """What a tag adds to the log probabilities of the next two tags. scores [m, n_tags] : of the features."""
+        every = np.arange(n_tags)
+        behind: dict[Places, Floats] = {(1,): np.zeros(scores.shape), (2,): np.zeros(scores.shape)}
+        for t in range(tags.size - 1):
+            before = tags[t - 1] if t else START
+            behind[1,][t] = self._logs(scores[t + 1], np.full(n_tags, before), every, tags[t + 1])
+            if t + 2 < tags.size:
+                behind[2,][t] = self._logs(scores[t + 2], every, np.full(n_tags, tags[t + 1]), tags[t + 2])
+        return behind
+
+    def _logs(self, scores: Floats, second: NDArray[np.int_], first: NDArray[np.int_], tag: int) -> Floats:
+        """log P(tag | the two tags before), for n pairs of these."""
+        n_tags = scores.size
+        local = scores + self._model().transitions[first + 1, :n_tags] + self._pair_weights(second, first, n_tags)
+        logs: Floats = local[:, tag] - np.logaddexp.reduce(local.astype(np.float64), axis=1)
+        return logs
+
+    def _pair_weights(self, second: NDArray[np.int_], first: NDArray[np.int_], n_tags: int) -> Floats:
+        """[n, n_tags]: the weights of n pairs of tags; 0 for a pair that was not seen."""
+        model = self._model()
+        rows = model.pair_rows[second + 1, first + 1]
+        found: Floats = np.where(rows[:, None] < 0, np.float32(0.0), model.pairs[np.maximum(rows, 0), :n_tags])
+        return found
+
+    def _model(self) -> Weights:
+        return Weights(*self.arrays_of((*self.tables, "n_pairs")))

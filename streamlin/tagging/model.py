@@ -15,12 +15,13 @@ from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 from streamlin.tagging.base import Tagger
-from streamlin.tagging.features import TokenBuckets, TokenView
+from streamlin.tagging.features import TokenBuckets
 from streamlin.tagging.kinds import from_config
 from streamlin.tagging.late_tags import SentenceForm, keep, recall, tags_of_rows
 from streamlin.tagging.lines import TagLines
-from streamlin.tagging.rows import TokenRows
-from streamlin.tagging.sentences import Sentences, TagTargets, no_predictions
+from streamlin.tagging.sentences import TagTargets, no_predictions
+from streamlin.tagging.targets import has_tag, learn_tags, no_tags
+from streamlin.tagging.token_features import TokenFeatures
 
 
 class LearnedSentences(NamedTuple):
@@ -62,8 +63,8 @@ class TaggingModel:
         self._config = config
         self.learners: dict[str, Tagger] = {learner.name: from_config(learner) for learner in config.learners}  # type: ignore[arg-type]  # checked by the configuration
         self.names = list(self.learners)
-        self.view = TokenView(config.features.bits, config.fields.columns)
-        self.rows = {name: TokenRows(config.features.bits, config.features.max_rows) for name in ("tokens", "contexts")}
+        self.features = TokenFeatures(config.fields.columns, config.features.bits, config.features.max_rows)
+        self.view, self.rows = self.features.view, self.features.rows
         self.prequential = TaggingPrequential(self.names, config.evaluation)
         self._notices: list[str] = []
         form = SentenceForm(self.further_fields, len(self.names), len(config.fields.columns))
@@ -88,11 +89,10 @@ class TaggingModel:
                 old, sources = plan.old_batch(), plan.sources
                 features = features.followed_by(self.featurize(old)).take(sources)
             tags = tags_of_rows(rows.labels, features.bounds)
-        bounds, known_before = features.bounds, len(self.labels)
-        codes = self._learn_tags(tags, rows.weights, bounds)
-        has_tag = _has_tag(codes, bounds)
-        targets = TagTargets(codes, _known(codes, bounds, known_before), rows.weights)
-        predictions = self._predictions(features, targets, has_tag)
+        bounds = features.bounds
+        targets = learn_tags(self.labels, tags, rows.weights, bounds)
+        codes, labelled = targets.codes, has_tag(targets.codes, bounds)
+        predictions = self._predictions(features, targets, labelled)
         earlier = None if plan is None else recall(plan, predictions, bounds, len(self.labels))
         prequential = self.prequential
         lead, baselines, known = prequential.count(
@@ -101,7 +101,7 @@ class TaggingModel:
         )
         predictions = predictions._replace(lead=lead, baselines=baselines)
         prequential.events += batch.n_texts
-        prequential.labelled += int(has_tag.sum())
+        prequential.labelled += int(labelled.sum())
         self.learned = LearnedSentences(rows, codes, predictions, bounds, (batch, old), sources)
         if self.delayed_labels is None or plan is None:
             return batch, predictions
@@ -113,8 +113,8 @@ class TaggingModel:
 
     def predict(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
         """Predict without learning; nothing changes. Returns the same as `step`."""
-        n, m = len(batch), len(batch.texts)
-        targets = TagTargets(np.full(m, -1, np.int32), np.full(n, len(self.labels)), np.zeros(n))
+        n = len(batch)
+        targets = no_tags(n, len(batch.texts), len(self.labels))
         predictions = self._predictions(features, targets, np.zeros(n, np.bool_))
         predictions = predictions._replace(lead=self.prequential.lead(n))
         if batch.label_only is None:
@@ -155,31 +155,20 @@ class TaggingModel:
             told.clear()
         return notices
 
-    def _learn_tags(
-        self, tags: list[str | None], weights: NDArray[np.float64], bounds: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
-        """The codes int32[m] of tags; those of sentences of weight 0 are not learned, and -1."""
-        if weights.all():
-            return self.labels.learn(tags)
-        counts = np.repeat(weights > 0, np.diff(bounds)).tolist()
-        return self.labels.learn([tag if count else None for tag, count in zip(tags, counts, strict=True)])
-
     def _predictions(self, features: TokenBuckets, targets: TagTargets, learned: NDArray[np.bool_]) -> TagPredictions:
         """Have each tagger predict, then learn."""
         learned = learned & (targets.weights > 0)
-        full_before = any(rows.full for rows in self.rows.values())
-        rows = self.rows["tokens"].assign(features.bounds, features.buckets, learned)
-        contexts = self.rows["contexts"].assign(features.bounds, features.contexts, learned)
-        if not full_before and any(rows_.full for rows_ in self.rows.values()):
+        full_before = self.features.full
+        sentences = self.features.sentences(features, learned)
+        if self.features.full and not full_before:
             most = self._config.features.max_rows
             self._notices.append(f"features.max_rows: there are {most:,} features, further ones are ignored")
-        sentences = Sentences(features.bounds, *rows, *contexts)
         n, m = learned.size, targets.codes.size
         wanted = self._config.pipeline.token_confidence
         each = []
         for tagger in self.learners.values():
             tagged = no_predictions(n, m, wanted)
-            tagger.grow(len(self.rows["tokens"]), len(self.rows["contexts"]), len(self.labels))
+            tagger.grow(*self.features.sizes, len(self.labels))
             tagger.tag_then_learn(sentences, targets, tagged)
             each.append(tagged)
         return TagPredictions(
@@ -193,7 +182,7 @@ class TaggingModel:
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and everything else as JSON-able values."""
         arrays: dict[str, NDArray[Any]] = {f"rows/{name}": rows.index.buckets for name, rows in self.rows.items()}
-        sizes = len(self.rows["tokens"]), len(self.rows["contexts"]), len(self.labels)
+        sizes = *self.features.sizes, len(self.labels)
         for name, tagger in self.learners.items():
             arrays |= {f"learners/{name}/{table}": array for table, array in tagger.state(*sizes).items()}
         measured, counts = self.prequential.state()
@@ -235,20 +224,6 @@ class TaggingModel:
         """Close what is open."""
         if self.delayed_labels is not None:
             self.delayed_labels.close()
-
-
-def _known(codes: NDArray[np.int32], bounds: NDArray[np.int64], known_before: int) -> NDArray[np.int64]:
-    """int64[n]: the number of tags known before each sentence; codes number tags by first sight."""
-    known = np.full(codes.size + 1, known_before, np.int64)
-    np.maximum.accumulate(codes + 1, out=known[1:], dtype=np.int64)
-    return np.maximum(known[bounds[:-1]], known_before)
-
-
-def _has_tag(codes: NDArray[np.int32], bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """bool[n]: whether a tag of each sentence is known."""
-    tagged = np.zeros(codes.size + 1, np.int64)
-    np.cumsum(codes >= 0, out=tagged[1:])
-    return tagged[bounds[1:]] > tagged[bounds[:-1]]
 
 
 def _bounds(batch: Batch) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from streamlin.learners.parameters import Positive, PositiveOrInfinite, checked
 from streamlin.tagging.adagrad import Gradient, new_gradient, step_token
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.histories import history
+from streamlin.tagging.parts import Parts, all_considered, chain_parts, feature_parts, no_contexts
 from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import Lattice, best_path, new_lattice, padded, set_emissions
 
@@ -269,6 +270,20 @@ class StructuredPerceptron(Tagger):
 
     def tag_then_learn(self, sentences: Sentences, targets: TagTargets, tagged: Tagged) -> None:
         """See `Tagger`."""
-        model = Weights(*self.arrays_of(tuple(self.tables)))
         parameters = _STEPS[self.step], float(self.C), np.float32(self.eta), np.float32(self.epsilon)
-        tag_batch(sentences, targets, *parameters, model, tagged)
+        tag_batch(sentences, targets, *parameters, self._model(), tagged)
+
+    def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
+        """See `Tagger`."""
+        model = self._model()
+        features, transitions = feature_parts(sentences, model.weights, n_tags), model.transitions
+        if self.step == "perceptron" and self.clock[0] > 0.0:
+            inverse = np.float32(1.0 / self.clock[0])
+            features = features - feature_parts(sentences, model.sums, n_tags) * inverse
+            transitions = transitions - model.transition_sums * inverse
+        before, after = chain_parts(transitions, tags, n_tags)
+        contexts = no_contexts(tags, n_tags)
+        return Parts(features, contexts, {(-1,): before}, {(1,): after}, all_considered(tags, n_tags))
+
+    def _model(self) -> Weights:
+        return Weights(*self.arrays_of(tuple(self.tables)))

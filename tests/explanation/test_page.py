@@ -114,7 +114,7 @@ def test_words_are_shaded_by_their_contribution():
 
 def test_several_texts_share_one_page():
     model = taught(STREAM)
-    seen = Reader(page([(text, explain(model, text, ["sgd"]).learners) for text in ("win", "", "lunch")], 5))
+    seen = Reader(page([explain(model, text, ["sgd"]).section(5) for text in ("win", "", "lunch")]))
     assert seen.texts == ["win", "", "lunch"]
     assert [tag for tag, _ in seen.elements].count("hr") == 2
 

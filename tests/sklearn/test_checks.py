@@ -5,6 +5,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from streamlin import sklearn
+from tests.sklearn.kinds import CLASSIFIERS
 
 WEIGHTED = "a weight multiplies one step; as many steps would each see what the one before it did"
 EXPECTED = {
@@ -19,12 +20,12 @@ def expected(model):
     return OF_COUNTS if isinstance(model, sklearn.NaiveBayes) else EXPECTED
 
 
-@parametrize_with_checks([getattr(sklearn, name)() for name in sklearn.__all__], expected_failed_checks=expected)
+@parametrize_with_checks([getattr(sklearn, name)() for name in CLASSIFIERS], expected_failed_checks=expected)
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("name", sklearn.__all__)
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_probabilities_rise_with_the_decision_function(name):
     """scikit-learn's own check uses negative values, which naive Bayes refuses."""
     generator = np.random.default_rng(0)

@@ -11,8 +11,9 @@ from sklearn.pipeline import make_pipeline
 
 from streamlin import View, ViewConfig, learners, sklearn
 from tests.sample_streams import read_events
+from tests.sklearn.kinds import CLASSIFIERS
 
-EVERY = pytest.mark.parametrize("name", sklearn.__all__)
+EVERY = pytest.mark.parametrize("name", CLASSIFIERS)
 BITS = 12
 VIEW = View(ViewConfig(tokens="scikit-learn", ngrams=(1, 1), values="counts"), BITS)
 

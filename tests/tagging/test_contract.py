@@ -64,6 +64,20 @@ class Heedless(HMM):
         self.total += (targets.weights == 0).sum()
 
 
+class Unexplained(HMM):
+    """Its parts do not have the tags that it predicts among those considered."""
+
+    def parts(self, sentences, tags, n_tags):
+        found = super().parts(sentences, tags, n_tags)
+        return found._replace(considered=np.zeros_like(found.considered))
+
+
+class Overflowing(HMM):
+    def parts(self, sentences, tags, n_tags):
+        found = super().parts(sentences, tags, n_tags)
+        return found._replace(contexts=np.full_like(found.contexts, np.inf))
+
+
 @pytest.mark.parametrize(
     ("tagger", "broken"),
     [
@@ -71,6 +85,8 @@ class Heedless(HMM):
         (Batched, "in batches of"),
         (Forgetful, "its state, restored"),
         (Heedless, "with weight 0"),
+        (Unexplained, "predicted tags are considered"),
+        (Overflowing, "finite parts"),
     ],
 )
 def test_a_tagger_that_breaks_the_contract_fails_the_check(tagger, broken):
