@@ -153,6 +153,10 @@ def test_delayed_labels_reach_page_and_prometheus(tmp_path: Path) -> None:
     assert finish(process).code == 0
 
 
+def wrong(token: str, label: str) -> dict[str, str | None]:
+    return {"token": token, "predicted": None, "label": label}
+
+
 def test_late_tags_reach_page_and_prometheus(tmp_path: Path) -> None:
     """As labels do; tags of another length are a counter of their own."""
     lines: list[dict[str, Any]] = [{"id": str(n), "tokens": ["a", str(n)]} for n in range(4)]
@@ -166,8 +170,8 @@ def test_late_tags_reach_page_and_prometheus(tmp_path: Path) -> None:
             break
     late = snapshot["delayed_labels"]
     assert (late["waiting"], late["joined"], late["wrong_length"]) == (1, 3, 1)
-    assert [(one["text"], one["label"], one["predicted"]) for one in snapshot["mistakes"]] == [
-        (f"[a] [{n}]", f"A {'AB'[n % 2]}", "– –") for n in (2, 1, 0)
+    assert [(one["event"], one["parts"]) for one in snapshot["mistakes"]] == [
+        (str(n), [wrong("a", "A"), wrong(str(n), "AB"[n % 2])]) for n in (2, 1, 0)
     ]
     status, body = asked(metrics, "metrics")
     assert status == 200
