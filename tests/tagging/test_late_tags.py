@@ -283,8 +283,8 @@ def test_latest_mistakes_show_late_sentences_as_predicted():
         listed.append(mistakes.listed(model.labels.names))
     assert listed[0] == listed[1]
     late, _ = listed[0]
-    assert (late["event"], late["parts"]) == ("1", ["a", {"token": "c", "predicted": "B", "label": "C"}])
-    assert (late["wrong"], late["known"]) == (1, 2)
+    wrong = {"token": "c", "predicted": "B", "label": "C"}
+    assert (late["event"], late["parts"], late["wrong"], late["known"]) == ("1", ["a", wrong], 1, 2)
     first = TaggingModel(config_of("crf", evaluation={}, **LATE))
     assert late["confidence"] == round(float(run(first, lines[:2], 2).confidences[0, 1]), 3)
 
