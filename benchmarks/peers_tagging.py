@@ -113,22 +113,32 @@ def _vw(task: Task, train: Path, test: Path, folder: Path, features: str, more: 
         path.write_text("".join(f"{sentence}\n\n" for sentence in own), encoding="utf-8")
     options = [*f"--search {int(found['tags'])} {_SEARCH} {more}".split()]
     guesses, frozen = folder / "vw.txt", folder / "vw-frozen.txt"
-    _, driven = run_module("peer_sentences", "drive", str(only), str(guesses), *options, "-f", str(model))
+    finished, driven = run_module("peer_sentences", "drive", str(only), str(guesses), *options, "-f", str(model))
     run_module("peer_sentences", "drive", str(tests), str(frozen), "-t", "-i", str(model))
     names = _names(both, task.tags)
     predicted = [
         [[names[int(code)] for code in line.split()] for line in path.read_text().split("\n")[:-1]]
         for path in (guesses, frozen)
     ]
-    return {"seconds": driven["seconds"], **_scored(task, train, test, *predicted)}
+    return {
+        "seconds": driven["seconds"],
+        "peak_bytes": finished.peak_bytes,
+        "checkpoint_bytes": model.stat().st_size,
+        **_scored(task, train, test, *predicted),
+    }
 
 
 def _crfsuite(task: Task, train: Path, test: Path, folder: Path) -> dict[str, Any]:
     out = folder / "crfsuite.jsonl"
     given = (str(train), task.tags, task.columns, "10", str(test), str(out))
-    _, found = run_module("peer_sentences", "crfsuite", *given)
+    finished, found = run_module("peer_sentences", "crfsuite", *given)
     predicted = [json.loads(line) for line in out.open(encoding="utf-8")]
-    return {"seconds": found["seconds"], **_scored(task, train, test, None, predicted)}
+    return {
+        "seconds": found["seconds"],
+        "peak_bytes": finished.peak_bytes,
+        "checkpoint_bytes": Path(f"{out}.model").stat().st_size,
+        **_scored(task, train, test, None, predicted),
+    }
 
 
 def _names(path: Path, tags: str) -> dict[int, str]:
@@ -156,7 +166,8 @@ def text(figures: list[dict[str, Any]]) -> str:
     parts = [
         "One pass over the training part, on one machine, in turn. Own clock: streamlin's from the first read of JSON "
         "lines to the last written prediction; VW's around its driver, which reads converted features and writes "
-        "predictions; CRFsuite's around training. Per cent of tokens right, or F1 of spans; median (least – greatest)."
+        "predictions; CRFsuite's around training. Per cent of tokens right, or F1 of spans; median (least – greatest). "
+        "Peak memory of the process, and size of what it saves, in MB."
     ]
     for task in TASKS:
         own = [row for row in figures if row["task"] == task.name]
@@ -174,7 +185,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
         ratios = [other["seconds"] / run["seconds"] for run, other in zip(runs, base, strict=False)]
         first = runs[0]
         shown = "" if first["prequential"] is None else percent(first["prequential"])
-        lines.append(
-            [f"{row['tool']}, {row['name']}", shown, percent(first["frozen"]), spread(speeds), spread(ratios, ".2f")]
-        )
-    return table(("", "prequential", "frozen", "k tokens/s", "times VW"), lines)
+        sizes = [f"{first[key] / 1e6:,.0f}" for key in ("peak_bytes", "checkpoint_bytes")]
+        rates = (spread(speeds), spread(ratios, ".2f"))
+        lines.append([f"{row['tool']}, {row['name']}", shown, percent(first["frozen"]), *rates, *sizes])
+    return table(("", "prequential", "frozen", "k tokens/s", "times VW", "memory", "saved"), lines)

@@ -144,7 +144,8 @@ class Batch:
     times : float64[n] Unix seconds, NaN for a missing time.
     extra : the configured further fields, each a column of texts (None for a missing one).
     records, kept : the records, and int64[n], the record of each event.
-    label_only : bool[n], events that are only the label of an earlier text, by its id; None if no event is.
+    label_only : bool[n], events that are only the label of an earlier text, by its id; None if no event is. The label
+        of a sentence is all of its tags, see `streamlin.formats.tokens.label_of`; other sentences have none.
     values : float32[len(texts)], with `pieces`: each piece's features have this value for 1; None if all are 1.
     tokens : for taggers, what sentences have besides their tokens, which are the pieces of their texts.
     """
@@ -197,7 +198,10 @@ class Batch:
 
     def take(self, events: NDArray[np.int64]) -> "Batch":
         """Some of the events, all of which have a text; without their texts, for prediction lines."""
-        chosen = events.tolist()
+        chosen, pieces, tokens = events.tolist(), None, None
+        if self.tokens is not None and self.pieces is not None:
+            pieces, places = taken(self.pieces, events)
+            tokens = self.tokens.take(places)
         return Batch(
             [self.ids[i] for i in chosen],
             [],
@@ -207,6 +211,8 @@ class Batch:
             {name: [column[i] for i in chosen] for name, column in self.extra.items()},
             self.records,
             self.kept[events],
+            pieces,
+            tokens=tokens,
         )
 
     def keys(self) -> list[str]:
@@ -257,6 +263,23 @@ class TokenColumns:
         """Those of some tokens that follow each other."""
         columns = {name: column[part] for name, column in self.columns.items()}
         return TokenColumns(self.tags[part], columns, None if self.offsets is None else self.offsets[part])
+
+    def take(self, places: NDArray[np.int64]) -> "TokenColumns":
+        """Those of some tokens, without columns that are features."""
+        tags = [self.tags[place] for place in places.tolist()]
+        return TokenColumns(tags, {}, None if self.offsets is None else self.offsets[places])
+
+
+def taken(bounds: NDArray[np.int64], chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bounds of the chosen ones of some ranges, one after the other, and the places that these consist of.
+
+    bounds : int64[n + 1]; range i is `bounds[i]` to `bounds[i + 1]`. chosen : int64[k].
+    Returns int64[k + 1] and int64[m].
+    """
+    lengths = np.diff(bounds)[chosen]
+    own = np.zeros(chosen.size + 1, np.int64)
+    np.cumsum(lengths, out=own[1:])
+    return own, np.repeat(bounds[chosen] - own[:-1], lengths) + np.arange(own[-1])
 
 
 class DeadLetter(NamedTuple):

@@ -1,18 +1,16 @@
 """All learners of a run and their metrics, with one common state."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import ExternalModelConfig, MixtureConfig, RunConfig, TaggerConfig, further_fields
-from streamlin.delayed_labels import FixedDelay, LabelsById
-from streamlin.delayed_labels.in_memory import InMemory, Store
-from streamlin.delayed_labels.plan import gathered
-from streamlin.errors import ConfigError
+from streamlin.delayed_labels import Form, open_delayed_labels
+from streamlin.delayed_labels.plan import gathered, text_of_row
+from streamlin.delayed_labels.scores import keep, recall
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.events import Batch, LabelIndex
 from streamlin.external_models import ExternalModel, Inputs
@@ -42,9 +40,7 @@ class Learned(NamedTuple):
 
     def text(self, row: int) -> tuple[Batch, int]:
         """The batch that holds a row's text, and the index of the event in it."""
-        source = row if self.sources is None else int(self.sources[row])
-        events = len(self.texts[0])
-        return (self.texts[0], source) if source < events else (self.texts[1], source - events)
+        return text_of_row(self.texts, self.sources, row)
 
 
 class Model:
@@ -92,7 +88,7 @@ class Model:
         self.feature_names = {name: Names(config.features.names) for name in self.views}
         calibrated = [name in self.mixtures for name in self.names]
         self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
-        self.delayed_labels = _delayed_labels(config, len(self.names))
+        self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names)))
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view."""
@@ -116,7 +112,7 @@ class Model:
         self._name(batch, old, sources, learned, examples)
         position = partial(_position, rows)
         scores = self._scores(examples, goals, Inputs(features, partial(_texts, batch, old, sources)), position)
-        earlier = None if plan is None else plan.recall(scores)
+        earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
         prequential.events += batch.n_texts
@@ -133,7 +129,7 @@ class Model:
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.delayed_labels is None or plan is None:
             return batch, predictions
-        plan.keep(scores, goals.known, predictions.baselines)
+        keep(plan, scores, goals.known, predictions.baselines)
         self.delayed_labels.settle()
         return batch.take(plan.events), predictions.take(plan.given)
 
@@ -302,22 +298,3 @@ def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[
     """The text of each row; see `Learned`."""
     texts = [*batch.whole_texts(), *old.whole_texts()]
     return texts if sources is None else [texts[source] for source in sources.tolist()]
-
-
-def _delayed_labels(config: RunConfig, learners: int) -> LabelsById | FixedDelay | None:
-    """The component that waits for delayed labels, or None."""
-    names = further_fields(config)
-    if config.delayed_labels.by_id:
-        return LabelsById(config.delayed_labels, names, _store(config, names, learners))
-    return FixedDelay(config.delayed_labels.delay, names, learners) if config.delayed_labels.delay else None
-
-
-def _store(config: RunConfig, names: Sequence[str], learners: int) -> Store:
-    """The store in which texts wait."""
-    if config.delayed_labels.store == "memory":
-        return InMemory(names, learners)
-    if config.checkpoint.path is None:
-        raise ConfigError("delayed_labels.store = 'disk' needs a checkpoint folder to write to (--checkpoint)")
-    from streamlin.delayed_labels.on_disk import OnDisk
-
-    return OnDisk(Path(config.checkpoint.path), learners, config.checkpoint.mode)

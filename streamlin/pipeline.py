@@ -117,8 +117,9 @@ class Pipeline:
         """The report: counts, and the accuracy and other metrics of every learner."""
         if self._run is not None:
             return self._run.report()
-        report = report_of(self._state.model.prequential, self._state.model.labels)
-        return {"seconds": 0.0, "events_per_second": None} | report
+        model = self._state.model
+        late = {} if model.delayed_labels is None else {"delayed_labels": model.delayed_labels.report()}
+        return {"seconds": 0.0, "events_per_second": None} | late | report_of(model.prequential, model.labels)
 
     def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
         """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.
@@ -143,7 +144,7 @@ class Pipeline:
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
-        batch = self._batch(list(zip(xs, ys, strict=True)))
+        batch = self._rows.batch(list(zip(xs, ys, strict=True)))
         self._learn(batch)
         self._show_notices()
         return self
@@ -157,7 +158,7 @@ class Pipeline:
 
     def predict_many(self, xs: Iterable[X]) -> list[Any]:
         """`predict_one` for each event. Raises RecordError."""
-        batch, model = self._batch(list(xs)), self._state.model
+        batch, model = self._rows.texts(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
         self._show_notices()
         return model.given_out(batch, predictions)
@@ -165,7 +166,7 @@ class Pipeline:
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
         self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
-        batch, model = self._batch([x]), self._state.model
+        batch, model = self._rows.texts([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
@@ -179,7 +180,7 @@ class Pipeline:
         """
         from streamlin.explanation import explain_event
 
-        return explain_event(self._state.model, self._batch([x]), learners)
+        return explain_event(self._state.model, self._rows.texts([x]), learners)
 
     def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
         """Test, then train, on every event of a source; returns an iterator of the predictions, which drives the run.
@@ -255,9 +256,6 @@ class Pipeline:
             shown = default_progress()
             for line in lines:
                 shown.notice(line)
-
-    def _batch(self, rows: list[Any]) -> Batch:
-        return self._rows.batch(rows)
 
     def _weighted(self, x: X, w: float) -> X:
         if w == 1.0:

@@ -16,6 +16,7 @@ from river import datasets
 import streamlin
 from streamlin import Pipeline
 from streamlin.config.loading import load_config
+from streamlin.errors import RecordError
 from streamlin.running.loop import Run
 from tests.command_line import command_line
 from tests.sample_streams import topics
@@ -334,3 +335,55 @@ def test_a_notebook_shows_a_table(events: list[tuple[str, str | None]]) -> None:
     assert html.startswith("<pre")
     assert "perceptron" in html
     assert f"{N:,} events" in html
+
+
+LATE_LABELS = (
+    ({}, {"text": "win a prize"}, "spam", "ham", {"text": "a prize"}, "spam"),
+    (
+        {"task": "tagging", "learners": ["hmm"]},
+        {"tokens": ["the", "dog"]},
+        ["DET", "NOUN"],
+        ["DET", "VERB"],
+        {"tokens": ["the", "cat"]},
+        ["DET", "NOUN"],
+    ),
+)
+
+
+@pytest.mark.parametrize(("tables", "x", "y", "other", "probe", "predicted"), LATE_LABELS, ids=["texts", "sentences"])
+def test_labels_may_come_later(
+    tables: dict[str, Any], x: dict[str, Any], y: Any, other: Any, probe: dict[str, Any], predicted: Any
+) -> None:
+    """By id, in a call of their own; the metrics say what became of them."""
+    pipeline = Pipeline(delayed_labels={"enabled": True}, **tables)
+    pipeline.learn_one(x | {"id": "1"}, None)
+    assert pipeline.labels == []
+    pipeline.learn_many([{"id": "1"}, {"id": "1"}], [y, other])
+    assert pipeline.predict_one(probe) == pipeline.predict_one(probe | {"id": "1"}) == predicted
+    counts = pipeline.metrics["delayed_labels"]
+    assert (counts["joined"], counts["contradicted"], counts["waiting"]) == (1, 1, 0)
+    rows = [(x | {"id": "2"}, None), ({"id": "2"}, y)]
+    assert [(line.predicted, line.label) for line in pipeline.run(rows)] == [
+        (pipeline.predict_one(x), [None] * 2 if tables else None)
+    ]
+    assert pipeline.metrics["delayed_labels"]["joined"] == 2
+
+
+@pytest.mark.parametrize(("tables", "x", "y"), [case[:3] for case in LATE_LABELS], ids=["texts", "sentences"])
+def test_a_label_alone_has_no_prediction(tables: dict[str, Any], x: dict[str, Any], y: Any) -> None:
+    pipeline = Pipeline(delayed_labels={"enabled": True}, **tables)
+    pipeline.learn_one(x, y)
+    alone = {"id": "1", ("tags" if tables else "label"): y}
+    calls: list[Callable[[Any], Any]] = [pipeline.predict_one, lambda event: pipeline.predict_many([x, event])]
+    for call in calls if tables else [*calls, pipeline.predict_proba_one, pipeline.explain]:
+        with pytest.raises(RecordError, match=r"expected .* text, found only"):
+            call(alone)
+
+
+def test_tags_of_another_length_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    pipeline = Pipeline(task="tagging", learners=["hmm"], delayed_labels={"enabled": True})
+    pipeline.learn_one({"id": "1", "tokens": ["the", "dog"]}, None)
+    pipeline.learn_one({"id": "1"}, ["DET"])
+    assert pipeline.metrics["delayed_labels"]["wrong_length"] == 1
+    assert "id '1', late tags: 1 for 2 tokens, expected as many" in caplog.text
+    assert pipeline.labels == []

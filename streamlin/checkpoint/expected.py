@@ -21,11 +21,11 @@ def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[s
     CheckpointError : its state lacks something, or it keeps texts that wait for labels elsewhere.
     """
     n_labels = len(state["labels"])
-    if not isinstance(model, Model):  # of sentences, which knows its own arrays
-        return model.expected(layout, n_labels)
     for key, wanted in (("external_models", model.external_models), ("delayed_labels", model.delayed_labels)):
         if wanted and key not in state:
             raise CheckpointError(f"the checkpoint's state has no {key}")
+    if not isinstance(model, Model):  # of sentences, which knows its own arrays
+        return model.expected(layout, n_labels) | _of_delayed_labels(model, layout, state)
     arrays = _of_features(model, layout)
     for name, learner in model.learners.items():
         tables = learner.expected(length_of(layout, f"rows/{model.view_of[name]}"), n_labels)
@@ -35,11 +35,14 @@ def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[s
     for name, external in model.external_models.items():
         arrays |= _under(f"learners/{name}", external.expected(state["external_models"].get(name)))
     arrays |= _under("evaluation", model.prequential.expected(n_labels))
+    return arrays | _of_delayed_labels(model, layout, state)
+
+
+def _of_delayed_labels(model: Model, layout: Mapping[str, Layout], state: Mapping[str, Any]) -> dict[str, Expected]:
     if model.delayed_labels is not None:
-        arrays |= _under("delayed_labels", model.delayed_labels.expected(n_labels, state["delayed_labels"]))
-    else:  # a model that only predicts leaves out the texts that wait
-        arrays |= {name: Expected(*of, lowest=None) for name, of in layout.items() if name.startswith(_DELAYED)}
-    return arrays
+        return _under("delayed_labels", model.delayed_labels.expected(len(state["labels"]), state["delayed_labels"]))
+    # a model that only predicts leaves out the texts that wait
+    return {name: Expected(*of, lowest=None) for name, of in layout.items() if name.startswith(_DELAYED)}
 
 
 def _of_features(model: Model, layout: Mapping[str, Layout]) -> dict[str, Expected]:

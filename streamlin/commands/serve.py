@@ -19,6 +19,7 @@ def serve(
         typer.Argument(metavar="[HOST:]PORT", help="Address to serve; without a host only this machine can connect."),
     ],
     config: options.ConfigFile = None,
+    task: options.TaskName = None,
     learner: options.Learners = None,
     delayed_labels: options.DelayedLabels = False,
     preset: options.Preset = None,
@@ -36,7 +37,7 @@ def serve(
     from streamlin.terminal.signals import stop_on_signals
     from streamlin.terminal.summary import counts_line
 
-    flags = {"delayed_labels.enabled": delayed_labels or None, "preset": preset}
+    flags = {"task": task, "delayed_labels.enabled": delayed_labels or None, "preset": preset}
     given = load_config(config, flags, set_ or (), learner or ())
     try:
         from streamlin.service.service import Service, configuration
@@ -47,8 +48,6 @@ def serve(
     with stop_on_signals(stop.set):
         notify_when_compiling(shown.notice)
         run_config = configuration(folder, given, previous, allow_pickle)
-        if run_config.task == "tagging":
-            raise ConfigError("serve: not for task = 'tagging'; only texts are served")
         refuse_overlaps(inputs_of(run_config, False, config), [*outputs_of(run_config), *standard_outputs()])
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
             tune_garbage_collector()

@@ -60,8 +60,9 @@ class RunConfig(Strict):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"learners: two are named '{name}'; give each its own name")
-        if "events" in names:  # in the report, a slice has this key beside those of its learners
-            raise ValueError("learners: the name 'events' is reserved; give the learner another name")
+        unit = "tokens" if self.task == "tagging" else "events"
+        if unit in names:  # in the report, a slice has this key beside those of its learners
+            raise ValueError(f"learners: the name '{unit}' is reserved; give the learner another name")
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 learner.check_members(names[:number])
@@ -75,8 +76,11 @@ class RunConfig(Strict):
             if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
             if isinstance(learner, TaggerConfig) != (self.task == "tagging"):
-                kinds = ", ".join(DEFAULTS[self.task])
-                raise ValueError(f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from {kinds}")
+                kinds, other = ", ".join(DEFAULTS[self.task]), next(task for task in DEFAULTS if task != self.task)
+                raise ValueError(
+                    f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from {kinds}, "
+                    f"or set task = '{other}'"
+                )
         if self.task == "tagging":
             self._check_tagging()
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
@@ -85,9 +89,6 @@ class RunConfig(Strict):
 
     def _check_tagging(self) -> None:
         """Raise ValueError for keys that are of texts only."""
-        delayed = self.delayed_labels
-        if delayed.enabled or delayed.url is not None or delayed.delay:
-            raise ValueError("delayed_labels: not for task = 'tagging'; expected the tags in each event")
         for key, given in (
             ("evaluation.references", self.evaluation.references),
             ("fields.categories", self.fields.categories),

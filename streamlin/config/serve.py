@@ -19,6 +19,7 @@ class ServeConfig(Strict):
     idle_seconds : until the headers of a request are complete, and without a byte of the answer being taken.
     body_seconds : until the body of a request is complete.
     max_header_bytes, max_body_bytes, max_batch : bytes, and events, of one request.
+    max_tokens : of the sentences of one request; a text counts its characters, as it may be cut into so many tokens.
     max_answer_bytes : of the answer to one request.
     max_in_flight, max_in_flight_bytes : requests at a time, from their headers on, and bytes of their bodies.
     max_waiting : events that are accepted and not learned yet.
@@ -36,6 +37,7 @@ class ServeConfig(Strict):
     max_header_bytes: Annotated[Count, Field(ge=1024)] = 65_536
     max_body_bytes: Count = 4_000_000
     max_batch: Count = 1000
+    max_tokens: Count = 100_000
     max_answer_bytes: Count = 64_000_000
     max_in_flight: Count = 256
     max_in_flight_bytes: Count = 256_000_000

@@ -6,6 +6,8 @@ the text is learned: as an event of its own, at the place of its label in the st
 
 from streamlin.delayed_labels.by_id import LabelsById
 from streamlin.delayed_labels.fixed_delay import FixedDelay
+from streamlin.delayed_labels.form import Form
+from streamlin.delayed_labels.opening import open_delayed_labels
 from streamlin.delayed_labels.plan import Plan
 
-__all__ = ["FixedDelay", "LabelsById", "Plan"]
+__all__ = ["FixedDelay", "Form", "LabelsById", "Plan", "open_delayed_labels"]

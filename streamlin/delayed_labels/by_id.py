@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import DelayedLabelsConfig
 from streamlin.delayed_labels.delays import Delays
+from streamlin.delayed_labels.form import Form
 from streamlin.delayed_labels.in_memory import Store
 from streamlin.delayed_labels.packing import expected_packed, packed, unpacked_texts
 from streamlin.delayed_labels.plan import Plan
@@ -17,6 +18,9 @@ from streamlin.delayed_labels.waiting import Due, WaitingText
 from streamlin.errors import CheckpointError
 from streamlin.events import Batch
 from streamlin.storage.arrays import Expected, arrays_under, expected
+
+_MAX_SHOWN = 5
+"""Labels that do not fit their text that are shown."""
 
 
 class _EarlyLabel(NamedTuple):
@@ -36,8 +40,10 @@ class LabelsById:
     Parameters
     ----------
     config : bounds and policies.
-    names : of the further fields of the events.
+    form : of the texts and labels.
     store : holds the texts that wait.
+
+    notices : lines for the user.
     """
 
     counted = (
@@ -53,23 +59,25 @@ class LabelsById:
     """joined: texts that were learned with a later label. early: texts whose label arrived first. fallen_out: texts
     that were dropped before a label arrived. without_id: texts without label and id. replaced: texts whose id arrived
     again with another text. unknown: labels without a text. repeated, contradicted: second labels, equal to the first
-    or not; the first label stands."""
+    or not; the first label stands. A form may add one, see `Form.misfits`."""
 
-    def __init__(self, config: DelayedLabelsConfig, names: Sequence[str], store: Store) -> None:
-        self._config, self._names, self._waiting = config, tuple(names), store
+    def __init__(self, config: DelayedLabelsConfig, form: Form, store: Store) -> None:
+        self._config, self._form, self._waiting = config, form, store
         self._early: OrderedDict[str, _EarlyLabel] = OrderedDict()
         self._known: OrderedDict[str, str] = OrderedDict()
         self._known_size = self._early_size = 0
         self._clock = self._number = 0
         self._now = -math.inf
         self._in_events, self._in_time = Delays(), Delays()
-        self.counts = dict.fromkeys(self.counted, 0)
+        self.counts = dict.fromkeys((*self.counted, *form.misfits), 0)
+        self.notices: list[str] = []
+        self._shown = 0
 
     def plan(self, batch: Batch) -> Plan:
         """Join texts and labels, event by event."""
-        plan = Plan(batch, self._names)
-        label_only = batch.label_only
-        for event, (id_, label, time) in enumerate(zip(batch.ids, batch.labels, batch.times.tolist(), strict=True)):
+        plan = Plan(batch, self._form.names)
+        label_only, labels = batch.label_only, self._form.labels(batch)
+        for event, (id_, label, time) in enumerate(zip(batch.ids, labels, batch.times.tolist(), strict=True)):
             self._clock += 1
             if time > self._now:
                 self._now = time
@@ -82,7 +90,7 @@ class LabelsById:
 
     def labels_due(self, batch: Batch) -> set[str]:
         """The labels that may be learned with a batch: its own, and those that wait for its texts."""
-        found = {label for label in set(batch.labels) if label is not None}
+        found = {label for label in self._form.labels(batch) if label is not None}
         if self._early:
             found |= {self._early[id_].label for id_ in batch.ids if id_ is not None and id_ in self._early}
         return found
@@ -96,13 +104,16 @@ class LabelsById:
 
     def due(self, event: Batch) -> Due | None:
         """What is learned when the one event of a batch arrives; nothing changes."""
-        id_, label, weight = event.ids[0], event.labels[0], float(event.weights[0])
+        id_, label, weight = event.ids[0], self._form.labels(event)[0], float(event.weights[0])
         if event.label_only is not None and event.label_only[0]:
             text = self._waiting.get(str(id_))
-            return None if text is None else Due(text, str(label), text.weight * weight)
+            if text is None or self._form.misfit(str(label), self._form.length(text.texts)) is not None:
+                return None
+            return Due(text, str(label), text.weight * weight)
         early = None if label is not None or id_ is None else self._early.get(id_)
         if early is not None:
-            return Due(None, early.label, weight * early.weight)
+            fits = self._form.misfit(early.label, len(event.texts)) is None
+            return Due(None, early.label, weight * early.weight) if fits else None
         return None if label is None else Due(None, label, weight)
 
     def report(self) -> dict[str, Any]:
@@ -131,7 +142,7 @@ class LabelsById:
 
     def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
         """What the arrays of a `state` with this rest must be, where so many labels are known."""
-        if "clock" not in rest or not {*self.counted} <= {*rest.get("counts", ())}:
+        if "clock" not in rest or not {*self.counts} <= {*rest.get("counts", ())}:
             raise CheckpointError("the checkpoint's state of delayed labels lacks its clock or counts")
         arrays = {f"waiting/{name}": array for name, array in self._waiting.expected(n_labels, rest).items()}
         arrays |= expected_packed("early/ids", "early/labels", "known/ids", "known/labels")
@@ -149,6 +160,8 @@ class LabelsById:
         sizes = [arrays[name].size for name in ("early/ids_lengths", "early/labels_lengths", "early/weights")]
         if {*sizes, arrays["early/times"].size} != {len(early)}:
             raise CheckpointError("the checkpoint's arrays of labels that wait for texts do not fit together")
+        for _, label in early:
+            self._form.check(label)
         weights, times = arrays["early/weights"].tolist(), arrays["early/times"].tolist()
         self._early = OrderedDict(
             (id_, _EarlyLabel(label, weight, time))
@@ -175,7 +188,9 @@ class LabelsById:
             plan.arrive(event, label)
             self.counts["without_id"] += label is None
             return
-        self.counts["replaced"] += self._waiting.pop(self._clock, id_) is not None
+        if (replaced := self._waiting.get(id_)) is not None:
+            self.counts["replaced"] += 1
+            self._waiting.remove(self._clock, replaced)
         early = self._early.pop(id_, None)
         if early is not None:
             self._early_size -= _size((id_, early.label))
@@ -186,7 +201,7 @@ class LabelsById:
             return
         plan.arrive(event, None)
         text = plan.waiting(event, self._number, time)
-        if early is not None:
+        if early is not None and self._fits(plan, event, text, early.label, "early"):
             self.counts["early"] += 1
             self._remember(id_, early.label)
             plan.learn(event, text, early.label, early.weight)
@@ -195,8 +210,11 @@ class LabelsById:
         self._waiting.put(self._clock, text)
 
     def _add_label(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
-        text = self._waiting.pop(self._clock, id_)
+        text = self._waiting.get(id_)
+        if text is not None and not self._fits(plan, event, text, label, "late"):
+            return
         if text is not None:
+            self._waiting.remove(self._clock, text)
             self.counts["joined"] += 1
             self._in_events.add(self._number - text.number)
             if not math.isnan(time - text.time):
@@ -212,6 +230,18 @@ class LabelsById:
             self._early_size += _size((id_, label))
         else:
             self.counts["unknown"] += 1
+
+    def _fits(self, plan: Plan, event: int, text: WaitingText, label: str, when: str) -> bool:
+        """Whether a label, "early" or "late", can be that of a text; if not, it is counted, and the first are shown."""
+        why = self._form.misfit(label, self._form.length(text.texts))
+        if why is None:
+            return True
+        self.counts[self._form.misfits[0]] += 1
+        self._shown += 1
+        if self._shown <= _MAX_SHOWN:
+            last = f"; further ones are counted as {self._form.misfits[0]}" if self._shown == _MAX_SHOWN else ""
+            self.notices.append(f"left out at {plan.position(event)}: id {text.id!r:.60}, {when} {why}{last}")
+        return False
 
     def _remember(self, id_: str, label: str) -> None:
         self._forget(id_)  # so that it becomes the newest

@@ -1,12 +1,13 @@
 """Labels that are held back, to replay a stream as if its labels were delayed."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
 
+from streamlin.delayed_labels.form import Form
 from streamlin.delayed_labels.plan import Plan
 from streamlin.delayed_labels.waiting import Due, WaitingText, expected_arrays, from_arrays, to_arrays
 from streamlin.errors import CheckpointError
@@ -20,19 +21,19 @@ class FixedDelay:
     Parameters
     ----------
     delay : number of texts, >= 1; the labels of the last `delay` texts of a stream never arrive.
-    names : of the further fields of the events.
-    learners : the number of learners.
+    form : of the texts.
     """
 
-    def __init__(self, delay: int, names: Sequence[str], learners: int) -> None:
-        self._delay, self._names, self._learners = delay, tuple(names), learners
+    def __init__(self, delay: int, form: Form) -> None:
+        self._delay, self._form = delay, form
+        self.notices: list[str] = []
         self._waiting: deque[WaitingText] = deque()
         self._number = self._joined = 0
 
     def plan(self, batch: Batch) -> Plan:
         """Hold every label back, and release those that are due."""
-        plan = Plan(batch, self._names)
-        for event, label in enumerate(batch.labels):
+        plan = Plan(batch, self._form.names)
+        for event, label in enumerate(self._form.labels(batch)):
             plan.arrive(event, None)
             self._number += 1
             if label is not None:
@@ -45,7 +46,8 @@ class FixedDelay:
 
     def labels_due(self, batch: Batch) -> set[str]:
         """The labels that may be learned with a batch, whose texts release as many."""
-        return {str(text.label) for text in islice(self._waiting, len(batch))} | _given(batch)
+        given = {label for label in self._form.labels(batch) if label is not None}
+        return {str(text.label) for text in islice(self._waiting, len(batch))} | given
 
     def texts_due(self, batch: Batch) -> list[WaitingText]:
         """The texts from before a batch that are learned with it."""
@@ -65,17 +67,17 @@ class FixedDelay:
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and the rest as JSON-able values."""
-        return to_arrays(list(self._waiting), self._names), {"number": self._number, "joined": self._joined}
+        return to_arrays(list(self._waiting), self._form), {"number": self._number, "joined": self._joined}
 
     def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
         """What the arrays of a `state` must be, where so many labels are known."""
         if "joined" not in rest:
             raise CheckpointError("the checkpoint's state of delayed labels lacks its counts")
-        return expected_arrays(self._names, n_labels)
+        return expected_arrays(self._form, n_labels)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         """Restore what `state` returned."""
-        self._waiting = deque(from_arrays(arrays, self._names, self._learners))
+        self._waiting = deque(from_arrays(arrays, self._form))
         self._number, self._joined = rest["number"], rest["joined"]
 
     def settle(self) -> None:
@@ -83,7 +85,3 @@ class FixedDelay:
 
     def close(self) -> None:
         """Does nothing: nothing is open."""
-
-
-def _given(batch: Batch) -> set[str]:
-    return {label for label in set(batch.labels) if label is not None}

@@ -1,11 +1,12 @@
 """Texts that wait in memory."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from streamlin.delayed_labels.form import Form
 from streamlin.delayed_labels.waiting import WaitingText, expected_arrays, from_arrays, to_arrays
 from streamlin.errors import CheckpointError
 from streamlin.storage.arrays import Expected
@@ -26,8 +27,8 @@ class Store(Protocol):
     def get(self, id_: str) -> WaitingText | None:
         """The text of an id; None if no text has it."""
 
-    def pop(self, clock: int, id_: str) -> WaitingText | None:
-        """Remove the text of an id and return it; None if no text has the id."""
+    def remove(self, clock: int, text: WaitingText) -> None:
+        """Remove a text that `get` has returned."""
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none; the store must not be empty."""
@@ -56,12 +57,11 @@ class Store(Protocol):
 class InMemory:
     """A store in memory; see `Store`.
 
-    names : of the further fields of the events.
-    learners : the number of learners.
+    form : of the texts.
     """
 
-    def __init__(self, names: Sequence[str], learners: int) -> None:
-        self._names, self._learners = names, learners
+    def __init__(self, form: Form) -> None:
+        self._form = form
         self._texts: OrderedDict[str, WaitingText] = OrderedDict()  # unlike in a dict, the oldest is found at once
         self._size = 0
 
@@ -79,11 +79,9 @@ class InMemory:
     def get(self, id_: str) -> WaitingText | None:
         return self._texts.get(id_)
 
-    def pop(self, clock: int, id_: str) -> WaitingText | None:
-        text = self._texts.pop(id_, None)
-        if text is not None:
-            self._size -= text.size
-        return text
+    def remove(self, clock: int, text: WaitingText) -> None:
+        del self._texts[str(text.id)]
+        self._size -= text.size
 
     def oldest(self) -> float:
         return next(iter(self._texts.values())).time
@@ -96,15 +94,15 @@ class InMemory:
         """Does nothing: the store holds the texts themselves."""
 
     def state(self, clock: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        return to_arrays(list(self._texts.values()), self._names), {}
+        return to_arrays(list(self._texts.values()), self._form), {}
 
     def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
         _check_kind(rest)
-        return expected_arrays(self._names, n_labels)
+        return expected_arrays(self._form, n_labels)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         _check_kind(rest)
-        texts = from_arrays(arrays, self._names, self._learners)
+        texts = from_arrays(arrays, self._form)
         self._texts = OrderedDict((str(text.id), text) for text in texts)
         self._size = sum(text.size for text in texts)
 

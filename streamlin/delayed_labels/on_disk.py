@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.delayed_labels.form import Form
 from streamlin.delayed_labels.waiting import WaitingText
 from streamlin.errors import CheckpointError, ConnectorError
 from streamlin.storage.arrays import Expected
@@ -34,7 +35,9 @@ CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 """
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
-_FIND = "SELECT came, size, kept FROM waiting WHERE id = ? AND gone IS NULL"
+_FIND = "SELECT kept FROM waiting WHERE id = ? AND gone IS NULL"
+_GONE_BY_ID = "UPDATE waiting SET gone = ? WHERE id = ? AND gone IS NULL"
+_GONE = "UPDATE waiting SET gone = ? WHERE came = ?"
 _OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
 
 
@@ -48,7 +51,7 @@ class _Kept(msgspec.Struct, array_like=True):
     number: int
     known: int
     scores: bytes
-    baselines: bytes
+    codes: bytes
     values: tuple[float, ...] | None = None
 
 
@@ -60,7 +63,7 @@ class OnDisk:
     Parameters
     ----------
     folder : of the checkpoint.
-    learners : the number of learners.
+    form : of the texts.
     mode : permissions of the files, see `streamlin.storage.own_files`.
 
     Raises
@@ -68,8 +71,8 @@ class OnDisk:
     CheckpointError : the file is damaged. ConnectorError : it can't be written.
     """
 
-    def __init__(self, folder: Path, learners: int, mode: int = OWN) -> None:
-        self._learners, self._path = learners, folder / NAME
+    def __init__(self, folder: Path, form: Form, mode: int = OWN) -> None:
+        self._form, self._path = form, folder / NAME
         self._new: OrderedDict[str, tuple[int, WaitingText]] = OrderedDict()
         self._count = self._size = self._saved = self._oldest_from = 0
         try:
@@ -101,21 +104,15 @@ class OnDisk:
         """The text of an id; None if no text has it."""
         if id_ in self._new:
             return self._new[id_][1]
-        row = self._database.execute(_FIND, (id_,)).fetchone() if self._count else None
-        return None if row is None else _unpacked(id_, row[1], self._learners)
-
-    def pop(self, clock: int, id_: str) -> WaitingText | None:
-        """Remove the text of an id and return it; None if no text has the id."""
-        if id_ in self._new:
-            _, text = self._new.pop(id_)
-            self._size -= text.size
-            return text
         row = self._row(_FIND, id_) if self._count else None
-        if row is None:
-            return None
-        came, size, kept = row
-        self._mark_gone(clock, came, size)
-        return _unpacked(id_, kept, self._learners)
+        return None if row is None else _unpacked(id_, row[0], self._form)
+
+    def remove(self, clock: int, text: WaitingText) -> None:
+        """Remove a text that `get` has returned."""
+        if self._new.pop(str(text.id), None) is not None:
+            self._size -= text.size
+        else:
+            self._mark_gone(_GONE_BY_ID, clock, text.id, text.size)
 
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""
@@ -129,7 +126,7 @@ class OnDisk:
         """Remove the oldest text."""
         if self._count:
             came, _, size = self._row(_OLDEST, self._oldest_from)
-            self._mark_gone(clock, came, size)
+            self._mark_gone(_GONE, clock, came, size)
             return
         _, (_, text) = self._new.popitem(last=False)
         self._size -= text.size
@@ -169,8 +166,8 @@ class OnDisk:
         """Close the database without keeping changes since the last checkpoint."""
         self._database.close()
 
-    def _mark_gone(self, clock: int, came: int, size: int) -> None:
-        self._execute("UPDATE waiting SET gone = ? WHERE came = ?", [(clock, came)])
+    def _mark_gone(self, statement: str, clock: int, which: int | str | None, size: int) -> None:
+        self._execute(statement, [(clock, which)])
         self._count -= 1
         self._size -= size
 
@@ -215,23 +212,23 @@ def _packed(text: WaitingText) -> bytes:
         text.number,
         text.scores.shape[1],
         text.scores.tobytes(),
-        text.baselines.tobytes(),
+        text.codes.tobytes(),
         text.values,
     )
     return msgspec.msgpack.encode(kept)
 
 
-def _unpacked(id_: str, kept: bytes, learners: int) -> WaitingText:
+def _unpacked(id_: str, kept: bytes, form: Form) -> WaitingText:
     try:
         row = msgspec.msgpack.decode(kept, type=_Kept)
         time = math.nan if row.time is None else row.time
         text = WaitingText(id_, row.texts, row.extra, row.weight, time, row.number, values=row.values or None)
-        text.scores = np.frombuffer(row.scores).reshape(learners, row.known)
-        text.baselines = np.frombuffer(row.baselines, np.int32).reshape(2)
-    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        text.scores = np.frombuffer(row.scores).reshape(form.learners, row.known)
+        text.codes = np.frombuffer(row.codes, np.int32).reshape(form.shape(row.texts))
+    except (msgspec.MsgspecError, ValueError, TypeError, CheckpointError) as error:
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: {error}") from None
     fits = row.number >= 0 and 0.0 <= row.weight < math.inf and len(row.values or row.texts) == len(row.texts)
-    if not (fits and ((text.baselines >= -1) & (text.baselines < max(row.known, 1))).all()):
+    if not (fits and form.in_bounds(text.codes, row.known)):
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: its numbers are out of bounds")
     return text
 

@@ -1,18 +1,30 @@
 """The rows of a batch when labels may be delayed: each is predicted and learned in turn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.delayed_labels.waiting import WaitingText, values_of
-from streamlin.errors import CheckpointError
-from streamlin.evaluation.predictions import Earlier
-from streamlin.events import Batch
+from streamlin.delayed_labels.waiting import WaitingText, piece_values
+from streamlin.events import Batch, TokenColumns
+from streamlin.formats.tokens import text_of, values_of
 
 _NOT_IN_BATCH = -1
+
+
+class Recalled(NamedTuple):
+    """Rows that are scored as predicted when their text arrived.
+
+    here, asked : int64[a], rows whose text arrived in this batch, and the rows in which it did.
+    before : rows whose text arrived in an earlier batch, with the text.
+    """
+
+    here: NDArray[np.int64]
+    asked: NDArray[np.int64]
+    before: list[tuple[int, WaitingText]]
 
 
 class Plan:
@@ -23,13 +35,14 @@ class Plan:
     rows : the rows as events; a text that waits for its label has none.
     sources : int64[R], the event that each row is: of the batch, or, from `len(batch)` on, of `old`.
     given, events : int64[g], the rows of texts that arrive, and which events of the batch they are.
+    new : the texts that wait from now on, and the row of each.
     old : the texts from before this batch whose label arrives in it.
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
         self._batch, self._names = batch, names
         self.old: list[WaitingText] = []
-        self._new: list[tuple[WaitingText, int]] = []
+        self.new: list[tuple[WaitingText, int]] = []
         self._sources: list[int] = []
         self._labels: list[str | None] = []
         self._weights: list[float] = []
@@ -47,9 +60,12 @@ class Plan:
         """What is kept of the text that arrived last, which waits for its label."""
         batch = self._batch
         first, last = (event, event + 1) if batch.pieces is None else batch.pieces[event : event + 2].tolist()
+        pieces = batch.texts[first:last]
+        if batch.tokens is not None:
+            pieces = [text_of(pieces), *(text_of(column[first:last]) for column in batch.tokens.columns.values())]
         kept = WaitingText(
             batch.ids[event],
-            tuple(batch.texts[first:last]),
+            tuple(pieces),
             tuple(batch.extra[name][event] for name in self._names),
             float(batch.weights[event]),
             time,
@@ -58,7 +74,7 @@ class Plan:
             None if batch.values is None else tuple(batch.values[first:last].tolist()),
         )
         kept.row, kept.source = self._given[-1], event
-        self._new.append((kept, kept.row))
+        self.new.append((kept, kept.row))
         return kept
 
     def learn(self, event: int, text: WaitingText, label: str, weight: float = 1.0) -> None:
@@ -117,36 +133,25 @@ class Plan:
         """The old texts as a batch."""
         return old_texts(self.old, self._names, self._batch)
 
-    def recall(self, scores: NDArray[np.float64]) -> Earlier:
-        """Replace the scores float64[L, R, n_labels] of texts that are learned now by those of when they arrived.
+    def position(self, event: int) -> str:
+        """The name of an event's place in its source."""
+        return self._batch.records.name(int(self._batch.kept[event]))
 
-        Returns where the other predictions of that time are.
-        """
+    def recalled(self) -> Recalled:
+        """The rows of texts that are learned now, and where their predictions are."""
         rows = np.array(self._learned_rows, np.int64)
-        arrived = np.array([text.row for text in self._learned_texts], np.int64)
-        here = arrived >= 0
-        scores[:, rows[here]] = scores[:, arrived[here]]
-        baselines = np.array([text.baselines for text in self._learned_texts if text.row < 0], np.int32)
-        for row, text in zip(self._learned_rows, self._learned_texts, strict=True):
-            if text.row < 0:
-                known = text.scores.shape[1]
-                if known > scores.shape[2]:
-                    raise CheckpointError(f"the text of id {text.id!r:.60} waits with scores of {known} labels")
-                scores[:, row, :known] = text.scores
-                scores[:, row, known:] = -np.inf
-        return Earlier(rows[here], arrived[here], rows[~here], baselines.T)
+        asked = np.array([text.row for text in self._learned_texts], np.int64)
+        before = [
+            (row, text) for row, text in zip(self._learned_rows, self._learned_texts, strict=True) if text.row < 0
+        ]
+        return Recalled(rows[asked >= 0], asked[asked >= 0], before)
 
-    def keep(self, scores: NDArray[np.float64], known: NDArray[np.int64], baselines: NDArray[np.int32]) -> None:
-        """Keep the predictions for the texts that still wait.
-
-        scores float64[L, R, n_labels]; known int64[R], number of candidate labels; baselines int32[2, R], see
-        `Predictions`.
-        """
-        for text, row in self._new:
-            text.scores = scores[:, row, : known[row]].copy()
-            text.baselines = baselines[:, row].copy()
+    def keep(self, kept: Callable[[int], tuple[NDArray[np.float64], NDArray[np.int32]]]) -> None:
+        """Keep the predictions for the texts that still wait. kept : row -> its scores and codes, see `WaitingText`."""
+        for text, row in self.new:
+            text.scores, text.codes = kept(row)
             text.row = text.source = _NOT_IN_BATCH
-        self._new.clear()
+        self.new.clear()
 
     def _row(self, event: int, source: int, label: str | None, weight: float) -> None:
         self._at.append(event)
@@ -158,18 +163,36 @@ class Plan:
 def old_texts(old: Sequence[WaitingText], names: Sequence[str], batch: Batch) -> Batch:
     """Texts from before a batch as a batch, which has the records of that one. names : of the further fields."""
     extra = {name: [text.extra[i] for text in old] for i, name in enumerate(names)}
+    pieces: Sequence[Sequence[str]] = [text.texts for text in old]
+    texts, tokens = chain.from_iterable(pieces), None
+    if batch.tokens is not None:
+        pieces, *columns = ([values_of(text.texts[i]) for text in old] for i in range(1 + len(batch.tokens.columns)))
+        texts = chain.from_iterable(pieces)
+        further = {name: list(chain(*lists)) for name, lists in zip(batch.tokens.columns, columns, strict=True)}
+        tokens = TokenColumns([None] * sum(map(len, pieces)), further)
     return Batch(
         ids=[text.id for text in old],
-        texts=[piece for text in old for piece in text.texts],
+        texts=list(texts),
         labels=[None] * len(old),
         weights=np.array([text.weight for text in old]),
         times=np.array([text.time for text in old]),
         extra=extra,
         records=batch.records,
         kept=np.zeros(len(old), np.int64),
-        pieces=np.cumsum([0, *(len(text.texts) for text in old)]),
-        values=values_of(old) if any(text.values is not None for text in old) else None,
+        pieces=np.cumsum([0, *map(len, pieces)]),
+        values=piece_values(old) if any(text.values is not None for text in old) else None,
+        tokens=tokens,
     )
+
+
+def text_of_row(texts: tuple[Batch, Batch], sources: NDArray[np.int64] | None, row: int) -> tuple[Batch, int]:
+    """The batch that holds a row's text, and the index of the event in it.
+
+    texts : a batch, and the old texts that are learned with it. sources : see `Plan`; None: row i is event i.
+    """
+    source = row if sources is None else int(sources[row])
+    events = len(texts[0])
+    return (texts[0], source) if source < events else (texts[1], source - events)
 
 
 def gathered(features: Mapping[str, Any], old: Mapping[str, Any], sources: NDArray[np.int64]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class Prequential:
         self.label_sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
         self.confusion = Confusion(n_learners, config.confusion_labels)
         self.feature_counts = FeatureCounts(views, config.window)
-        self.slices = {field: Slices(n_learners, config.slice_values) for field in config.slice_by}
+        self.slices = {field: Slices(n_learners, config.slice_values, self.unit) for field in config.slice_by}
         self.metrics = [[metric(n_predictors, config) for metric in group] for group in metrics.METRICS]
         self._counting = [metric for group in self.metrics for metric in group if metric.arrays and self.spans(metric)]
         self.drift = Drift(self.learners, config)
@@ -77,6 +77,8 @@ class Prequential:
         """float64[n_labels]: the weight of each label's events."""
         return self.baselines.label_weights
 
+    unit = "events"
+    """What is right or wrong, and counted."""
     has_probabilities = True
     """Whether the losses of probabilities are counted."""
 

@@ -25,6 +25,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     report: dict[str, Any] = {
         **prequential.counts,
         "dead_letters_by_kind": prequential.dead_letter_kinds.by_frequency(),
+        "unit": prequential.unit,
         "labels": labels.names,
         **_by_name(rows, prequential),
     }

@@ -21,13 +21,14 @@ class Slices(ArrayState):
 
     hit_weights : float64[limit + 1, L]. weights : float64[limit + 1]. events : int64[limit + 1]. The last row is that
         of `(other)`.
+    unit : what is counted, as the report calls it.
     values : the values of the rows before it, in order of first sight; not an array, so `restore` leaves it unchanged.
     """
 
     arrays = ("hit_weights", "weights", "events")
 
-    def __init__(self, learners: int, limit: int = 1000) -> None:
-        self.limit = limit
+    def __init__(self, learners: int, limit: int = 1000, unit: str = "events") -> None:
+        self.limit, self.unit = limit, unit
         self.values = LabelIndex()
         self.hit_weights = np.zeros((limit + 1, learners))
         self.weights = np.zeros(limit + 1)
@@ -57,10 +58,10 @@ class Slices(ArrayState):
         slice_batch(codes, predicted, labels, weights, self.hit_weights, self.weights, self.events)
 
     def to_json(self, learners: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Value -> learner -> accuracy, with the number of labelled events."""
+        """Value -> learner -> accuracy, with their number, by its unit."""
         names = [*self.values.names, *[""] * (self.limit - len(self.values)), OTHER]
         return {
-            names[row]: {"events": int(self.events[row])}
+            names[row]: {self.unit: int(self.events[row])}
             | {
                 learner: {"accuracy": share}
                 for learner, share in zip(learners, json_values(self.hit_weights[row] / self.weights[row]), strict=True)

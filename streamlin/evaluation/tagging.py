@@ -19,7 +19,7 @@ from streamlin.evaluation.sentence_pairs import SentencePairs
 from streamlin.evaluation.sentence_tally import SentenceTally
 from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tag_spans import SpanTags, is_span_tag, span_tags
-from streamlin.events import LabelIndex
+from streamlin.events import LabelIndex, taken
 
 
 class TagPredictions(NamedTuple):
@@ -38,6 +38,33 @@ class TagPredictions(NamedTuple):
     token_confidences: NDArray[np.float32]
     baselines: NDArray[np.int32]
 
+    def take(self, sentences: NDArray[np.int64], bounds: NDArray[np.int64]) -> "TagPredictions":
+        """The predictions of some of the sentences, whose tokens are bounded by int64[n + 1]."""
+        _, tokens = taken(bounds, sentences)
+        shares = self.token_confidences
+        return TagPredictions(
+            self.tags[:, tokens],
+            self.lead[sentences],
+            self.confidences[:, sentences],
+            shares[:, tokens] if shares.shape[1] else shares,
+            self.baselines[:, tokens],
+        )
+
+
+class EarlierTags(NamedTuple):
+    """Tokens of a batch whose prediction was made earlier, for the same sentence.
+
+    here, asked : int64[a], tokens whose prediction is that of the tokens `asked` of the same batch.
+    before : int64[b], tokens predicted in an earlier batch. baseline : int32[b], what the baseline predicted of them.
+    known : bool[b], whether their words were known then.
+    """
+
+    here: NDArray[np.int64]
+    asked: NDArray[np.int64]
+    before: NDArray[np.int64]
+    baseline: NDArray[np.int32]
+    known: NDArray[np.bool_]
+
 
 class TaggingPrequential(Prequential):
     """Everything that is counted about one run of taggers; `labelled` counts sentences with a tag.
@@ -46,6 +73,7 @@ class TaggingPrequential(Prequential):
     are counted while all tags look like B-…, I-…, E-…, S-… or O.
     """
 
+    unit = "tokens"
     has_probabilities = False
 
     def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
@@ -99,16 +127,22 @@ class TaggingPrequential(Prequential):
         labels: LabelIndex,
         extra: Mapping[str, Sequence[str | None]],
         position: Callable[[int], str] | None = None,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        earlier: EarlierTags | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
         """Count the hits of tags int32[L, m] among codes int32[m] (-1: unknown) of n sentences.
 
         words uint32[m]: hashes of the tokens. position : names the place of the i-th sentence in its source.
-        Returns the lead int32[n] and the baselines' predictions int32[1, m].
+        earlier : tokens whose tags were predicted before, and with them what else is counted.
+        Returns the lead int32[n], the baselines' predictions int32[1, m], and bool[m], whether each word was known.
         """
         n_learners = tags.shape[0]
         predicted = np.empty((n_learners + 1, codes.size), np.int32)
         predicted[:n_learners] = tags
         known = self.commonest.predict(words, codes, bounds, weights, len(labels), predicted[n_learners])
+        if earlier is not None:
+            for found, before in ((predicted[n_learners], earlier.baseline), (known, earlier.known)):
+                found[earlier.here] = found[earlier.asked]
+                found[earlier.before] = before
         counted = int(self.sentences.count[0])
         lead = self._tally(predicted, codes, known, bounds, weights, labels)
         if self.config.lead is not None:
@@ -127,7 +161,7 @@ class TaggingPrequential(Prequential):
                 value for value, length in zip(extra[field], lengths.tolist(), strict=True) for _ in range(length)
             ]
             slices.update(values, predicted[:n_learners], scored, token_weights)
-        return lead, predicted[n_learners:]
+        return lead, predicted[n_learners:], known
 
     def _tally(
         self,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
-from streamlin.events import Batch
+from streamlin.events import Batch, taken
 from streamlin.features.characters import ascii_characters, token_characters
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts
 from streamlin.features.masks import masked
@@ -37,10 +37,7 @@ class Buckets(NamedTuple):
 
     def take(self, events: NDArray[np.int64]) -> "Buckets":
         """The features of some events, in the order given."""
-        lengths = np.diff(self.indptr)[events]
-        indptr = np.zeros(events.size + 1, np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        entries = np.repeat(self.indptr[events] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        indptr, entries = taken(self.indptr, events)
         return Buckets(indptr, self.buckets[entries], self.values[entries])
 
 

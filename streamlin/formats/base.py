@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from streamlin.formats.lengths import Lengths
 from streamlin.formats.schema_frames import frames
 from streamlin.formats.utf8 import Indices, spans, texts_of, utf8
 from streamlin.formats.values import checked_weights, names
-
-_NEITHER = "expected a text, or a label with an id; found neither"
-
 
 Row = tuple[str, str | None, str | None, float]
 """Text, label, id and weight of a line."""
@@ -41,6 +38,8 @@ class Format(ABC):
     envelope : fills in what an event lacks from outside the record's value.
     lengths : of labels, ids and further fields; an event with longer ones is a dead letter.
     delayed_labels : whether a record with an id and a label but no text is the label of the text with that id.
+    alone : completes "format … has no", for formats without records that are only labels.
+    neither : the error of a record that is neither a text nor such a label.
     per_second : how many of the unit of times that are numbers make a second.
     is_stopped : whether the run should end; formats that may need long for a record ask, and raise `Interrupted`.
     errors_without_text : the errors of records that are well formed and only lack a text (deletions, join notices).
@@ -58,7 +57,9 @@ class Format(ABC):
     delayed_labels = False
     per_second: float = 1.0
     is_stopped: Callable[[], bool] = staticmethod(lambda: False)
-    errors_without_text: frozenset[str] = frozenset({"the text is missing", _NEITHER})
+    alone: ClassVar[str] = "labels without texts; delayed labels need json, csv or tsv"
+    neither: ClassVar[str] = "expected a text, or a label with an id; found neither"
+    errors_without_text: frozenset[str] = frozenset({"the text is missing", neither})
 
     no_label_hint: ClassVar[str] = "set fields.label to its field"
     tag_hint: ClassVar[str] = ""
@@ -67,7 +68,7 @@ class Format(ABC):
 
     def take_delayed_labels(self) -> None:
         """Set `delayed_labels`. Raises ConfigError if the format has no records without a text."""
-        raise ConfigError(f"format {self.name} has no labels without texts; delayed labels need json, csv or tsv")
+        raise ConfigError(f"format {self.name} has no {self.alone}")
 
     def read_times_in(self, per_second: float) -> None:
         """Set `per_second`. Raises ConfigError if the format's times are no numbers."""
@@ -105,8 +106,13 @@ class Format(ABC):
             batch = self.envelope.complete(batch, self.per_second)
         self.lengths.check(batch)
         if batch.label_only is not None:
-            _check_label_only(batch, batch.label_only)
+            self._check_label_only(batch, batch.label_only)
         return batch
+
+    def _check_label_only(self, batch: Batch, label_only: NDArray[np.bool_]) -> None:
+        for event in np.flatnonzero(label_only).tolist():
+            if batch.ids[event] is None or batch.labels[event] is None:
+                raise RecordError(self.neither)
 
     def check_reads_back(self, records: Records, event: Event) -> None:
         """Raise RecordError if the records are not decoded to exactly `event`."""
@@ -177,15 +183,9 @@ def comparable(event: Event) -> Event:
     return Event(event.text, event.label, event.id, event.weight, event.time, extra)
 
 
-def _check_label_only(batch: Batch, label_only: NDArray[np.bool_]) -> None:
-    for event in np.flatnonzero(label_only).tolist():
-        if batch.ids[event] is None or batch.labels[event] is None:
-            raise RecordError(_NEITHER)
-
-
-def without_text(columns: Sequence[Sequence[str | None]]) -> NDArray[np.bool_] | None:
+def without_text(columns: Sequence[Sequence[Any]]) -> NDArray[np.bool_] | None:
     """bool[n], the events without any text field; None if every event has one."""
-    label_only = np.array([set(values) == {None} for values in zip(*columns, strict=True)], np.bool_)
+    label_only = np.array([values.count(None) == len(values) for values in zip(*columns, strict=True)], np.bool_)
     return label_only if label_only.any() else None
 
 

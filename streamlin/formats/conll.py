@@ -13,7 +13,7 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import ConfigError, DecodeError, RecordError
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import Format
-from streamlin.formats.tokens import sentences
+from streamlin.formats.tokens import TAGS_ALONE, sentences
 from streamlin.formats.utf8 import Indices, spans, texts_of
 
 CONLL_U = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -58,6 +58,7 @@ class ConllFormat(Format):
 
     name = "conll"
     no_label_hint = "set fields.tags to their column"
+    alone = TAGS_ALONE
     framing = SentenceFraming()
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str]) -> None:

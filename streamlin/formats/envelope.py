@@ -28,7 +28,7 @@ class Envelope:
         per_second : see `unix_times`; a source's own timestamps are numbers in seconds, headers are texts.
         """
         fields = self._fields
-        if (values := self._values(batch, fields.label)) is not None:
+        if batch.tokens is None and (values := self._values(batch, fields.label)) is not None:
             batch.labels = _filled(batch.labels, names(values))
         if (values := self._values(batch, fields.id)) is not None:
             batch.ids = _filled(batch.ids, names(values))

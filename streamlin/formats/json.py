@@ -73,21 +73,26 @@ class JsonFormat(Format):
 
     def encode(self, event: Event) -> bytes:
         """The object of an event, without missing values; each of several text fields gets one line of the text."""
-        fields = self._fields.text
-        return self._encoded(event, dict(zip(fields, event.text.split("\n", len(fields) - 1), strict=False)))
+        return self._encoded(event, self._texts(event.text))
 
     def encode_label(self, event: Event) -> bytes:
         """An object that is only the label of the text with the event's id."""
         return self._encoded(event, {})
 
-    def _encoded(self, event: Event, texts: Mapping[str, str]) -> bytes:
+    def _texts(self, text: str) -> dict[str, Any]:
+        """The text by field, of which each gets a line."""
+        fields = self._fields.text
+        return dict(zip(fields, text.split("\n", len(fields) - 1), strict=False))
+
+    def _encoded(self, event: Event, own: Mapping[str, Any]) -> bytes:
+        """The object of an event with its text, or what it has instead of one, by field."""
         fields = self._fields
         tree: dict[str, Any] = {}
         for path, value in event.extra.items():
             put(tree, path, value)
         put(tree, fields.id, event.id)
-        for path, text in texts.items():
-            put(tree, path, text)
+        for path, value in own.items():
+            put(tree, path, value)
         put(tree, fields.label, event.label)
         put(tree, fields.weight, None if event.weight == 1.0 else _finite(event.weight, "weight"))
         put(tree, fields.time, None if event.time is None else _finite(event.time, "time"))

@@ -1,10 +1,12 @@
 """Bounds of the lengths of labels, ids and further fields."""
 
+from itertools import chain
 from typing import NamedTuple, Self
 
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.errors import RecordError
 from streamlin.events import Batch, Records
+from streamlin.formats.tokens import tags_of
 
 _MOST_OF_NUMBER = 512
 """Characters; no number is longer as text, but a short one in JSON, 1e300, may become a long one."""
@@ -28,7 +30,8 @@ class Lengths(NamedTuple):
             return
         columns = {"label": (batch.labels, self.label), "id": (batch.ids, self.id)}
         if batch.tokens is not None:
-            columns["label"] = (batch.tokens.tags, self.label)
+            late = (tags_of(label) for label in batch.labels if label is not None)
+            columns["label"] = ([*batch.tokens.tags, *chain.from_iterable(late)], self.label)
         for name, (values, most) in columns.items():
             _check(f"the {name}", f"pipeline.max_{name}_characters", values, most)
         for name, values in batch.extra.items():

@@ -11,12 +11,14 @@ from streamlin.events import Batch, Records
 from streamlin.formats.base import Format
 from streamlin.formats.regex import RegexFormat
 from streamlin.formats.text import TextFormat
-from streamlin.formats.tokens import Cut, sentences
+from streamlin.formats.tokens import TAGS_ALONE, Cut, sentences
 from streamlin.formats.utf8 import Indices
 
 
 class _CutLines(Format):
     """cut : cuts each text into tokens. What such a format takes for a label is not a tag, and left out."""
+
+    alone = TAGS_ALONE
 
     def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut) -> None:
         super().__init__(options, fields, extra)  # type: ignore[safe-super]  # that of the format beside it

@@ -93,6 +93,14 @@ class Admission:
         tables = model.learners.items()
         return sum(learner.table_bytes(every[model.view_of[name]], n_labels) for name, learner in tables)
 
+    def new_rows(self, features: Features) -> dict[str, int]:
+        """How many rows the features bring to each view."""
+        return {view: self._model.rows[view].count_new(found.buckets) for view, found in features.items()}
+
+    def most_rows(self, characters: int, pieces: int) -> dict[str, int]:
+        """How many rows so many texts, or parts of texts, may bring to each view, with so many characters in all."""
+        return {name: view.most_features(characters, pieces) for name, view in self._model.views.items()}
+
     def too_many_labels(self, label: str, where: str, label_rule: str = "") -> str:
         """The message about a label beyond the limit; see `check`."""
         named = f"if fields.label = '{self._label_field}' is the label"

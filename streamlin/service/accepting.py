@@ -9,10 +9,11 @@ from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
 from streamlin.running.admission import Admission
-from streamlin.service.bodies import Body
+from streamlin.service.body import Body
 from streamlin.service.journal import Journal
 from streamlin.service.problems import RETRY, Refused
 from streamlin.service.promises import Promises
+from streamlin.service.sentences import check_lengths, is_checked
 from streamlin.service.source import JournalSource
 
 
@@ -34,7 +35,7 @@ class Acceptance:
     def __init__(
         self, config: RunConfig, journal: Journal, source: JournalSource, state: RunState, admission: Admission
     ) -> None:
-        self._journal, self._source, self._format = journal, source, source.format
+        self._journal, self._source, self._state, self._format = journal, source, state, source.format
         self._most, self._by_id = config.serve.max_waiting, config.delayed_labels.by_id
         self._promises = Promises(config, admission, state, source, source.format)
         self._waiting: list[_Waiting] = []
@@ -47,19 +48,19 @@ class Acceptance:
 
         Raises
         ------
-        Refused : too many events wait, they have too many new labels or features, or the disk fails. None of them is
-            accepted.
+        Refused : too many events wait, they have too many new labels or features, or not as many tags as tokens; or the
+            disk fails. None of them is accepted.
         """
         if not bodies:
             return
-        events = [body.event() for body in bodies]
-        if self._journal.lines + self._unwritten - self._source.taken + len(events) > self._most:
+        if self._journal.lines + self._unwritten - self._source.taken + len(bodies) > self._most:
             raise Refused(503, f"{self._most} events wait to be learned; try again", RETRY)
-        encode, encode_label = self._format.encode, self._format.encode_label
-        lines = [(encode_label if body.is_label else encode)(event) for body, event in zip(bodies, events, strict=True)]
+        lines = [body.line(self._format) for body in bodies]
         self._unwritten += len(lines)
         try:
-            await self._promises.admit(events, lines)
+            if not all(map(is_checked, bodies)):
+                await asyncio.to_thread(check_lengths, bodies, self._format, self._state)
+            await self._promises.admit(bodies, lines)
         except Refused:
             self._unwritten -= len(lines)
             raise

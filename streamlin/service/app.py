@@ -15,9 +15,11 @@ from streamlin.config import RunConfig
 from streamlin.monitoring.prometheus.routes import PATHS as MONITORING_PATHS
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Bodies, Example, Text
+from streamlin.service.body import Body
 from streamlin.service.openapi import description
 from streamlin.service.predicting import Predictor
 from streamlin.service.problems import Refused, problem
+from streamlin.service.sentences import Sentence, TaggedSentence
 
 POSTS = ("/predict", "/learn")
 PATHS = (*POSTS, *MONITORING_PATHS, "/openapi.json")
@@ -25,12 +27,12 @@ _BOOL = TypeAdapter(bool)
 
 
 def make_app(
-    config: RunConfig, predictor: Predictor, acceptance: Acceptance, monitoring_routes: Sequence[Route]
+    config: RunConfig, predictor: Predictor[Any], acceptance: Acceptance, monitoring_routes: Sequence[Route]
 ) -> Starlette:
     """The application. It expects requests whose body is checked for its type and size."""
-    texts = Bodies(Text, config.serve.max_batch, config)
-    examples = Bodies(Example, config.serve.max_batch, config)
-    document = msgspec.json.encode(description(texts, examples))
+    models: tuple[type[Body], type[Body]] = (Sentence, TaggedSentence) if config.task == "tagging" else (Text, Example)
+    texts, examples = (Bodies(model, config.serve.max_batch, config) for model in models)
+    document = msgspec.json.encode(description(texts, examples, config))
 
     async def predict(request: Request) -> Response:
         bodies, are_many = texts.read(await request.body())

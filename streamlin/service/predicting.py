@@ -1,9 +1,9 @@
 """Predictions for texts, while another thread learns."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
@@ -11,16 +11,16 @@ from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig, further_fields
 from streamlin.evaluation import Predictions
 from streamlin.events import Batch, single_records
-from streamlin.service.bodies import Text
+from streamlin.service.bodies import Kind, Text
 
-_AT_ONCE, _CHARACTERS = 4, 4096
-"""Up to so many texts, and characters in all, are predicted on the event loop itself."""
+_AT_ONCE = 4
+"""Up to so many events are predicted on the event loop itself."""
 _TOGETHER = 100
-"""Texts that are predicted in one go; learning waits meanwhile."""
+"""Events that are predicted in one go, at most, and in size 25 times `at_once`; learning waits meanwhile."""
 _NO_RECORDS = single_records(())
 
 
-class Predictor:
+class Predictor(Generic[Kind]):
     """Predicts with the state of a run, which learns on another thread.
 
     A few texts are predicted at once if the state is free. Otherwise, and for many texts, a thread waits for it.
@@ -28,14 +28,16 @@ class Predictor:
     state : the run's state. config : the run's configuration.
     """
 
+    at_once = 4096
+    """How large they may be in all to be predicted on the event loop, by `Body.size`."""
+
     def __init__(self, state: RunState, config: RunConfig) -> None:
         self._model, self._lock = state.model, state.lock
-        self._names, self._n_fields = further_fields(config), len(config.fields.text)
         self._threads = ThreadPoolExecutor(2, "streamlin-predict")
 
-    async def predict(self, texts: Sequence[Text]) -> list[dict[str, Any]]:
-        """A prediction for each text, JSON-able, as OpenAPI's schema `Prediction` says."""
-        if len(texts) <= _AT_ONCE and sum(len(one.text) for one in texts) <= _CHARACTERS:
+    async def predict(self, texts: Sequence[Kind]) -> list[dict[str, Any]]:
+        """A prediction for each text, JSON-able, as OpenAPI's schema `Prediction` says. Raises Refused."""
+        if len(texts) <= _AT_ONCE and sum(one.size for one in texts) <= self.at_once:
             batch = self._batch(texts)
             features = self._model.featurize(batch)
             if self._lock.acquire(blocking=False):
@@ -50,15 +52,40 @@ class Predictor:
         """End the threads."""
         self._threads.shutdown()
 
-    def _predict_all(self, texts: Sequence[Text]) -> list[dict[str, Any]]:
+    def _predict_all(self, texts: Sequence[Kind]) -> list[dict[str, Any]]:
         answers = []
-        for begin in range(0, len(texts), _TOGETHER):
-            batch = self._batch(texts[begin : begin + _TOGETHER])
+        for some in self._portions(texts):
+            batch = self._batch(some)
             features = self._model.featurize(batch)
             with self._lock:
                 _, predictions = self._model.predict(batch, features)
             answers += self._answers(batch, predictions)
         return answers
+
+    def _portions(self, texts: Sequence[Kind]) -> Iterator[Sequence[Kind]]:
+        """The texts in portions that are predicted in one go."""
+        begin = size = 0
+        for number, text in enumerate(texts):
+            size += text.size
+            if number - begin == _TOGETHER or (number > begin and size > _TOGETHER // _AT_ONCE * self.at_once):
+                yield texts[begin:number]
+                begin, size = number, text.size
+        yield texts[begin:]
+
+    def _batch(self, texts: Sequence[Kind]) -> Batch:
+        """The texts as a batch. Raises Refused."""
+        raise NotImplementedError
+
+    def _answers(self, batch: Batch, predictions: Any) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+
+class TextPredictor(Predictor[Text]):
+    """Predicts the label of texts."""
+
+    def __init__(self, state: RunState, config: RunConfig) -> None:
+        super().__init__(state, config)
+        self._names, self._n_fields = further_fields(config), len(config.fields.text)
 
     def _batch(self, texts: Sequence[Text]) -> Batch:
         """The texts as a batch, each cut into the fields that it would have in a stream."""
@@ -83,7 +110,7 @@ class Predictor:
 
     def _answers(self, batch: Batch, predictions: Predictions) -> list[dict[str, Any]]:
         labels = [*self._model.labels.names, None]  # the list only grows; None stands for code -1, an abstention
-        lead, confidences = predictions.lead.tolist(), _rounded(predictions.confidences)
+        lead, confidences = predictions.lead.tolist(), rounded(predictions.confidences)
         learners = self._model.names
         columns = zip(*([labels[code] for code in row] for row in predictions.predicted.tolist()), strict=True)
         answers = []
@@ -96,6 +123,6 @@ class Predictor:
         return answers
 
 
-def _rounded(confidences: Any) -> list[float | None]:
+def rounded(confidences: Any) -> list[float | None]:
     """Rounded to six decimals, as in prediction lines; None for NaN."""
     return [None if share != share else share for share in (np.floor(confidences * 1e6 + 0.5) / 1e6).tolist()]

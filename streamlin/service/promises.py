@@ -11,20 +11,20 @@ from typing import NamedTuple
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.delayed_labels.plan import old_texts
-from streamlin.events import Event, single_records
-from streamlin.features import Buckets
+from streamlin.events import single_records
 from streamlin.formats.json import JsonFormat
 from streamlin.running.admission import Admission
+from streamlin.service.body import Body
 from streamlin.service.problems import RETRY, Refused
 from streamlin.service.source import JournalSource
 
 
 class _Promise(NamedTuple):
-    """Accepted events: the number of lines up to the last of them, and the characters and number of their texts."""
+    """Accepted events: the number of lines up to the last of them, how large they are in all, and their number."""
 
     end: int
-    characters: int
-    texts: int
+    size: int
+    events: int
 
 
 class Promises:
@@ -41,36 +41,37 @@ class Promises:
     ) -> None:
         self._admission, self._state, self._source, self._format = admission, state, source, lines
         self._pieces, self._end = len(config.fields.text), source.taken
+        self._noun = "tag" if config.task == "tagging" else "label"
         self._labels, self._looked = set[str](), 0
         self._waiting: deque[_Promise] = deque()
 
-    async def admit(self, events: Sequence[Event], lines: Sequence[bytes]) -> None:
+    async def admit(self, bodies: Sequence[Body], lines: Sequence[bytes]) -> None:
         """Count events, given also as the lines that are stored, among those that are accepted.
 
         Raises
         ------
         Refused : they can't be learned; or not surely, as long as others wait.
         """
-        characters, new = sum(len(event.text) for event in events), self._new_labels(events)
+        size, new = sum(body.size for body in bodies), self._new_labels(bodies)
         if not self._admission.fits_any_text(len(self._labels) + len(new)):
             rows = await asyncio.to_thread(self._rows_of, lines)
-            new = self._new_labels(events)  # others may have been accepted meanwhile
+            new = self._new_labels(bodies)  # others may have been accepted meanwhile
             self._check_tables(rows, len(self._labels) + len(new))
         self._labels |= new
-        self._end += len(events)
-        self._waiting.append(_Promise(self._end, characters, len(events)))
+        self._end += len(bodies)
+        self._waiting.append(_Promise(self._end, size, len(bodies)))
         self._forget_learned()
 
-    def _new_labels(self, events: Sequence[Event]) -> set[str]:
-        """The labels that events bring; an event of weight 0 brings none. Raises Refused if they are too many."""
+    def _new_labels(self, bodies: Sequence[Body]) -> set[str]:
+        """The labels that events bring. Raises Refused if they are too many."""
         names, limit = self._state.model.labels.names, self._admission.max_labels
         self._labels.update(names[self._looked :])
         self._looked = len(names)
-        given = dict.fromkeys(event.label for event in events if event.label is not None and event.weight > 0)
+        given = dict.fromkeys(label for body in bodies for label in body.labels)
         new = [label for label in given if label not in self._labels]
         if new and len(self._labels) + len(new) > limit:
-            label = new[max(0, limit - len(self._labels))]
-            raise Refused(409, f"label {label!r:.60} exceeds pipeline.max_labels = {limit:,} different labels")
+            label, noun = new[max(0, limit - len(self._labels))], self._noun
+            raise Refused(409, f"{noun} {label!r:.60} exceeds pipeline.max_labels = {limit:,} different {noun}s")
         return set(new)
 
     def _check_tables(self, own: Mapping[str, int], n_labels: int) -> None:
@@ -80,10 +81,9 @@ class Promises:
         rows = {view: len(index) + own[view] for view, index in model.rows.items()}
         if admission.table_bytes(rows, n_labels) > admission.max_bytes:
             raise Refused(409, admission.too_large(rows, n_labels))
-        characters, texts = (sum(promise[column] for promise in self._waiting) for column in (1, 2))
-        for view, index in model.rows.items():
-            most = model.views[view].most_features(characters, texts * self._pieces)
-            rows[view] = min(1 << index.bits, rows[view] + most)
+        size, events = (sum(promise[column] for promise in self._waiting) for column in (1, 2))
+        most = admission.most_rows(size, events * self._pieces)
+        rows = {view: min(1 << index.bits, rows[view] + most[view]) for view, index in model.rows.items()}
         if admission.table_bytes(rows, n_labels) > admission.max_bytes:
             raise Refused(503, "the learners' tables may become too large with the events that wait; try again", RETRY)
 
@@ -91,17 +91,13 @@ class Promises:
         """How many rows the events bring to each view; a label by id those of the text that waits."""
         model = self._state.model
         batch, _ = self._format.decode(single_records(lines))
-        counts = self._new_rows(model.featurize(batch))
+        counts = self._admission.new_rows(model.featurize(batch))
         if batch.label_only is not None and model.delayed_labels is not None:
             with self._state.lock:
                 waiting = model.delayed_labels.texts_due(batch)
-            old = self._new_rows(model.featurize(old_texts(waiting, model.further_fields, batch)))
+            old = self._admission.new_rows(model.featurize(old_texts(waiting, model.further_fields, batch)))
             counts = {view: count + old[view] for view, count in counts.items()}
         return counts
-
-    def _new_rows(self, features: Mapping[str, Buckets]) -> dict[str, int]:
-        rows = self._state.model.rows
-        return {view: rows[view].count_new(found.buckets) for view, found in features.items()}
 
     def _forget_learned(self) -> None:
         """The tables have the rows of what was learned by now."""

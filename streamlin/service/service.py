@@ -1,5 +1,6 @@
 """The service: the checkpoint, the run that learns, and the server that answers."""
 
+import json
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -16,6 +17,8 @@ from streamlin.checkpoint.loading import config_of, refuse_pickled
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.config.loading import checked
+from streamlin.errors import CheckpointError
+from streamlin.formats.json import JsonFormat
 from streamlin.monitoring.guard import HostCheck
 from streamlin.monitoring.listener import Listener, listen
 from streamlin.monitoring.prometheus.routes import routes
@@ -29,7 +32,7 @@ from streamlin.service.authorization import TokenCheck
 from streamlin.service.intake import Intake
 from streamlin.service.journal import Journal
 from streamlin.service.overload import Overload
-from streamlin.service.predicting import Predictor
+from streamlin.service.predicting import Predictor, TextPredictor
 from streamlin.service.problems import problem
 from streamlin.service.source import PART, JournalSource
 from streamlin.service.traffic import RequestMetrics, Traffic
@@ -55,6 +58,9 @@ def configuration(folder: str, given: RunConfig, previous: bool = False, allow_p
     kept: dict[str, Any] = {}
     if previous or any((Path(folder) / name).exists() for name in (CURRENT, PREVIOUS)):
         found = config_of(read_state(Path(folder) / (PREVIOUS if previous else CURRENT)))
+        if "task" in given.model_fields_set and given.task != found.task:
+            difference = f"task: {json.dumps(found.task)} in the checkpoint, {json.dumps(given.task)} now"
+            raise CheckpointError(f"the checkpoint in {folder} was made with a different configuration: {difference}")
         left_out = given.checkpoint.external_models == "leave_out"
         if not (allow_pickle or left_out or "learners" in given.model_fields_set):
             refuse_pickled(found)
@@ -159,7 +165,7 @@ class Service(Watcher):
 
     def _serve(self) -> Server:
         config = self._config
-        predictor = Predictor(self._state, config)
+        predictor = _predictor(self._state, config, self._source.format)
         self._open.callback(predictor.close)
         acceptance = Acceptance(config, self._journal, self._source, self._state, self._run.admission)
         self._open.callback(acceptance.close)
@@ -173,6 +179,14 @@ class Service(Watcher):
             config.serve, _LAST_SECONDS, HttpToolsProtocol, uvloop.new_event_loop, problem, self._notice
         )
         return Server("streamlin-service", app, self._listener, options, ended=self._journal.end)
+
+
+def _predictor(state: RunState, config: RunConfig, lines: JsonFormat) -> Predictor[Any]:
+    if config.task == "classification":
+        return TextPredictor(state, config)
+    from streamlin.service.predicting_tags import SentencePredictor
+
+    return SentencePredictor(state, config, lines)
 
 
 def _openness(listener: Listener, token: str | None) -> str:

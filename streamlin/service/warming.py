@@ -1,20 +1,32 @@
 """Loading compiled code before the first request would have to wait for it."""
 
+from collections.abc import Sequence
+
+from streamlin.checkpoint.models import new_model
 from streamlin.config import CheckpointConfig, DelayedLabelsConfig, RunConfig
 from streamlin.events import Event, single_records
-from streamlin.model import Model
+from streamlin.formats.json import JsonFormat
+from streamlin.formats.json_sentences import JsonSentences
 from streamlin.streams.json_lines import json_lines
 
-_EVENTS = [Event("one text", "one label", "1"), Event("another text", "another label", "2")]
+_TEXTS = [Event("one text", "one label", "1"), Event("another text", "another label", "2")]
+_TOKENS, _TAGS = ["Two", "tokens"], ["B-TAG", "O"]
 
 
 def warm_up(config: RunConfig) -> None:
-    """Learn and predict two events with a throwaway model."""
+    """Learn and predict two events with a throwaway model; only code of the configured task and learners is loaded."""
     small = config.features.model_copy(update={"bits": 10})
     update = {"features": small, "delayed_labels": DelayedLabelsConfig(), "checkpoint": CheckpointConfig()}
     config = config.model_copy(update=update)
-    model, lines = Model(config), json_lines(config)
-    batch, _ = lines.decode(single_records([lines.encode(event) for event in _EVENTS]))
+    model, lines = new_model(config), json_lines(config)
+    batch, _ = lines.decode(single_records(_lines(lines)))
     model.step(batch, model.featurize(batch))
     model.predict(batch, model.featurize(batch))
     model.close()
+
+
+def _lines(lines: JsonFormat) -> Sequence[bytes]:
+    """Two events."""
+    if isinstance(lines, JsonSentences):
+        return 2 * [lines.encode_sentence(Event(""), _TOKENS, _TAGS, {}, None)]
+    return [lines.encode(event) for event in _TEXTS]

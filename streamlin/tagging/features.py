@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.events import Batch
+from streamlin.events import Batch, taken
 from streamlin.features.hashing import hash_ranges
 from streamlin.kernel.byte_buffers import encode_texts
 from streamlin.tagging.templates import (
@@ -35,6 +35,17 @@ class TokenBuckets(NamedTuple):
     words: NDArray[np.uint32]
     buckets: NDArray[np.int32]
     contexts: NDArray[np.int32]
+
+    def followed_by(self, other: "TokenBuckets") -> "TokenBuckets":
+        """Those of further sentences behind these."""
+        bounds = np.concatenate([self.bounds, other.bounds[1:] + self.bounds[-1]])
+        words, buckets, contexts = (np.concatenate(pair) for pair in zip(self[1:], other[1:], strict=True))
+        return TokenBuckets(bounds, words, buckets, contexts)
+
+    def take(self, sentences: NDArray[np.int64]) -> "TokenBuckets":
+        """Those of some sentences, in the order given."""
+        bounds, tokens = taken(self.bounds, sentences)
+        return TokenBuckets(bounds, self.words[tokens], self.buckets[tokens], self.contexts[tokens])
 
 
 class TokenView:

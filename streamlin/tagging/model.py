@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import RunConfig
+from streamlin.config import RunConfig, further_fields
+from streamlin.delayed_labels import open_delayed_labels
+from streamlin.delayed_labels.plan import text_of_row
 from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 from streamlin.tagging.base import Tagger
 from streamlin.tagging.features import TokenBuckets
 from streamlin.tagging.kinds import from_config
+from streamlin.tagging.late_tags import SentenceForm, keep, recall, tags_of_rows
 from streamlin.tagging.lines import TagLines
 from streamlin.tagging.sentences import TagTargets, no_predictions
 from streamlin.tagging.targets import has_tag, learn_tags, no_tags
@@ -22,11 +25,22 @@ from streamlin.tagging.token_features import TokenFeatures
 
 
 class LearnedSentences(NamedTuple):
-    """What a step has learned: the sentences, their tags as codes int32[m] (-1: unknown), and the predictions."""
+    """The rows that a step has learned: one for each sentence, and one for each whose tags came later.
+
+    rows : their positions. codes : int32[m], their tags; -1: unknown. predictions : those for each row.
+    bounds : int64[n + 1], of the tokens of each row. texts, sources : see `streamlin.model.Learned`.
+    """
 
     rows: Batch
     codes: NDArray[np.int32]
     predictions: TagPredictions
+    bounds: NDArray[np.int64]
+    texts: tuple[Batch, Batch]
+    sources: NDArray[np.int64] | None = None
+
+    def text(self, row: int) -> tuple[Batch, int]:
+        """The batch that holds a row's sentence, and the index of the event in it."""
+        return text_of_row(self.texts, self.sources, row)
 
 
 class TaggingModel:
@@ -39,13 +53,13 @@ class TaggingModel:
     views: Mapping[str, Any] = {}
     view_of: Mapping[str, str] = {}
     feature_names: Mapping[str, Any] = {}
-    delayed_labels = None
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
         """The tags."""
         self.learned: LearnedSentences
-        """The sentences of the last `step`."""
+        """The rows of the last `step`."""
+        self.further_fields = further_fields(config)
         self._config = config
         self.learners: dict[str, Tagger] = {learner.name: from_config(learner) for learner in config.learners}  # type: ignore[arg-type]  # checked by the configuration
         self.names = list(self.learners)
@@ -53,35 +67,61 @@ class TaggingModel:
         self.view, self.rows = self.features.view, self.features.rows
         self.prequential = TaggingPrequential(self.names, config.evaluation)
         self._notices: list[str] = []
+        form = SentenceForm(self.further_fields, len(self.names), len(config.fields.columns))
+        self.delayed_labels = open_delayed_labels(config, form)
 
     def featurize(self, batch: Batch) -> TokenBuckets:
         """The features of a batch."""
         return self.view.buckets(batch)
 
     def step(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
-        """Test, then train, sentence by sentence. Returns the batch and the predictions."""
+        """Test, then train, sentence by sentence.
+
+        Returns the predicted sentences, which are all events except those that bring only late tags, and their
+        predictions.
+        """
         assert batch.tokens is not None
-        weights, bounds = batch.weights, features.bounds
-        targets = learn_tags(self.labels, batch.tokens.tags, weights, bounds)
+        plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
+        rows, old, sources, tags = batch, batch[:0], None, batch.tokens.tags
+        if plan is not None:
+            rows = plan.rows
+            if not plan.is_plain:
+                old, sources = plan.old_batch(), plan.sources
+                features = features.followed_by(self.featurize(old)).take(sources)
+            tags = tags_of_rows(rows.labels, features.bounds)
+        bounds = features.bounds
+        targets = learn_tags(self.labels, tags, rows.weights, bounds)
         codes = targets.codes
-        predictions = self._predictions(features, targets, has_tag(codes, bounds))
+        labelled = has_tag(codes, bounds)
+        predictions = self._predictions(features, targets, labelled)
+        earlier = None if plan is None else recall(plan, predictions, bounds, len(self.labels))
         prequential = self.prequential
-        position = partial(_position, batch)
-        lead, baselines = prequential.count(
-            predictions.tags, codes, bounds, weights, features.words, self.labels, batch.extra, position
+        lead, baselines, known = prequential.count(
+            *(predictions.tags, codes, bounds, rows.weights, features.words, self.labels, rows.extra),
+            *(partial(_position, rows), earlier),
         )
         predictions = predictions._replace(lead=lead, baselines=baselines)
-        prequential.events += len(batch)
-        prequential.labelled += int(has_tag(codes, bounds).sum())
-        self.learned = LearnedSentences(batch, codes, predictions)
-        return batch, predictions
+        prequential.events += batch.n_texts
+        prequential.labelled += int(labelled.sum())
+        self.learned = LearnedSentences(rows, codes, predictions, bounds, (batch, old), sources)
+        if self.delayed_labels is None or plan is None:
+            return batch, predictions
+        keep(plan, predictions, known, bounds)
+        self.delayed_labels.settle()
+        return (
+            (batch, predictions) if plan.is_plain else (batch.take(plan.events), predictions.take(plan.given, bounds))
+        )
 
     def predict(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
         """Predict without learning; nothing changes. Returns the same as `step`."""
         n = len(batch)
         targets = no_tags(n, len(batch.texts), len(self.labels))
         predictions = self._predictions(features, targets, np.zeros(n, np.bool_))
-        return batch, predictions._replace(lead=self.prequential.lead(n))
+        predictions = predictions._replace(lead=self.prequential.lead(n))
+        if batch.label_only is None:
+            return batch, predictions
+        texts = np.flatnonzero(~batch.label_only)
+        return batch.take(texts), predictions.take(texts, features.bounds)
 
     def given_out(self, batch: Batch, predictions: TagPredictions) -> list[Any]:
         """The leading tagger's tags for each sentence; None for a token without one."""
@@ -110,7 +150,10 @@ class TaggingModel:
 
     def pop_notices(self) -> list[str]:
         """The notices since the last call, which removes them."""
-        notices, self._notices = self._notices, []
+        late = [] if self.delayed_labels is None else self.delayed_labels.notices
+        notices = [*self._notices, *late]
+        for told in (self._notices, late):
+            told.clear()
         return notices
 
     def _predictions(self, features: TokenBuckets, targets: TagTargets, learned: NDArray[np.bool_]) -> TagPredictions:
@@ -145,7 +188,11 @@ class TaggingModel:
             arrays |= {f"learners/{name}/{table}": array for table, array in tagger.state(*sizes).items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
-        return arrays, {"labels": self.labels.names, "evaluation": counts}
+        rest = {"labels": self.labels.names, "evaluation": counts}
+        if self.delayed_labels is not None:
+            waiting, rest["delayed_labels"] = self.delayed_labels.state()
+            arrays |= {f"delayed_labels/{name}": array for name, array in waiting.items()}
+        return arrays, rest
 
     def expected(self, layout: Mapping[str, Layout], n_tags: int) -> dict[str, Expected]:
         """What the arrays of a checkpoint with so many tags must be.
@@ -171,9 +218,13 @@ class TaggingModel:
             tagger.restore(arrays_under(arrays, f"learners/{name}/"))
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
         self.prequential.know_tags(self.labels)
+        if self.delayed_labels is not None:
+            self.delayed_labels.restore(arrays_under(arrays, "delayed_labels/"), rest["delayed_labels"])
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close what is open."""
+        if self.delayed_labels is not None:
+            self.delayed_labels.close()
 
 
 def _bounds(batch: Batch) -> NDArray[np.int64]:

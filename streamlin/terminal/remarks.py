@@ -13,9 +13,8 @@ _KINDS = 3
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Whether the leader's lead is more than luck, what failed, and which predictors abstained."""
-    return [
-        line for line in (*_retired(report), _lead(report), _fall(report), _silent(report), _delays(report)) if line
-    ]
+    lines = (*_retired(report), _lead(report), _fall(report), _silent(report), _delays(report), _misfits(report))
+    return [line for line in lines if line]
 
 
 def about_reading(report: Mapping[str, Any]) -> list[str]:
@@ -54,6 +53,12 @@ def _delays(report: Mapping[str, Any]) -> str | None:
         f"{delays['joined']:,} labels came later, behind {delay['median']:,} other texts (median), "
         f"{delay['p95']:,} (95 %)"
     )
+
+
+def _misfits(report: Mapping[str, Any]) -> str | None:
+    """How many late tags were left out; None where all fitted their sentence."""
+    count = report.get("delayed_labels", {}).get("wrong_length")
+    return f"left out, late tags of another length than their sentence: {count:,} times" if count else None
 
 
 def _lead(report: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlin.terminal.cells import counted, empty_table, percent, printable
-from streamlin.terminal.metrics_table import metrics_table
+from streamlin.terminal.metrics_table import MetricsTable
 from streamlin.terminal.remarks import about_reading, remarks
 
 _SIDE_BY_SIDE = 5
@@ -27,7 +27,7 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
 def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
     """The table of metrics, and the remarks on it."""
     lines = [Text(line) for line in remarks(report)]
-    table: list[RenderableType] = [metrics_table(report, window)]
+    table: list[RenderableType] = [MetricsTable(report, window)]
     return [*table, "", *lines] if lines else table
 
 
@@ -51,7 +51,7 @@ def counts_line(report: Mapping[str, Any]) -> str:
 
 
 def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableType]:
-    """For each field a table, or several: events and each learner's accuracy by value; the largest values first."""
+    """For each field a table, or several: events (or tokens) and accuracies by value; the largest values first."""
     tables: list[RenderableType] = []
     learners = list(report["learners"])
     for field, values in report["slices"].items():
@@ -59,17 +59,17 @@ def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableTy
             tables += ["", Text(f"no labelled event has the field {field}")]
             continue
         for i in range(0, len(learners), _SIDE_BY_SIDE):
-            tables += ["", _slice_table(field, values, learners[i : i + _SIDE_BY_SIDE], most)]
+            tables += ["", _slice_table(field, values, learners[i : i + _SIDE_BY_SIDE], report["unit"], most)]
     return tables
 
 
-def _slice_table(field: str, values: Mapping[str, Any], learners: Sequence[str], most: int) -> Table:
-    titles = [Text(title.replace("_", "_\n")) for title in ("events", *learners)]
+def _slice_table(field: str, values: Mapping[str, Any], learners: Sequence[str], unit: str, most: int) -> Table:
+    titles = [Text(title.replace("_", "_\n")) for title in (unit, *learners)]
     table = empty_table(Text(field), *titles, right=len(titles))
-    for value, row in sorted(values.items(), key=lambda item: -item[1]["events"])[:most]:
+    for value, row in sorted(values.items(), key=lambda item: -item[1][unit])[:most]:
         table.add_row(
             Text(printable(value)[:40]),
-            f"{row['events']:,}",
+            f"{row[unit]:,}",
             *(percent(row[name]["accuracy"]) for name in learners),
         )
     if len(values) > most:

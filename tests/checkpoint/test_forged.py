@@ -106,6 +106,27 @@ def resume(folder: Path, kind: str, stream: Path) -> None:
     RunState(load_config(None, flags, settings, learners)).close()
 
 
+def test_arrays_of_sentences_that_wait_are_refused_in_another_form(tmp_path: Path) -> None:
+    """Of another name, type or shape; as those of texts."""
+    lines: list[dict[str, Any]] = [{"id": str(i), "tokens": ["a", "b"]} for i in range(4)]
+    lines += [{"id": "1", "tags": ["X", None]}, {"id": "9", "tags": ["Y"]}]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    options = ("--task", "tagging", "--learner", "hmm", "--late-labels", "--checkpoint")
+    command_line("run", tmp_path / "in.jsonl", *options, tmp_path / "state")
+    arrays, state = load(tmp_path / "state")
+    late = {name: array for name, array in arrays.items() if name.startswith("delayed_labels/")}
+    assert late["delayed_labels/waiting/predicted"].size == 3 * 3 * 2
+    for name, array in late.items():
+        rest = {other: arrays[other] for other in arrays if other != name}
+        other = np.float32 if array.dtype != np.float32 else np.int32
+        for changed in (rest, rest | {name: array.astype(other)}, rest | {name: array[np.newaxis]}):
+            folder = forged(tmp_path / "forged", changed, state)
+            refused("run", tmp_path / "in.jsonl", *options, folder, code=4)
+    del state["delayed_labels"]["counts"]["wrong_length"]
+    folder = forged(tmp_path / "forged", arrays, state)
+    assert "lacks its clock or counts" in refused("run", tmp_path / "in.jsonl", *options, folder, code=4)
+
+
 def out_of_bounds() -> dict[str, tuple[str, str, Callable[[NDArray[Any]], Any]]]:
     """What is wrong -> kind of checkpoint, array, and its values from the right ones."""
     billion = 10**9

@@ -158,6 +158,22 @@ def test_the_store_on_disk_equals_that_in_memory(stream, tmp_path):
     model.close()
 
 
+def test_both_stores_know_which_texts_are_due(tmp_path):
+    """Before the batch that holds the label is learned; texts of an earlier batch, with all that is kept of them."""
+    disk = {"delayed_labels": {"enabled": True, "store": "disk"}, "checkpoint": {"path": str(tmp_path)}}
+    found = []
+    for tables in (LATE, disk):
+        model = Model(config_of(**tables))
+        run(model, [text("1", words="some"), text("2", words="other")], 2)
+        due = model.delayed_labels.due(batch([label("2", "a", weight=2.0)]))
+        found.append((due.text.texts, due.label, due.weight, due.text.scores.tolist(), due.text.codes.tolist()))
+        (waiting,) = model.delayed_labels.texts_due(batch([label("2", "a"), label("3", "a")]))
+        assert waiting.texts == ("other",)
+        model.close()
+    assert found[0] == found[1]
+    assert found[0][:3] == (("other",), "a", 2.0)
+
+
 def test_resuming_with_another_store_is_refused(stream, tmp_path):
     disk = config_of(SLICED, delayed_labels={"enabled": True, "store": "disk"}, checkpoint={"path": str(tmp_path)})
     memory = config_of(SLICED, **LATE)

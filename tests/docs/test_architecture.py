@@ -198,7 +198,8 @@ def test_named_files_exist() -> None:
 
 def test_arrays_of_taggers_are_listed_with_types_and_shapes(tmp_path: Path) -> None:
     """Those that taggers share with texts are in the other tables."""
-    sentences = [{"tokens": ["a", "b"], "tags": ["B-X", "I-X"]}, {"tokens": ["a"], "tags": ["O"]}] * 4
+    sentences = [{"tokens": ["a", "b"], "tags": ["B-X", "I-X"]}, {"tokens": ["a"], "id": "1"}] * 4
+    sentences += [{"id": "1", "tags": ["O"]}, {"tokens": ["a"], "id": "2"}]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, sentences)))
     flags = {
         "task": "tagging",
@@ -206,15 +207,19 @@ def test_arrays_of_taggers_are_listed_with_types_and_shapes(tmp_path: Path) -> N
         "checkpoint.path": str(tmp_path / "state"),
         "learners": [{"kind": kind} | ({"counts": True} if kind == "crf" else {}) for kind in TAGGERS],
         "evaluation.window": WINDOW,
+        "delayed_labels.enabled": True,
     }
     with closing(Run(load_config(flags=flags, environment={}), Silent())) as run:
         run.run()
     arrays, _ = load(tmp_path / "state")
+    late = {name for name, _ in listed() if name.startswith("delayed_labels/") and "FIELD" not in name}
+    late -= {"delayed_labels/waiting/baselines"}
     own = {quoted(row[0])[0]: row[1:3] for row in ARCHITECTURE.rows("array of a tagging run")}
     for name, kinds, dtype, shape, _ in ARCHITECTURE.rows("array of a tagger"):
         own |= {quoted(name)[0].replace("NAME", kind): (dtype, shape) for kind in quoted(kinds)}
     shared = tuple(f"evaluation/{part}/" for part in ("sums", "pairs", "confusion", "drift"))
-    named = {name: array for name, array in arrays.items() if not name.startswith(shared)}
+    assert late == {name for name in arrays if name.startswith("delayed_labels/")} - set(own)
+    named = {name: array for name, array in arrays.items() if not name.startswith(shared) and name not in late}
     assert set(named) == set(own)
     for name, array in named.items():
         dtype, shape = (quoted(cell)[0] for cell in own[name])

@@ -17,7 +17,7 @@ from streamlin.evaluation.report import report_of
 from streamlin.monitoring.dashboard.contents import contents
 from streamlin.monitoring.prometheus.families import families
 from streamlin.running.loop import Run
-from streamlin.terminal.metrics_table import metrics_table
+from streamlin.terminal.metrics_table import MetricsTable
 from tests.evaluation.toy_metrics import WITH_TOYS
 from tests.silent import Silent
 
@@ -56,7 +56,7 @@ def test_the_report_has_it_last_over_each_span(run: Run) -> None:
 def test_the_terminal_shows_it_by_rank(run: Run) -> None:
     file = StringIO()
     report = run.report(details=False)
-    Console(width=100, file=file, highlight=False).print(metrics_table(report, 500))
+    Console(width=100, file=file, highlight=False).print(MetricsTable(report, 500))
     head, first, *_ = [" ".join(line.split()) for line in file.getvalue().splitlines()]
     assert head == "learner streak accuracy 95 % interval last 500 fading kappa balanced, last 500"
     row = report["learners"]["naive_bayes"]

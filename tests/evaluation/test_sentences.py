@@ -55,7 +55,7 @@ class Run:
             [[self.labels.code(tag) for s in sentences for tag in s.predicted[m]] for m in range(2)], np.int32
         ).reshape(2, -1)
         words = np.array([hash_of(word) for s in sentences for word in s.words], np.uint32)
-        lead, baselines = self.prequential.count(predicted, codes, bounds, weights, words, self.labels, {})
+        lead, baselines, _ = self.prequential.count(predicted, codes, bounds, weights, words, self.labels, {})
         self.lead += lead.tolist()
         self.baseline += [[*self.labels.names, None][code] for code in baselines[0]]
 

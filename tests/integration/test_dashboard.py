@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,5 +149,28 @@ def test_delayed_labels_reach_page_and_prometheus(tmp_path: Path) -> None:
     assert "streamlin_delayed_labels_waiting 1.0\n" in body
     assert "streamlin_delayed_labels_joined_total 3.0\n" in body
     assert 'streamlin_delayed_labels_delay_events{quantile="0.5"} ' in body
+    process.terminate()
+    assert finish(process).code == 0
+
+
+def test_late_tags_reach_page_and_prometheus(tmp_path: Path) -> None:
+    """As labels do; tags of another length are a counter of their own."""
+    lines: list[dict[str, Any]] = [{"id": str(n), "tokens": ["a", str(n)]} for n in range(4)]
+    lines += [{"id": "0", "tags": ["A"]}, *({"id": str(n), "tags": ["A", "AB"[n % 2]]} for n in range(3))]
+    stream = write_lines(tmp_path / "in.jsonl", lines)
+    more = ("--task", "tagging", "--learner", "hmm", "--follow", "--late-labels", "--metrics", 0)
+    process, url = started("run", stream, *more)
+    metrics = address_of(process)
+    for snapshot in snapshots(url):
+        if snapshot["counts"]["labelled"] == 3:
+            break
+    late = snapshot["delayed_labels"]
+    assert (late["waiting"], late["joined"], late["wrong_length"]) == (1, 3, 1)
+    assert [(one["text"], one["label"], one["predicted"]) for one in snapshot["mistakes"]] == [
+        (f"[a] [{n}]", f"A {'AB'[n % 2]}", "– –") for n in (2, 1, 0)
+    ]
+    status, body = asked(metrics, "metrics")
+    assert status == 200
+    assert "streamlin_delayed_labels_wrong_length_total 1.0\n" in body
     process.terminate()
     assert finish(process).code == 0

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -270,6 +271,29 @@ def test_page_shows_delayed_labels(browser: Browser, data: Path, tmp_path: Path)
     assert visit.wide() <= 1280
     visit.page.set_viewport_size({"width": 390, "height": 844})
     assert visit.wide() <= 390
+    visit.page.close()
+
+
+def test_page_shows_tags_that_come_later(browser: Browser, tmp_path: Path) -> None:
+    """Mistakes are those of the predictions made when the sentences came; tags that did not fit are counted."""
+    lines: list[dict[str, Any]] = [{"id": "0", "tokens": ["a", "b"], "tags": ["A", "B"]}]
+    lines += [{"id": "1", "tokens": ["a", "c"]}, {"id": "2", "tokens": ["a", "d"]}, {"id": "1", "tags": ["A"]}]
+    lines += [{"id": "1", "tags": ["A", "C"]}]
+    process, url = started(
+        *("run", write_lines(tmp_path / "in.jsonl", lines), "--follow", "--late-labels"),
+        *("--task", "tagging", "--learner", "hmm"),
+    )
+    visit = Visit(browser, url)
+    items = visit.page.locator("#mistakes li")
+    expect(items).to_have_count(2)
+    assert not visit.complaints
+    assert visit.counts()["waiting for a label"] == "1"
+    late = dict(visit.table("#delayed-labels tbody"))
+    assert (late["texts waiting for a label"], late["texts whose label came later"]) == ("1", "1")
+    assert late["tags of another length than their sentence"] == "1"
+    assert "a [c]" in items.first.inner_text()
+    process.terminate()
+    assert finish(process).code == 0
     visit.page.close()
 
 

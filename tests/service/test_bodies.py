@@ -34,7 +34,7 @@ def test_a_line_is_read_back_as_the_same_event(body: dict[str, Any]) -> None:
     (example,), is_list = Bodies(Example, 1, config).read(json.dumps(body).encode())
     assert not is_list
     lines = json_lines(config)
-    batch, dead = lines.decode(single_records([lines.encode(example.event())]))
+    batch, dead = lines.decode(single_records([example.line(lines)]))
     assert dead == []
     id_ = body.get("id")
     assert batch.events() == [
@@ -65,7 +65,7 @@ def test_a_label_without_a_text_becomes_a_label_line() -> None:
     lines = json_lines(load_config(flags={"delayed_labels.enabled": True}, environment={}))
     (body,), _ = Bodies(Example, 1, RunConfig()).read(b'{"id": 7, "label": "a", "weight": 2}')
     assert body.is_label
-    batch, dead = lines.decode(single_records([lines.encode_label(body.event())]))
+    batch, dead = lines.decode(single_records([body.line(lines)]))
     assert dead == []
     assert batch.label_only is not None
     assert (batch.label_only.tolist(), batch.ids, batch.labels, batch.weights.tolist()) == ([True], ["7"], ["a"], [2.0])
@@ -76,7 +76,7 @@ def test_a_label_without_a_text_becomes_a_label_line() -> None:
 def test_only_further_fields_are_allowed_in_fields() -> None:
     config = load_config(flags={"evaluation.slice_by": ["label", "split"]}, environment={})
     (body,), _ = Bodies(Text, 1, config).read(b'{"text": "a", "fields": {"split": 1}}')
-    assert body.event().extra == {"split": "1"}
+    assert body.further() == {"split": "1"}
     with pytest.raises(Refused, match=r"fields\.label: unknown key; choose one of split"):
         Bodies(Text, 1, config).read(b'{"text": "a", "fields": {"label": 1}}')
     with pytest.raises(Refused, match="fields: needs texts or numbers by name, got 5"):

@@ -17,4 +17,4 @@ def test_the_documented_session_happens(monkeypatch: pytest.MonkeyPatch) -> None
         port = str(free.getsockname()[1])
     with session(monkeypatch) as own:
         blocks = [block._replace(text=block.text.replace(PORT, port)) for block in Page(SERVICE).blocks]
-        assert follow(blocks, own, lambda text: text.replace(port, PORT), pause=0.5) == 10
+        assert follow(blocks, own, lambda text: text.replace(port, PORT), pause=0.5) == 16

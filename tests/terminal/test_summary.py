@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
+from streamlin import Pipeline
 from streamlin.checkpoint.inspection import inspect
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
 from streamlin.running.loop import Run
 from streamlin.terminal.cells import percent
 from streamlin.terminal.inspection_tables import inspection
-from streamlin.terminal.metrics_table import metrics_table
+from streamlin.terminal.metrics_table import MetricsTable
 from streamlin.terminal.remarks import remarks
 from streamlin.terminal.summary import counts_line, summary
 from tests.silent import Silent
@@ -62,7 +63,7 @@ def lines_of(renderable: RenderableType, width: int = 80) -> list[str]:
 
 def test_table_has_a_row_for_each_learner_and_baseline(finished: tuple[dict[str, Any], Path]) -> None:
     report, _ = finished
-    head, *rows = [line for line in lines_of(metrics_table(report, 1000)) if line]
+    head, *rows = [line for line in lines_of(MetricsTable(report, 1000)) if line]
     assert head.split() == ["learner", "accuracy", "95", "%", "interval", "last", "1,000", "fading", "kappa"]
     names = [*report["learners"], *report["baselines"]]
     cells = [ROW.fullmatch(row) for row in rows]
@@ -78,11 +79,28 @@ def test_table_has_a_row_for_each_learner_and_baseline(finished: tuple[dict[str,
 
 def test_metrics_without_labels_are_shown_as_dashes() -> None:
     row = {"accuracy": None, "interval": None, "window_accuracy": None, "fading_accuracy": None}
-    table = metrics_table({"learners": {"a": row}, "baselines": {"majority": row}}, 10)
+    table = MetricsTable({"learners": {"a": row}, "baselines": {"majority": row}}, 10)
     assert [line.split() for line in lines_of(table)[1:] if line] == [["a", *"––––"], ["majority", *"––––"]]
-    table = metrics_table({"learners": {"a": row | {"kappa": None}}, "baselines": {}}, 10)
+    table = MetricsTable({"learners": {"a": row | {"kappa": None}}, "baselines": {}}, 10)
     assert [line.split() for line in lines_of(table)[1:] if line] == [["a", *"–––––"]]
     assert (percent(None), percent(0.0), percent(0.98621), percent(1.0)) == ("–", "0.00 %", "98.62 %", "100.00 %")
+
+
+def test_columns_that_do_not_fit_follow_in_another_table() -> None:
+    """Of taggers there are more than 80 characters hold; nothing is cut, as in a wide terminal."""
+    with Pipeline(task="tagging", learners=["hmm", "structured_perceptron"]) as pipeline:
+        for tags in (["B-X", "O"], ["O", "B-X"], ["B-X", "O"]):
+            pipeline.learn_one(["a", "b"], tags)
+        report = pipeline.metrics
+    whole, narrow = (lines_of(MetricsTable(report, 1000), width) for width in (200, 80))
+    head, *rows = [line for line in whole if line]
+    assert "known words  new words" in head
+    begin = narrow.index("")
+    first, second = narrow[:begin], [line for line in narrow[begin:] if line]
+    for one, other, line in zip([line for line in first if line], second, [head, *rows], strict=True):
+        name, *cells = other.split()
+        assert line.split() == [*one.split(), *cells]
+        assert line.startswith(f"{name} ")
 
 
 def test_counts_line_shows_counts_and_speed() -> None:

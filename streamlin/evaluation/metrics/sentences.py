@@ -114,7 +114,9 @@ class KnownAccuracy(Metric):
     title = "known words"
     meaning = "Accuracy where the word was seen before with a tag."
     format = "percent"
+    terminal = {"running": 46}
     page = {"chosen": 46}
+    prometheus = {"learners": "learner_known_word_accuracy_ratio"}
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
         totals = sums.sentences

@@ -39,6 +39,7 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         "dead_letters_by_kind": _kinds(report.get("dead_letters_by_kind", {})),
         "seconds": report["seconds"],
         "events_per_second": report["events_per_second"],
+        "unit": report["unit"],
         "n_labels": len(report["labels"]),
         "leader": report.get("leader"),
         "columns": _columns(report, window),
@@ -108,11 +109,11 @@ def _curve(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _slices(values: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
-    largest = sorted(values.items(), key=lambda item: -item[1]["events"])
+    largest = sorted(values.items(), key=lambda item: -item[1][report["unit"]])
     names = list(report["learners"])
     return {
         "values": [
-            [shortened(value), row["events"], [row[name]["accuracy"] for name in names]]
+            [shortened(value), row[report["unit"]], [row[name]["accuracy"] for name in names]]
             for value, row in largest[:_VALUES]
         ],
         "more": max(0, len(largest) - _VALUES),

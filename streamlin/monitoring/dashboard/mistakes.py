@@ -56,7 +56,7 @@ class Mistakes:
         if not isinstance(learned, Learned):
             from streamlin.monitoring.dashboard.wrong_sentences import wrong_sentences  # needed by taggers only
 
-            self._sentences.extend(wrong_sentences(learned, KEPT))
+            self._sentences.extend(wrong_sentences(learned, KEPT, self._hide_text))
             return
         rows = np.empty(KEPT, np.int64)
         found = last_wrong(learned.predictions.predicted, learned.predictions.lead, learned.codes, rows)
@@ -72,7 +72,7 @@ class Mistakes:
         """The newest first, JSON-able; `labels` are the names by code."""
         self._read()
         if self._sentences:
-            return [wrong.shown(labels, self._hide_text) for wrong in reversed(self._sentences)]
+            return [wrong.shown(labels) for wrong in reversed(self._sentences)]
         return [
             {
                 "event": shortened(mistake.name, LONG),

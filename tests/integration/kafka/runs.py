@@ -16,8 +16,9 @@ def url(address: str, topic: str, client: str, **options: object) -> str:
 
 
 def ran(folder: Path, source: object, *arguments: object, code: int = 0, **env: str) -> tuple[dict[str, Any], Done]:
-    """Run over a source to its end; the report and standard error."""
+    """Run over a source to its end, with a tagger if `--task` is given; the report and standard error."""
     report = folder / "report.json"
-    done = streamlin("run", source, *QUICK, "--report", report, *arguments, code=code, env=env)
+    quick = ("--learner", "hmm") if "--task" in arguments else QUICK
+    done = streamlin("run", source, *quick, "--report", report, *arguments, code=code, env=env)
     found: dict[str, Any] = json.loads(report.read_text())
     return found, done

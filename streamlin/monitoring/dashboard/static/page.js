@@ -263,6 +263,7 @@ function showAccuracy() {
   [...element("learners").tBodies[0].rows].forEach((row, i) => {
     row.className = rows[i].name === top ? "best" : "";
   });
+  say(element("test"), shown.unit === "tokens" ? "the sign test over sentences" : "McNemar's test");
   drawAccuracy();
 }
 
@@ -403,6 +404,7 @@ const DELAYED_LABELS = {
   unknown: "labels of unknown texts",
   repeated: "repeated labels",
   contradicted: "contradicting labels",
+  wrong_length: "tags of another length than their sentence",
 };
 
 function showDelayedLabels() {
@@ -421,12 +423,39 @@ function showMistakes() {
     const key = JSON.stringify(mistake);
     if (place.dataset.key === key) return;
     place.dataset.key = key;
-    const verdict = make("span", undefined, "verdict");
-    const sure = mistake.confidence === null ? "" : `, ${(100 * mistake.confidence).toFixed(0)} % sure`;
-    verdict.append("predicted ", isolated(mistake.predicted === null ? "nothing" : mistake.predicted, "said"), `${sure}; is `,
-      isolated(mistake.label, "true"), " · ", isolated(mistake.event));
-    place.replaceChildren(...(mistake.text === null ? [] : [isolated(mistake.text || "(an empty text)")]), verdict);
+    place.replaceChildren(...(mistake.parts ? wrongSentence(mistake) : wrongText(mistake)));
   });
+}
+
+const sure = (share) => (share === null ? "" : `, ${(100 * share).toFixed(0)} % sure`);
+
+function wrongText(mistake) {
+  const verdict = make("span", undefined, "verdict");
+  verdict.append("predicted ", isolated(mistake.predicted === null ? "nothing" : mistake.predicted, "said"),
+    `${sure(mistake.confidence)}; is `, isolated(mistake.label, "true"), " · ", isolated(mistake.event));
+  return [...(mistake.text === null ? [] : [isolated(mistake.text || "(an empty text)")]), verdict];
+}
+
+// The wrong tokens are marked, each with its tags behind it; for ears the signs between them are words.
+function wrongSentence(mistake) {
+  const sentence = isolated("", "sentence");
+  mistake.parts.forEach((part, i) => {
+    sentence.append(i ? " " : "", typeof part === "string" ? isolated(part) : wrongToken(part));
+  });
+  const verdict = make("span", undefined, "verdict");
+  verdict.append(`${count(mistake.wrong)} of ${count(mistake.known)} tags wrong${sure(mistake.confidence)} · `, isolated(mistake.event));
+  return [sentence, verdict];
+}
+
+function wrongToken({ token, predicted, label }) {
+  const made = make("mark");
+  const arrow = make("span", " → ");
+  arrow.ariaHidden = "true";
+  const tags = make("span", undefined, "tags");
+  tags.append(make("span", "predicted ", "unseen"), isolated(predicted === null ? "nothing" : predicted, "said"), arrow,
+    make("span", ", is ", "unseen"), isolated(label, "true"));
+  made.append(...(token === null ? [] : [isolated(token || "(an empty token)"), " "]), tags);
+  return made;
 }
 
 function showConfusion() {
@@ -439,6 +468,7 @@ function showConfusion() {
   if (select.options.length !== names.length) select.replaceChildren(...names.map((one) => new Option(one)));
   select.value = whose;
   say(element("when").querySelector("option[value=window_]"), recent());
+  say(element("cells"), shown.unit);
   const counts = confusion[`${when}learners`][whose];
   const rest = confusion.labels.length;
   const others = counts[rest].some((n) => n > 0);
@@ -508,7 +538,7 @@ function showSlices() {
     const [title, scroll, hint] = section.children;
     say(title, `Accuracy by ${field}`);
     scroll.setAttribute("aria-label", `Accuracy by ${field}`);
-    fill(scroll.firstChild, ["value", "events", ...learners], values.map(([value, n, accuracies]) => [
+    fill(scroll.firstChild, ["value", shown.unit, ...learners], values.map(([value, n, accuracies]) => [
       name(value), count(n), ...accuracies.map(percent),
     ]));
     say(hint, more ? `${count(more)} more values in the report` : "");

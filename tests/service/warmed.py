@@ -1,0 +1,43 @@
+"""`python -m tests.service.warmed TASK` prints the kernels that `warm_up` loads, and those that events load later."""
+
+import json
+import sys
+from typing import Any
+
+from streamlin.checkpoint.models import new_model
+from streamlin.config.loading import load_config
+from streamlin.events import single_records
+from streamlin.service.warming import warm_up
+from streamlin.streams.json_lines import json_lines
+
+EVENTS = {
+    "classification": [b'{"text": "a b c", "label": "x"}', b'{"text": "b", "label": "y"}', b'{"text": "c"}'],
+    "tagging": [b'{"tokens": ["a", "b"], "tags": ["B-X", "O"]}', b'{"text": "a b.", "tags": ["N", null, "O"]}'],
+}
+
+
+def loaded() -> set[str]:
+    """Every kernel with the types that it is compiled for."""
+    found = set[str]()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("streamlin."):
+            for kernel in vars(module).values():
+                signatures: list[Any] = getattr(kernel, "signatures", [])
+                found |= {f"{kernel.__module__}.{kernel.__name__} {signature}" for signature in signatures}
+    return found
+
+
+def main(task: str) -> None:
+    config = load_config(flags={"task": task}, environment={})
+    warm_up(config)
+    warm = loaded()
+    model, lines = new_model(config), json_lines(config)
+    for _ in range(3):
+        batch, _dead = lines.decode(single_records(EVENTS[task]))
+        model.predict(batch, model.featurize(batch))
+        model.step(batch, model.featurize(batch))
+    print(json.dumps([sorted(warm), sorted(loaded() - warm)]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
