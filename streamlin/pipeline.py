@@ -9,7 +9,7 @@ from streamlin.checkpoint.loading import load_into
 from streamlin.checkpoint.run_state import RunState, save_copy
 from streamlin.config import RunConfig
 from streamlin.config.loading import load_config
-from streamlin.errors import ConfigError, RecordError
+from streamlin.errors import ConfigError
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
 from streamlin.model import Model
@@ -144,7 +144,7 @@ class Pipeline:
         """
         if ws:
             xs = [self._weighted(x, w) for x, w in zip(xs, ws, strict=True)]
-        batch = self._batch(list(zip(xs, ys, strict=True)))
+        batch = self._rows.batch(list(zip(xs, ys, strict=True)))
         self._learn(batch)
         self._show_notices()
         return self
@@ -158,7 +158,7 @@ class Pipeline:
 
     def predict_many(self, xs: Iterable[X]) -> list[Any]:
         """`predict_one` for each event. Raises RecordError."""
-        batch, model = self._texts(list(xs)), self._state.model
+        batch, model = self._rows.texts(list(xs)), self._state.model
         _, predictions = model.predict(batch, model.featurize(batch))
         self._show_notices()
         return model.given_out(batch, predictions)
@@ -166,7 +166,7 @@ class Pipeline:
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
         self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
-        batch, model = self._texts([x]), self._state.model
+        batch, model = self._rows.texts([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
         return dict(zip(model.labels.names, shares[0].tolist(), strict=False))
@@ -180,7 +180,7 @@ class Pipeline:
         """
         from streamlin.explanation import explain_event
 
-        return explain_event(self._state.model, self._texts([x]), learners)
+        return explain_event(self._state.model, self._rows.texts([x]), learners)
 
     def run(self, source: Any, *, limit: int | None = None, progress: Progress | None = None) -> Results:
         """Test, then train, on every event of a source; returns an iterator of the predictions, which drives the run.
@@ -256,19 +256,6 @@ class Pipeline:
             shown = default_progress()
             for line in lines:
                 shown.notice(line)
-
-    def _batch(self, rows: list[Any]) -> Batch:
-        return self._rows.batch(rows)
-
-    def _texts(self, rows: list[Any]) -> Batch:
-        """A batch in which each event has a text. Raises RecordError."""
-        batch = self._batch(rows)
-        if batch.label_only is not None:
-            missing = (
-                "tokens or a text, found only tags" if self.config.task == "tagging" else "a text, found only a label"
-            )
-            raise RecordError(f"expected {missing}")
-        return batch
 
     def _weighted(self, x: X, w: float) -> X:
         if w == 1.0:

@@ -115,7 +115,7 @@ def _explanations(
     rows: Sequence[Any] = [_event(line) for text in texts for line in text.splitlines()] if as_events else texts
     source = IterableSource((), config)
     try:
-        return [explain_event(model, source.batch([row]), learners) for row in rows]
+        return [explain_event(model, source.texts([row]), learners) for row in rows]
     except RecordError as error:
         raise ConfigError(f"TEXT: {error}") from None
 

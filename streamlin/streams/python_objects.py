@@ -68,6 +68,14 @@ class IterableSource:
             raise RecordError(dead[0].error)
         return batch
 
+    def texts(self, rows: list[Any]) -> Batch:
+        """The rows as a batch in which each event has a text. Raises RecordError."""
+        batch = self.batch(rows)
+        if batch.label_only is not None:
+            missing = "tokens or a text, found only tags" if self._tags_tokens else "a text, found only a label"
+            raise RecordError(f"expected {missing}")
+        return batch
+
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """Does nothing: rows are not kept."""
 

@@ -91,7 +91,8 @@ class TaggingModel:
             tags = tags_of_rows(rows.labels, features.bounds)
         bounds = features.bounds
         targets = learn_tags(self.labels, tags, rows.weights, bounds)
-        codes, labelled = targets.codes, has_tag(targets.codes, bounds)
+        codes = targets.codes
+        labelled = has_tag(codes, bounds)
         predictions = self._predictions(features, targets, labelled)
         earlier = None if plan is None else recall(plan, predictions, bounds, len(self.labels))
         prequential = self.prequential
