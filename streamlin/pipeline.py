@@ -124,7 +124,8 @@ class Pipeline:
     def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
         """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.
 
-        For the task "tagging", x is a list of tokens or a text, and y a list of tags, None for an unknown one.
+        For the task "tagging", x is a list of tokens or a text, and y a list of tags, None for an unknown one; for
+        "parsing", y is a tree in brackets, whose words are read in place of x.
 
         Raises
         ------
@@ -152,7 +153,7 @@ class Pipeline:
     def predict_one(self, x: X) -> Any:
         """The prediction of the leading learner; None while no label is known. Nothing is learned or evaluated.
 
-        For the task "tagging", a list of tags.
+        For the task "tagging", a list of tags, for "parsing" a tree in brackets.
         """
         return self.predict_many([x])[0]
 
@@ -232,9 +233,9 @@ class Pipeline:
         self._state.close()
 
     def _refuse_tagging(self, method: str, instead: str) -> None:
-        """Raise ConfigError if this pipeline tags tokens."""
-        if self.config.task == "tagging":
-            raise ConfigError(f"{method}: not for task = 'tagging'; {instead}")
+        """Raise ConfigError if this pipeline tags tokens or parses sentences."""
+        if self.config.task != "classification":
+            raise ConfigError(f"{method}: not for task = '{self.config.task}'; {instead}")
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch; event by event where it may exceed a limit."""
