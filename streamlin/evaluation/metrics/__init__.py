@@ -22,7 +22,7 @@ from streamlin.evaluation.metrics.sentences import (
     SpanRecall,
     UnknownAccuracy,
 )
-from streamlin.evaluation.metrics.trees import BracketF1, BracketPrecision, BracketRecall, Covered
+from streamlin.evaluation.metrics.trees import BracketF1, BracketPrecision, BracketRecall, Covered, ExactTrees
 from streamlin.evaluation.spans import Span
 
 METRICS: tuple[tuple[type[Metric], ...], ...] = (
@@ -42,7 +42,7 @@ TAGGING: tuple[tuple[type[Metric], ...], ...] = (
 )
 """Those of taggers, likewise."""
 PARSING: tuple[tuple[type[Metric], ...], ...] = (
-    (BracketF1, BracketPrecision, BracketRecall, SentencesRight, Covered),
+    (BracketF1, BracketPrecision, BracketRecall, ExactTrees, Covered),
     (Accuracy, SentenceInterval, Correct),
     (Abstained,),
     (KnownAccuracy, UnknownAccuracy),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.metric import Metric
-from streamlin.evaluation.metrics.sentences import SpanF1, SpanPrecision, SpanRecall
+from streamlin.evaluation.metrics.sentences import SentencesRight, SpanF1, SpanPrecision, SpanRecall
 from streamlin.evaluation.precision_recall import ratio
 from streamlin.evaluation.sentence_tally import SENTENCES
 from streamlin.evaluation.spans import Sums
@@ -34,6 +34,15 @@ class BracketPrecision(SpanPrecision):
 
 class BracketRecall(SpanRecall):
     """Of the true brackets."""
+
+    def compute(self, sums: Sums) -> NDArray[Any]:
+        return super().compute(sums)[: sums.n_learners]
+
+
+class ExactTrees(SentencesRight):
+    """Trees with all brackets right and no others."""
+
+    prometheus = {}  # exported as that of sentences, by the same key
 
     def compute(self, sums: Sums) -> NDArray[Any]:
         return super().compute(sums)[: sums.n_learners]
