@@ -60,13 +60,6 @@ class PCFG:
     beam : a constituent is left out where it is e^beam times less probable than the best one of the same words.
     max_tokens : longer sentences are learned, not parsed.
 
-    Attributes
-    ----------
-    rules : of each rule the numbers of its left-hand side and of its one or two parts; -1 for none.
-    rule_counts : how often each was seen.
-    rule_totals : how often each symbol was a left-hand side.
-    roots : how often each symbol was that of a whole tree.
-
     Raises
     ------
     ConfigError : a parameter is outside its limits.

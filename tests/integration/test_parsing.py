@@ -235,10 +235,12 @@ def test_limits_end_a_run_at_the_same_event_whatever_the_batches(reference: Refe
     ends = []
     for size in (1, 50):
         state = tmp_path / f"state{size}"
-        line = refused(
+        done = command_line(
             *("run", reference.stream, *PARSING, "--checkpoint", state, "--set", f"pipeline.batch_size={size}"),
-            *("--set", "pipeline.max_table_bytes=900000"),
+            *("--set", "pipeline.max_table_bytes=300000"),
+            code=2,
         )
-        ends.append((line, command_line("inspect", state, "--json").lines[0]["events"]))
+        assert "pipeline.max_table_bytes: at " in done.err
+        ends.append((done.err.splitlines()[-1], command_line("inspect", state, "--json").lines[0]["events"]))
     assert ends[0] == ends[1]
     assert 5 < ends[0][1] < 80
