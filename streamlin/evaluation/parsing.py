@@ -78,9 +78,10 @@ class ParsingPrequential(TaggingPrequential):
         trees: TreeCounts,
         position: Callable[[int], str],
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """`count`, with the brackets of each sentence."""
+        """`count`, with the brackets of each sentence. Returns the lead and the baselines' predictions."""
         self._trees = trees
-        return self.count(tags, codes, bounds, weights, words, labels, extra, position)
+        lead, baselines, _ = self.count(tags, codes, bounds, weights, words, labels, extra, position)
+        return lead, baselines
 
     def _tally(
         self,

@@ -113,6 +113,7 @@ def open_trees(name: str, options: Mapping[str, str], fields: FieldsConfig, extr
         raise ConfigError(f"format {name} has no trees; task = 'parsing' needs {' or '.join(_OF_TREES)}")
     if name != "json":
         return open_format(name, options, fields, extra)
+    _check_options(name, options)
     from streamlin.formats.envelope import Envelope
     from streamlin.formats.json_trees import JsonTrees
 

@@ -90,7 +90,13 @@ class ParsingModel:
         self._count_long(np.flatnonzero(learned & (lengths > self.max_tokens)), lengths, position)
         prequential.events += len(batch)
         prequential.labelled += len(trees) - trees.count(None)
-        self.learned = LearnedSentences(batch, scored, predictions)  # type: ignore[arg-type]  # of the same interface
+        self.learned = LearnedSentences(
+            batch,
+            scored,
+            predictions,  # type: ignore[arg-type]  # of the same interface, as far as the page reads it
+            tokens.bounds,
+            (batch, batch[:0]),
+        )
         return batch, predictions
 
     def predict(self, batch: Batch, features: TreeFeatures) -> tuple[Batch, TreePredictions]:
