@@ -225,7 +225,7 @@ def test_what_does_not_fit_the_task_is_refused(tmp_path: Path, arguments: tuple[
 def test_a_parser_is_not_served_or_explained(reference: Reference) -> None:
     assert (
         refused("serve", reference.checkpoint, "127.0.0.1:0")
-        == "serve: not for task = 'parsing'; only texts are served"
+        == "serve: not for task = 'parsing'; only texts and tokens are served"
     )
     assert "explain: not for task = 'parsing'" in refused("explain", reference.checkpoint, "a b")
 
