@@ -166,7 +166,11 @@ class Pipeline:
 
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
-        self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
+        self._refuse(
+            "predict_proba_one",
+            tagging="pipeline.token_confidence adds probabilities to prediction lines",
+            parsing="prediction lines have probabilities",
+        )
         batch, model = self._texts([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
@@ -179,6 +183,7 @@ class Pipeline:
 
         Raises ConfigError for an unknown learner, and RecordError.
         """
+        self._refuse("explain", parsing="only texts and tokens are explained")
         from streamlin.explanation import explain_event
 
         return explain_event(self._state.model, self._texts([x]), learners)
@@ -232,10 +237,10 @@ class Pipeline:
         """Release the checkpoint, without saving what was learned since the last save."""
         self._state.close()
 
-    def _refuse_tagging(self, method: str, instead: str) -> None:
-        """Raise ConfigError if this pipeline tags tokens or parses sentences."""
-        if self.config.task != "classification":
-            raise ConfigError(f"{method}: not for task = '{self.config.task}'; {instead}")
+    def _refuse(self, method: str, **instead: str) -> None:
+        """Raise ConfigError if the task is one of those given, each with what to do instead."""
+        if self.config.task in instead:
+            raise ConfigError(f"{method}: not for task = '{self.config.task}'; {instead[self.config.task]}")
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch; event by event where it may exceed a limit."""
