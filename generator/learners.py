@@ -8,6 +8,7 @@ from generator.blocks import block, table
 from generator.docstrings import entries, introduction
 from generator.keys import own_keys
 from streamlin.learners import KINDS
+from streamlin.parsing.kinds import KINDS as PARSERS
 from streamlin.tagging.kinds import KINDS as TAGGERS
 
 _SECTIONS = [*KINDS, "mixture"]
@@ -21,7 +22,11 @@ def parameter_tables() -> dict[str, str]:
 
 def key_table() -> dict[str, str]:
     """The table of docs/configuration.md."""
-    blocks: dict[str, Mapping[str, type]] = {"keys of built-in learners": KINDS, "keys of taggers": TAGGERS}
+    blocks: dict[str, Mapping[str, type]] = {
+        "keys of built-in learners": KINDS,
+        "keys of taggers": TAGGERS,
+        "keys of parsers": PARSERS,
+    }
     titles = ["key", "values", "default", "means"]
     return {
         name: table(titles, [[f"`learners.{kind}.{key}`", *cells] for kind in kinds for key, *cells in _rows(kind)])
@@ -61,6 +66,6 @@ def _parameters(kind: str) -> str:
 def _rows(kind: str) -> list[list[str]]:
     """For each parameter: name, values, default, meaning."""
     keys = own_keys(kind)
-    learner: type = KINDS[kind] if kind in KINDS else TAGGERS[kind]
+    learner: type = {**KINDS, **TAGGERS, **PARSERS}[kind]
     meanings = entries(learner, "Parameters", list(keys))
     return [[name, key.values, key.default, meanings[name]] for name, key in keys.items()]

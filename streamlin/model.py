@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import ExternalModelConfig, MixtureConfig, RunConfig, TaggerConfig, further_fields
+from streamlin.config import ExternalModelConfig, MixtureConfig, ParserConfig, RunConfig, TaggerConfig, further_fields
 from streamlin.delayed_labels import Form, open_delayed_labels
 from streamlin.delayed_labels.plan import gathered, text_of_row
 from streamlin.delayed_labels.scores import keep, recall
@@ -76,7 +76,9 @@ class Model:
                 self.mixtures[learner.name] = Mixture(len(members))
                 self.members[learner.name] = [self.names.index(member) for member in members]
             else:
-                assert not isinstance(learner, TaggerConfig)  # of another task, as the configuration checks
+                assert not isinstance(
+                    learner, TaggerConfig | ParserConfig
+                )  # of another task, as the configuration checks
                 self.learners[learner.name] = from_config(learner)
                 self.view_of[learner.name] = learner.features
         in_use = set(self.view_of.values())

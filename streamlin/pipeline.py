@@ -124,7 +124,8 @@ class Pipeline:
     def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
         """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.
 
-        For the task "tagging", x is a list of tokens or a text, and y a list of tags, None for an unknown one.
+        For the task "tagging", x is a list of tokens or a text, and y a list of tags, None for an unknown one; for
+        "parsing", y is a tree in brackets, whose words are read in place of x.
 
         Raises
         ------
@@ -152,7 +153,7 @@ class Pipeline:
     def predict_one(self, x: X) -> Any:
         """The prediction of the leading learner; None while no label is known. Nothing is learned or evaluated.
 
-        For the task "tagging", a list of tags.
+        For the task "tagging", a list of tags, for "parsing" a tree in brackets.
         """
         return self.predict_many([x])[0]
 
@@ -165,7 +166,11 @@ class Pipeline:
 
     def predict_proba_one(self, x: X) -> dict[str, float]:
         """The calibrated probability of each label, by the leading learner; empty while no label is known."""
-        self._refuse_tagging("predict_proba_one", "pipeline.token_confidence adds probabilities to prediction lines")
+        self._refuse(
+            "predict_proba_one",
+            tagging="pipeline.token_confidence adds probabilities to prediction lines",
+            parsing="prediction lines have probabilities",
+        )
         batch, model = self._rows.texts([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
         self._show_notices()
@@ -178,6 +183,7 @@ class Pipeline:
 
         Raises ConfigError for an unknown learner, and RecordError.
         """
+        self._refuse("explain", parsing="only texts and tokens are explained")
         from streamlin.explanation import explain_event
 
         return explain_event(self._state.model, self._rows.texts([x]), learners)
@@ -231,10 +237,10 @@ class Pipeline:
         """Release the checkpoint, without saving what was learned since the last save."""
         self._state.close()
 
-    def _refuse_tagging(self, method: str, instead: str) -> None:
-        """Raise ConfigError if this pipeline tags tokens."""
-        if self.config.task == "tagging":
-            raise ConfigError(f"{method}: not for task = 'tagging'; {instead}")
+    def _refuse(self, method: str, **instead: str) -> None:
+        """Raise ConfigError if the task is one of those given, each with what to do instead."""
+        if self.config.task in instead:
+            raise ConfigError(f"{method}: not for task = '{self.config.task}'; {instead[self.config.task]}")
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch; event by event where it may exceed a limit."""

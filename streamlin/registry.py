@@ -16,6 +16,7 @@ from streamlin.errors import ConfigError, UnknownScheme, nearest
 
 Kind = Literal["sources", "sinks", "learners"]
 _BUILT_IN_LEARNERS, _BUILT_IN_TAGGERS = "streamlin.learners.kinds:KINDS", "streamlin.tagging.kinds:KINDS"
+_BUILT_IN_PARSERS = "streamlin.parsing.kinds:KINDS"
 _OURS = "connectors"
 
 
@@ -56,6 +57,11 @@ def built_in_learners() -> Mapping[str, type]:
 def built_in_taggers() -> Mapping[str, type]:
     """Kind -> class of every built-in tagger, in order."""
     return _found(_BUILT_IN_TAGGERS)
+
+
+def built_in_parsers() -> Mapping[str, type]:
+    """Kind -> class of every built-in parser, in order."""
+    return _found(_BUILT_IN_PARSERS)
 
 
 def _found(name: str) -> Mapping[str, type]:

@@ -1,4 +1,4 @@
-"""The model that a configuration asks for: of texts or of sentences."""
+"""The model that a configuration asks for: of texts, of sentences or of trees."""
 
 from typing import cast
 
@@ -7,9 +7,13 @@ from streamlin.model import Model
 
 
 def new_model(config: RunConfig) -> Model:
-    """An empty model; a tagging model has the same interface."""
+    """An empty model; those of sentences have the same interface."""
     if config.task == "classification":
         return Model(config)
+    if config.task == "parsing":
+        from streamlin.parsing.model import ParsingModel
+
+        return cast(Model, ParsingModel(config))
     from streamlin.tagging.model import TaggingModel
 
     return cast(Model, TaggingModel(config))

@@ -38,6 +38,7 @@ class _Evaluation(TypedDict):
     lost: Count
     dead_letters_by_kind: NotRequired[dict[str, Count]]
     slices: dict[str, list[str]]
+    too_long: NotRequired[Count]
     drift: _Drift
 
 
@@ -72,6 +73,7 @@ class _State(TypedDict):
     sinks: dict[str, Count | None]
     labels: list[Label]
     evaluation: _Evaluation
+    symbols: NotRequired[dict[str, list[Label]]]
     external_models: NotRequired[dict[str, _ExternalModel]]
     delayed_labels: NotRequired[_DelayedLabels]
 

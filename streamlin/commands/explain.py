@@ -82,6 +82,8 @@ def _explain_all(
     refuse_overlaps(read, [*written, *standard_outputs()])
     file = None if html is None else ReportFile(html, "--html")
     loaded = load_model(folder, previous, allow_pickle, external_models)
+    if loaded.config.task == "parsing":
+        raise ConfigError("explain: not for task = 'parsing'; only texts and tokens are explained")
     for line in loaded.model.pop_notices():
         print_notice(line)
     contents = [_read(text) for text in texts]

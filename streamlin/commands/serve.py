@@ -48,6 +48,8 @@ def serve(
     with stop_on_signals(stop.set):
         notify_when_compiling(shown.notice)
         run_config = configuration(folder, given, previous, allow_pickle)
+        if run_config.task == "parsing":
+            raise ConfigError("serve: not for task = 'parsing'; only texts and tokens are served")
         refuse_overlaps(inputs_of(run_config, False, config), [*outputs_of(run_config), *standard_outputs()])
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
             tune_garbage_collector()

@@ -10,8 +10,8 @@ from streamlin.config.external_models import ExternalModelConfig, SklearnConfig,
 from streamlin.config.features import Mask, Tokens, ViewConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
-from streamlin.config.kinds import DEFAULT_KINDS, DEFAULTS, TAGGERS, Task, learner_models, table_model
-from streamlin.config.learners import BuiltInConfig, TaggerConfig
+from streamlin.config.kinds import DEFAULT_KINDS, DEFAULTS, PARSERS, TAGGERS, Task, learner_models, table_model
+from streamlin.config.learners import BuiltInConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
@@ -21,6 +21,7 @@ __all__ = [
     "BASELINES",
     "DEFAULTS",
     "DEFAULT_KINDS",
+    "PARSERS",
     "TAGGERS",
     "BuiltInConfig",
     "CheckpointConfig",
@@ -31,6 +32,7 @@ __all__ = [
     "KafkaConfig",
     "Mask",
     "MixtureConfig",
+    "ParserConfig",
     "PipelineConfig",
     "PluginConfig",
     "RunConfig",

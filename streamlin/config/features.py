@@ -43,7 +43,7 @@ class FeaturesConfig(Strict):
 
     bits : features are hashed to 2^bits buckets.
     names : how many n-grams of each view are kept by name, for inspection; does not affect predictions.
-    max_rows : of taggers; once there are so many features, further ones are ignored.
+    max_rows : of taggers and parsers; once there are so many features, or rules, further ones are ignored.
     """
 
     bits: Annotated[Count, Field(le=31)] = 20

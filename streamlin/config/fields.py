@@ -9,6 +9,7 @@ class FieldsConfig(Strict):
     """The names of the input's fields; dotted paths lead into nested JSON.
 
     tokens, tags : lists of equal length, for the task "tagging"; without tokens, the text is cut into them.
+    tree : a tree in brackets, for the task "parsing"; without it, an event needs tokens or a text.
     columns : further lists, each of a value for each token, which are features too.
     """
 
@@ -16,6 +17,7 @@ class FieldsConfig(Strict):
     label: str = "label"
     tokens: str = "tokens"
     tags: str = "tags"
+    tree: str = "tree"
     columns: Names = ()
     id: str = "id"
     weight: str = "weight"

@@ -7,19 +7,21 @@ from pydantic import GetPydanticSchema
 from pydantic_core import PydanticKnownError, core_schema
 
 from streamlin.config.external_models import ExternalModelConfig, RiverConfig, SklearnConfig
-from streamlin.config.learners import BuiltInConfig, TaggerConfig, model_of
+from streamlin.config.learners import BuiltInConfig, ParserConfig, TaggerConfig, model_of
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.named import NamedLearner
 from streamlin.config.plugin import PluginConfig
-from streamlin.registry import built_in_learners, built_in_taggers, schemes
+from streamlin.registry import built_in_learners, built_in_parsers, built_in_taggers, schemes
 
 DEFAULT_KINDS = ("naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression")
 """Those that run unless others are named, in this order."""
 TAGGERS = ("crf", "log_linear", "structured_perceptron", "hmm")
 """The taggers, which all run unless others are named; listed here, since they are imported only if used."""
+PARSERS = ("pcfg",)
+"""The parsers, likewise."""
 
-Task = Literal["classification", "tagging"]
-DEFAULTS: dict[Task, tuple[str, ...]] = {"classification": DEFAULT_KINDS, "tagging": TAGGERS}
+Task = Literal["classification", "tagging", "parsing"]
+DEFAULTS: dict[Task, tuple[str, ...]] = {"classification": DEFAULT_KINDS, "tagging": TAGGERS, "parsing": PARSERS}
 
 _OTHERS: dict[str, type[NamedLearner]] = {"mixture": MixtureConfig, "river": RiverConfig, "sklearn": SklearnConfig}
 
@@ -42,14 +44,16 @@ class LearnerModels(Mapping[str, type[NamedLearner]]):
 
 
 def learner_models() -> LearnerModels:
-    """The model of each kind's table, built-in learners first; without taggers."""
+    """The model of each kind's table, built-in learners first; without taggers and parsers."""
     return LearnerModels()
 
 
 def table_model(kind: str) -> type[NamedLearner] | None:
-    """The model of the table of a learner or tagger; None for a learner of another package."""
+    """The model of the table of a learner, tagger or parser; None for a learner of another package."""
     if kind in TAGGERS:
         return model_of(built_in_taggers()[kind], kind, TaggerConfig)
+    if kind in PARSERS:
+        return model_of(built_in_parsers()[kind], kind, ParserConfig)
     return learner_models().get(kind)
 
 
@@ -68,12 +72,12 @@ def _validated(table: Any) -> NamedLearner:
             return model.model_validate(table)
         if kind in schemes("learners"):
             return PluginConfig.model_validate(table)
-    kinds = ", ".join((*learner_models(), *TAGGERS))
+    kinds = ", ".join((*learner_models(), *TAGGERS, *PARSERS))
     raise PydanticKnownError("union_tag_invalid", {"discriminator": "kind", "tag": str(kind), "expected_tags": kinds})
 
 
 LearnerConfig = Annotated[
-    BuiltInConfig | TaggerConfig | PluginConfig | MixtureConfig | ExternalModelConfig,
+    BuiltInConfig | TaggerConfig | ParserConfig | PluginConfig | MixtureConfig | ExternalModelConfig,
     GetPydanticSchema(lambda *_: core_schema.no_info_plain_validator_function(_validated)),
 ]
 """Any learner's table. What a nested model finds wrong keeps its place in the whole configuration."""

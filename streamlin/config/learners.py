@@ -1,4 +1,4 @@
-"""The tables `[[learners]]` of built-in learners and taggers, made from the learners themselves."""
+"""The tables `[[learners]]` of built-in learners, taggers and parsers, made from the learners themselves."""
 
 import inspect
 from functools import cache
@@ -8,7 +8,7 @@ from pydantic import create_model, model_validator
 
 from streamlin.config.named import LearnerOfView, NamedLearner
 from streamlin.errors import ConfigError
-from streamlin.registry import built_in_learners, built_in_taggers
+from streamlin.registry import built_in_learners, built_in_parsers, built_in_taggers
 
 
 class BuiltInConfig(LearnerOfView):
@@ -31,6 +31,17 @@ class TaggerConfig(NamedLearner):
     @model_validator(mode="after")
     def _constructor_agrees(self) -> Self:
         _check_constructor(built_in_taggers()[self.kind], self)
+        return self
+
+
+class ParserConfig(NamedLearner):
+    """A built-in parser, likewise."""
+
+    kind: str
+
+    @model_validator(mode="after")
+    def _constructor_agrees(self) -> Self:
+        _check_constructor(built_in_parsers()[self.kind], self)
         return self
 
 

@@ -11,7 +11,16 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError, create_model
 
-from streamlin.config import DEFAULTS, TAGGERS, KafkaConfig, RunConfig, ViewConfig, learner_models, table_model
+from streamlin.config import (
+    DEFAULTS,
+    PARSERS,
+    TAGGERS,
+    KafkaConfig,
+    RunConfig,
+    ViewConfig,
+    learner_models,
+    table_model,
+)
 from streamlin.config.base import Strict
 from streamlin.config.findings import line_of
 from streamlin.config.named import NamedLearner
@@ -177,7 +186,7 @@ def _learner(name: str, configured: Any) -> Tables:
         for learner in listed:
             if learner.get(key) == name:
                 return learner
-    if name not in TAGGERS and name not in learner_models() and name not in schemes("learners"):
+    if name not in (*TAGGERS, *PARSERS, *learner_models()) and name not in schemes("learners"):
         names = [learner["name"] for learner in listed if learner.get("name")]
         raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*_kinds(), *names])}")
     return {"kind": name}
@@ -185,7 +194,7 @@ def _learner(name: str, configured: Any) -> Tables:
 
 def _kinds() -> list[str]:
     """All kinds of learners, those of other packages last."""
-    return [*learner_models(), *TAGGERS, *schemes("learners")]
+    return [*learner_models(), *TAGGERS, *PARSERS, *schemes("learners")]
 
 
 def _tables_of(learners: Any) -> list[Tables]:

@@ -13,7 +13,7 @@ from streamlin.config.features import TOKEN_BITS, FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
-from streamlin.config.learners import TaggerConfig
+from streamlin.config.learners import ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.serve import ServeConfig
@@ -24,7 +24,8 @@ from streamlin.config.source import SourceConfig
 class RunConfig(Strict):
     """The configuration of a run.
 
-    task : "classification" gives each text a label, "tagging" each token of a sentence a tag.
+    task : "classification" gives each text a label, "tagging" each token of a sentence a tag, "parsing" each sentence a
+        tree.
     """
 
     task: Task = "classification"
@@ -49,7 +50,7 @@ class RunConfig(Strict):
     @classmethod
     def _more_bits_for_tags(cls, data: Any) -> Any:
         """`TOKEN_BITS`, unless others are given."""
-        if not isinstance(data, dict) or data.get("task") != "tagging":
+        if not isinstance(data, dict) or data.get("task") not in ("tagging", "parsing"):
             return data
         features = data.get("features", {})
         return data | {"features": {"bits": TOKEN_BITS} | features} if isinstance(features, dict) else data
@@ -66,7 +67,7 @@ class RunConfig(Strict):
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 learner.check_members(names[:number])
-            elif isinstance(learner, TaggerConfig):
+            elif isinstance(learner, TaggerConfig | ParserConfig):
                 pass  # its features are those of tokens
             elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
                 known = ", ".join(self.features.views)
@@ -75,14 +76,16 @@ class RunConfig(Strict):
                 )
             if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
-            if isinstance(learner, TaggerConfig) != (self.task == "tagging"):
-                kinds, other = ", ".join(DEFAULTS[self.task]), next(task for task in DEFAULTS if task != self.task)
+            task = _task_of(learner)
+            if task != self.task:
                 raise ValueError(
-                    f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from {kinds}, "
-                    f"or set task = '{other}'"
+                    f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from "
+                    f"{', '.join(DEFAULTS[self.task])}, or set task = '{task}'"
                 )
         if self.task == "tagging":
             self._check_tagging()
+        if self.task == "parsing":
+            self._check_parsing()
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
@@ -95,6 +98,19 @@ class RunConfig(Strict):
         ):
             if given:
                 raise ValueError(f"{key}: not for task = 'tagging'; fields.columns names columns of tokens")
+
+    def _check_parsing(self) -> None:
+        """Raise ValueError for keys that parsing has no use for."""
+        delayed = self.delayed_labels
+        for key, given in (
+            ("delayed_labels", delayed.enabled or delayed.url is not None or delayed.delay),
+            ("evaluation.references", self.evaluation.references),
+            ("fields.categories", self.fields.categories),
+            ("fields.columns", self.fields.columns),
+            ("pipeline.token_confidence", self.pipeline.token_confidence),
+        ):
+            if given:
+                raise ValueError(f"{key}: not for task = 'parsing'; expected a tree in each event, or its words alone")
 
     def settings_of(self, scheme: str) -> dict[str, Any]:
         """The table for the connectors of a scheme. Raises ConfigError if a secret can't be read."""
@@ -115,6 +131,13 @@ class RunConfig(Strict):
                 "enabled": self.delayed_labels.by_id
             }
         return tables
+
+
+def _task_of(learner: LearnerConfig) -> Task:
+    """The task that a learner is for."""
+    if isinstance(learner, TaggerConfig):
+        return "tagging"
+    return "parsing" if isinstance(learner, ParserConfig) else "classification"
 
 
 def further_fields(config: RunConfig) -> tuple[str, ...]:

@@ -195,7 +195,7 @@ def tally_sentences(
 
     count int64[2] : labelled sentences, labelled tokens. lengths int64[n] : set to the labelled tokens that count.
     """
-    size, window = predicted.shape[0], window_shared.shape[0]
+    size = predicted.shape[0]
     found, its, theirs = np.zeros(3, np.int64), np.zeros(4), np.zeros((size, 5))
     for i in range(weights.size):
         best = 0
@@ -217,25 +217,44 @@ def tally_sentences(
                 count_spans(codes[begin:end], predicted[m, begin:end], kinds, types, found)
                 its[SPANS] = found[0]
                 theirs[m, PREDICTED_SPANS], theirs[m, RIGHT_SPANS] = found[1], found[2]
-            hits = theirs[m, HITS]
-            correct[m] += np.int64(hits)
-            squares[m, 0] += hits * hits
-            squares[m, 1] += hits * its[TOKENS]
-            squares[m, 2] += its[TOKENS] * its[TOKENS]
-        slot, w = count[0] % window, weights[i]
-        count[0] += 1
-        count[1] += lengths[i]
-        for c in range(4):
-            window_shared[slot, c] = w * its[c]
-            shared[0, c] += w * its[c]
-            shared[1, c] = w * its[c] + fading * shared[1, c]
-        for m in range(size):
-            for c in range(5):
-                window_own[slot, m, c] = w * theirs[m, c]
-                own[0, m, c] += w * theirs[m, c]
-                own[1, m, c] = w * theirs[m, c] + fading * own[1, m, c]
+        add_sentence(its, theirs, weights[i], fading, shared, own, squares, correct, count, window_shared, window_own)
         if is_point_due(progress, count[0]):
             add_sentence_point(shared, own, window_shared, window_own, progress, points)
+
+
+@kernel
+def add_sentence(
+    its: NDArray[np.float64],
+    theirs: NDArray[np.float64],
+    w: float,
+    fading: float,
+    shared: NDArray[np.float64],
+    own: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    correct: NDArray[np.int64],
+    count: NDArray[np.int64],
+    window_shared: NDArray[np.float64],
+    window_own: NDArray[np.float64],
+) -> None:
+    """Add a sentence of weight w to all sums. its float64[4], of TOKENS, …; theirs float64[M, columns], of HITS, …."""
+    for m in range(theirs.shape[0]):
+        hits = theirs[m, HITS]
+        correct[m] += np.int64(hits)
+        squares[m, 0] += hits * hits
+        squares[m, 1] += hits * its[TOKENS]
+        squares[m, 2] += its[TOKENS] * its[TOKENS]
+    slot = count[0] % window_shared.shape[0]
+    count[0] += 1
+    count[1] += np.int64(its[TOKENS])
+    for c in range(4):
+        window_shared[slot, c] = w * its[c]
+        shared[0, c] += w * its[c]
+        shared[1, c] = w * its[c] + fading * shared[1, c]
+    for m in range(theirs.shape[0]):
+        for c in range(theirs.shape[1]):
+            window_own[slot, m, c] = w * theirs[m, c]
+            own[0, m, c] += w * theirs[m, c]
+            own[1, m, c] = w * theirs[m, c] + fading * own[1, m, c]
 
 
 @kernel

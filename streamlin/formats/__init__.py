@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from streamlin.formats.base import Format
     from streamlin.formats.tokens import Cut
 
-__all__ = ["FORMATS", "format_of", "open_format", "open_sentences", "option_names"]
+__all__ = ["FORMATS", "format_of", "open_format", "open_sentences", "open_trees", "option_names"]
 
 
 class _Entry(NamedTuple):
@@ -40,6 +40,7 @@ _ENTRIES = {
     "regex": _Entry("regex", "RegexFormat", _LINES_OPTIONS | {"match_seconds", "pattern", "preset", "time_format"}),
     "text": _Entry("text", "TextFormat", _LINES_OPTIONS),
     "conll": _Entry("conll", "ConllFormat", frozenset({"columns"})),
+    "bracketed": _Entry("bracketed", "BracketedFormat"),
 }
 _CUTTING = {
     "json": _Entry("json_sentences", "JsonSentences"),
@@ -48,6 +49,7 @@ _CUTTING = {
 }
 """For taggers: formats whose texts are cut into tokens."""
 _OF_SENTENCES = (*_CUTTING, "conll")
+_OF_TREES = ("json", "bracketed")
 
 FORMATS = tuple(_ENTRIES)
 """The names of the formats that come with streamlin."""
@@ -64,6 +66,7 @@ _SUFFIXES = {
     ".log": "text",
     ".conll": "conll",
     ".conllu": "conll",
+    ".bracketed": "bracketed",
 }
 
 
@@ -100,6 +103,21 @@ def open_sentences(
     from streamlin.formats.envelope import Envelope
 
     opened: Format = _imported(_CUTTING[name])(options, fields, extra, cut)
+    opened.envelope = Envelope(fields, extra)
+    return opened
+
+
+def open_trees(name: str, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut) -> Format:
+    """The format of that name for trees; arguments as of `open_sentences`."""
+    if name not in _OF_TREES:
+        raise ConfigError(f"format {name} has no trees; task = 'parsing' needs {' or '.join(_OF_TREES)}")
+    if name != "json":
+        return open_format(name, options, fields, extra)
+    _check_options(name, options)
+    from streamlin.formats.envelope import Envelope
+    from streamlin.formats.json_trees import JsonTrees
+
+    opened = JsonTrees(options, fields, extra, cut)
     opened.envelope = Envelope(fields, extra)
     return opened
 

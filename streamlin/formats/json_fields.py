@@ -24,16 +24,22 @@ class JsonFields:
 
     needs_text : whether an object must have a text.
     has_tokens : whether it has lists of tokens, tags and further columns instead of a label.
+    has_trees : whether it has a tree instead of tags and columns.
     type : a msgspec Struct; other keys of an object are ignored.
     Raises ConfigError for an invalid path, and for paths that exclude each other.
     """
 
     def __init__(
-        self, fields: FieldsConfig, extra: Sequence[str], needs_text: bool = True, has_tokens: bool = False
+        self,
+        fields: FieldsConfig,
+        extra: Sequence[str],
+        needs_text: bool = True,
+        has_tokens: bool = False,
+        has_trees: bool = False,
     ) -> None:
         self._attributes: dict[tuple[str, ...], list[str]] = {}
         tree: _Tree = {}
-        kinds = _kinds(fields, extra, needs_text and not has_tokens, has_tokens)
+        kinds = _kinds(fields, extra, needs_text and not has_tokens, has_tokens, has_trees)
         for path, kind in kinds.items():
             _insert(tree, path, kind)
         tree |= {path: kind for path, kind in kinds.items() if "." in path}
@@ -73,11 +79,15 @@ class JsonFields:
         return msgspec.defstruct("Fields", definitions, rename=rename, gc=False, kw_only=True)
 
 
-def _kinds(fields: FieldsConfig, extra: Sequence[str], needs_text: bool, has_tokens: bool) -> dict[str, Any]:
+def _kinds(
+    fields: FieldsConfig, extra: Sequence[str], needs_text: bool, has_tokens: bool, has_trees: bool
+) -> dict[str, Any]:
     """Path -> type. A single text field is required if `needs_text`; where it may be in several places, none is."""
     text = str if needs_text and len(fields.text) == 1 and "." not in fields.text[0] else str | None
     own: list[tuple[str, Any]] = [(path, text) for path in fields.text]
-    if has_tokens:
+    if has_trees:
+        own += [(fields.tokens, STRINGS), (fields.tree, str | None)]
+    elif has_tokens:
         own += [(fields.tokens, STRINGS), (fields.tags, TAGS), *((column, TAGS) for column in fields.columns)]
     else:
         own.append((fields.label, SCALAR))

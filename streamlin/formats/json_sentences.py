@@ -14,7 +14,7 @@ from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import without_text
 from streamlin.formats.json import JsonFormat, further_texts
 from streamlin.formats.json_fields import JsonFields
-from streamlin.formats.tokens import Cut, known_tags, label_of, sentences
+from streamlin.formats.tokens import Cut, Tokenized, known_tags, label_of, sentences
 from streamlin.formats.utf8 import Indices
 from streamlin.formats.values import checked_weights, names, unix_times
 
@@ -30,10 +30,12 @@ class JsonSentences(JsonFormat):
     no_label_hint = "set fields.tags to their field"
     neither = "expected tokens or a text, or tags with an id; found neither"
 
-    def __init__(self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut) -> None:
+    def __init__(
+        self, options: Mapping[str, str], fields: FieldsConfig, extra: Sequence[str], cut: Cut, of_trees: bool = False
+    ) -> None:
         super().__init__(options, fields, extra)
         self._cut_text = cut
-        self._json = JsonFields(fields, extra, has_tokens=True)
+        self._json = JsonFields(fields, extra, has_tokens=True, has_trees=of_trees)
         self._decoder = msgspec.json.Decoder(self._json.type)
         self._missing = f"{fields.tokens} and {fields.text[0]} are missing, expected one of the two"
         self.errors_without_text = self.errors_without_text | {self._missing, self.neither}
@@ -46,15 +48,7 @@ class JsonSentences(JsonFormat):
         """See `Format`."""
         rows, fields = self._rows(records, kept), self._fields
         column = partial(self._json.column, rows)
-        lists = {path: column(path) for path in (fields.tokens, fields.tags, *fields.columns)}
-        parts = [column(path) for path in fields.text]
-        label_only = without_text([lists[fields.tokens], *parts]) if self.delayed_labels else None
-        labels: list[str | None] = [None] * len(rows)
-        if label_only is not None:
-            self._take_labels(lists, label_only, labels)
-        tokens, offsets = self._cut(lists[fields.tokens], parts)
-        columns = {name: lists[name] for name in fields.columns}
-        texts, bounds, beside = sentences(tokens, lists[fields.tags], columns, offsets)
+        labels, label_only, (texts, bounds, beside) = self._read(rows)
         return Batch(
             ids=names(column(fields.id)),
             texts=texts,
@@ -68,6 +62,19 @@ class JsonSentences(JsonFormat):
             label_only=label_only,
             tokens=beside,
         )
+
+    def _read(self, rows: list[Any]) -> tuple[list[str | None], NDArray[np.bool_] | None, Tokenized]:
+        """The label of each object, if it has one, which objects are only that, and their columns of tokens."""
+        fields, column = self._fields, partial(self._json.column, rows)
+        lists = {path: column(path) for path in (fields.tokens, fields.tags, *fields.columns)}
+        parts = [column(path) for path in fields.text]
+        label_only = without_text([lists[fields.tokens], *parts]) if self.delayed_labels else None
+        labels: list[str | None] = [None] * len(rows)
+        if label_only is not None:
+            self._take_labels(lists, label_only, labels)
+        tokens, offsets = self._cut(lists[fields.tokens], parts)
+        columns = {name: lists[name] for name in fields.columns}
+        return labels, label_only, sentences(tokens, lists[fields.tags], columns, offsets)
 
     def encode_sentence(
         self,

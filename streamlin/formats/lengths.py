@@ -1,5 +1,6 @@
 """Bounds of the lengths of labels, ids and further fields."""
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple, Self
 
@@ -30,12 +31,17 @@ class Lengths(NamedTuple):
             return
         columns = {"label": (batch.labels, self.label), "id": (batch.ids, self.id)}
         if batch.tokens is not None:
-            late = (tags_of(label) for label in batch.labels if label is not None)
+            labels = () if batch.label_only is None else batch.labels  # else trees, which are checked as they are read
+            late = (tags_of(label) for label in labels if label is not None)
             columns["label"] = ([*batch.tokens.tags, *chain.from_iterable(late)], self.label)
         for name, (values, most) in columns.items():
             _check(f"the {name}", f"pipeline.max_{name}_characters", values, most)
         for name, values in batch.extra.items():
             _check(f"the field {name!r}", "pipeline.max_field_characters", values, self.field)
+
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Raise RecordError if a label is longer."""
+        _check("the label", "pipeline.max_label_characters", labels, self.label)
 
     def _may_be_long(self, batch: Batch) -> bool:
         """False if the records are too short to hold a long value; most are, and nothing has to be looked at."""
@@ -46,7 +52,7 @@ class Lengths(NamedTuple):
         return bool((sizes > min(self)).any())
 
 
-def _check(name: str, key: str, values: list[str | None], most: int) -> None:
+def _check(name: str, key: str, values: Sequence[str | None], most: int) -> None:
     longest = max(map(len, filter(None, values)), default=0)
     if longest > most:
         raise RecordError(f"{name} has {longest:,} characters, expected at most {key} = {most:,}")

@@ -145,6 +145,10 @@ def new_admission(model: Model, config: RunConfig) -> Admission:
     """The limits of a model of texts, or of sentences, which has the same interface."""
     if config.task == "classification":
         return Admission(model, config)
+    if config.task == "parsing":
+        from streamlin.parsing.admission import TreeAdmission
+
+        return cast(Admission, TreeAdmission(cast(Any, model), config))
     from streamlin.tagging.admission import TagAdmission
 
     return cast(Admission, TagAdmission(cast(Any, model), config))

@@ -20,7 +20,7 @@ _INTERLEAVED_BATCH = 1000
 _EXTERNAL_MODELS_BATCH = 250
 """Events that a stop may have to wait for; an external model may take milliseconds for each."""
 
-_SENTENCES_BATCH = 500
+_SENTENCES_BATCHES = {"tagging": 500, "parsing": 100}
 """Sentences, of which each has many tokens: reading, learning and writing overlap more in smaller batches."""
 
 
@@ -112,7 +112,7 @@ def _with_small_batches(config: RunConfig, has_external_models: bool) -> Pipelin
     pipeline = config.pipeline
     interleaved = _INTERLEAVED_BATCH if config.delayed_labels.url is not None else pipeline.batch_size
     stoppable = _EXTERNAL_MODELS_BATCH if has_external_models else pipeline.batch_size
-    sentences = _SENTENCES_BATCH if config.task == "tagging" else pipeline.batch_size
+    sentences = _SENTENCES_BATCHES.get(config.task, pipeline.batch_size)
     return pipeline.model_copy(update={"batch_size": min(pipeline.batch_size, interleaved, stoppable, sentences)})
 
 

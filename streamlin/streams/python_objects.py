@@ -35,8 +35,9 @@ class IterableSource:
 
     def __init__(self, rows: Iterable[Any], config: RunConfig) -> None:
         self._rows, self._fields = iter(rows), config.fields
-        self._tags_tokens = config.task == "tagging"
-        self._label = config.fields.tags if self._tags_tokens else config.fields.label
+        self._has_tokens, self._tags_tokens = config.task != "classification", config.task == "tagging"
+        fields = config.fields
+        self._label = {"classification": fields.label, "tagging": fields.tags, "parsing": fields.tree}[config.task]
         self.format = json_lines(config)
         self._count = 0
 
@@ -88,7 +89,7 @@ class IterableSource:
         if isinstance(x, str):
             tree = {}
             put(tree, self._fields.text[0], x)
-        elif self._tags_tokens and isinstance(x, tuple | list):
+        elif self._has_tokens and isinstance(x, tuple | list):
             tree = {}
             put(tree, self._fields.tokens, list(x))
         elif isinstance(x, Mapping):
@@ -98,7 +99,7 @@ class IterableSource:
             y = tree.pop(self._label, None) if y is None else y
         else:
             raise TypeError(
-                f"expected a text, {'a list of tokens, ' if self._tags_tokens else ''}a mapping of fields, or a pair "
+                f"expected a text, {'a list of tokens, ' if self._has_tokens else ''}a mapping of fields, or a pair "
                 f"of one of these and {'a list of tags' if self._tags_tokens else 'a label'}, got {_kind(x)}"
             )
         if y is not None:
@@ -106,9 +107,11 @@ class IterableSource:
         return tree
 
     def _is_pair(self, row: Any) -> bool:
-        """Whether a row is a pair of an event and its label, or its tags; a list of two tokens is none."""
+        """Whether a row is a pair of an event and its label, tags or tree; a list of two tokens is none."""
         if not isinstance(row, tuple | list) or len(row) != 2:
             return False
+        if self._has_tokens and not self._tags_tokens:
+            return isinstance(row, tuple)
         return not self._tags_tokens or row[1] is None or not isinstance(row[1], str)
 
     def _encoded(self, y: Any) -> Any:

@@ -13,7 +13,8 @@ _KINDS = 3
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Whether the leader's lead is more than luck, what failed, and which predictors abstained."""
-    lines = (*_retired(report), _lead(report), _fall(report), _silent(report), _delays(report), _misfits(report))
+    first = (*_retired(report), _lead(report), _fall(report), _silent(report))
+    lines = (*first, _too_long(report), _delays(report), _misfits(report))
     return [line for line in lines if line]
 
 
@@ -41,6 +42,12 @@ def _silent(report: Mapping[str, Any]) -> str | None:
     others = {name: row["abstained"] for name, row in report["baselines"].items() if name not in BASELINES}
     said = [f"{name} {times:,} times" for name, times in (learners | others).items() if times > 1]
     return f"no prediction, counted as wrong: {', '.join(said)}" if said else None
+
+
+def _too_long(report: Mapping[str, Any]) -> str | None:
+    """The sentences that parsers only learned."""
+    count = report.get("too_long", 0)
+    return f"{count:,} sentences were too long (max_tokens): learned, not parsed" if count else None
 
 
 def _delays(report: Mapping[str, Any]) -> str | None:

@@ -225,3 +225,24 @@ def test_arrays_of_taggers_are_listed_with_types_and_shapes(tmp_path: Path) -> N
         dtype, shape = (quoted(cell)[0] for cell in own[name])
         assert array.dtype == np.dtype(dtype), name
         assert array.ndim == len(re.findall(r"[^,\[\]]+", shape)), name
+
+
+def test_arrays_of_parsers_are_listed_with_types_and_shapes(tmp_path: Path) -> None:
+    """Those of the evaluation are those of a tagging run."""
+    (tmp_path / "in.bracketed").write_text("(S (NP (D the) (N dog)) (VP (V barks)))\n" * 4)
+    source, state = str(tmp_path / "in.bracketed"), str(tmp_path / "state")
+    flags = {"task": "parsing", "source.url": source, "checkpoint.path": state, "evaluation.window": WINDOW}
+    with closing(Run(load_config(flags=flags, environment={}), Silent())) as run:
+        run.run()
+    arrays, kept_state = load(tmp_path / "state")
+    own = {quoted(row[0])[0]: row[1:3] for row in ARCHITECTURE.rows("array of a tagging run")}
+    own = {name: row for name, row in own.items() if not name.startswith(("rows/tokens", "delayed_labels/"))}
+    own |= {quoted(name)[0].replace("NAME", "pcfg"): row for name, *row, _ in ARCHITECTURE.rows("array of a parser")}
+    shared = tuple(f"evaluation/{part}/" for part in ("sums", "pairs", "confusion", "drift"))
+    named = {name: array for name, array in arrays.items() if not name.startswith(shared)}
+    assert set(named) == set(own)
+    for name, array in named.items():
+        dtype, shape = (quoted(cell)[0] for cell in own[name])
+        assert array.dtype == np.dtype(dtype), name
+        assert array.ndim == len(re.findall(r"[^,\[\]]+", shape)), name
+    assert list(kept_state["symbols"]) == ["pcfg"]

@@ -15,6 +15,7 @@ GOOD = {
     "fasttext": [b"__label__x a", b"\xc3\xa9", b"__label__y"],
     "regex": [b"x a", b"y 7 b", b"z \xc3\xa9"],
     "text": [b"a", b" ", b"\xc3\xa9"],
+    "bracketed": [b"(S (NP (DT a) (NN b)))", b"((X \xc3\xa9))", b" (X (Y (Z a)) (-NONE- *)) "],
     "conll": [b"a X\nb Y", b"\xc3\xa9\tX", b"# a comment\nc 1 X\n# 1 Y", b"# only a comment"],
 }
 BAD = {
@@ -32,6 +33,7 @@ BAD = {
     "fasttext": [b"__label__x \xff", b"\xc3"],
     "regex": [b"a", b"x \xff", b""],
     "text": [b"\xff", b"a\xed\xa0\x80"],
+    "bracketed": [b"(S (NN a)", b"(NN a) (NN b)", b"(X \xff)", b"(S)", b"a"],
     "conll": [b"a X\nb", b"a\tX\nb\tY\tZ", b"a X\n\nb X", b"a \xff"],
 }
 OPTIONS = {

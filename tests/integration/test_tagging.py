@@ -209,7 +209,7 @@ def test_probabilities_of_tokens_are_added_on_request(reference: Reference, tmp_
         (("s.csv", *TAGGING), "format csv has no tokens and tags; task = 'tagging' needs json, text, regex or conll"),
         (("s.jsonl", *TAGGING, "--learner", "perceptron"), "not a learner of task = 'tagging'"),
         (("s.jsonl", "--learner", "crf"), "not a learner of task = 'classification'"),
-        (("s.jsonl", "--task", "parsing"), "task"),
+        (("s.jsonl", "--task", "translation"), "task"),
     ],
 )
 def test_what_does_not_fit_the_task_is_refused(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:

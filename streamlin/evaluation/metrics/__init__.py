@@ -22,6 +22,7 @@ from streamlin.evaluation.metrics.sentences import (
     SpanRecall,
     UnknownAccuracy,
 )
+from streamlin.evaluation.metrics.trees import BracketF1, BracketPrecision, BracketRecall, Covered, ExactTrees
 from streamlin.evaluation.spans import Span
 
 METRICS: tuple[tuple[type[Metric], ...], ...] = (
@@ -40,6 +41,15 @@ TAGGING: tuple[tuple[type[Metric], ...], ...] = (
     (LeaderP,),
 )
 """Those of taggers, likewise."""
+PARSING: tuple[tuple[type[Metric], ...], ...] = (
+    (BracketF1, BracketPrecision, BracketRecall, ExactTrees, Covered),
+    (Accuracy, SentenceInterval, Correct),
+    (Abstained,),
+    (KnownAccuracy, UnknownAccuracy),
+    (Kappa, MacroF1, WeightedF1),
+    (LeaderP,),
+)
+"""Those of parsers, likewise."""
 
 
 class Column(NamedTuple):
@@ -50,8 +60,9 @@ class Column(NamedTuple):
 
 
 def all_metrics() -> list[type[Metric]]:
-    """In the order of the report, those of taggers alone last."""
-    return list(dict.fromkeys(metric for groups in (METRICS, TAGGING) for group in groups for metric in group))
+    """In the order of the report, those of parsers and taggers alone last."""
+    tasks = (METRICS, PARSING, TAGGING)
+    return list(dict.fromkeys(metric for groups in tasks for group in groups for metric in group))
 
 
 def terminal_columns() -> list[tuple[type[Metric], Span]]:

@@ -52,7 +52,7 @@ class SentencesRight(Metric):
 
     name = "sentences_right"
     title = "sentences"
-    meaning = "Share of sentences with all tags right."
+    meaning = "Share of sentences with all tags, or all brackets, right."
     format = "percent"
     lean_spans = Metric.spans
     terminal = {"running": 45}
@@ -69,7 +69,7 @@ class SpanF1(Metric):
 
     name = "f1"
     title = "F1"
-    meaning = "F1 of spans: the harmonic mean of their precision and recall."
+    meaning = "F1 of spans or brackets: the harmonic mean of their precision and recall."
     format = "percent"
     lean_spans = Metric.spans
     terminal = {"running": 42}
@@ -86,7 +86,7 @@ class SpanPrecision(Metric):
 
     name = "precision"
     title = "precision"
-    meaning = "Share of the predicted spans that are right."
+    meaning = "Share of the predicted spans or brackets that are right."
     format = "percent"
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:
@@ -99,7 +99,7 @@ class SpanRecall(Metric):
 
     name = "recall"
     title = "recall"
-    meaning = "Share of the true spans that were found."
+    meaning = "Share of the true spans or brackets that were found."
     format = "percent"
 
     def compute(self, sums: Sums) -> NDArray[np.float64]:

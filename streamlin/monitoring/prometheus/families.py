@@ -27,6 +27,8 @@ _COUNTS = {
     "tombstones": "Records without a value, which delete a key.",
     "lost": "Records that were deleted before they could be read.",
 }
+_TOO_LONG = "too_long", "Sentences with a tree that were too long to be parsed."
+"""Of parsers only."""
 _GO_UP_AND_DOWN = ("waiting", "labels_waiting", "delay")
 
 Labelled = Iterable[tuple[tuple[str, ...], float | None]]
@@ -38,7 +40,7 @@ def families(run: "RunView") -> list[Family]:
     report = run.report(details=False)
     return [
         gauge("build_info", "The version of streamlin; the value is always 1.", [((__version__,), 1)], ("version",)),
-        *(counter(name, text, [((), report[name])]) for name, text in _COUNTS.items()),
+        *(counter(name, text, [((), report[name])]) for name, text in (*_COUNTS.items(), _TOO_LONG) if name in report),
         counter(
             "dead_letters_by_kind",
             "Records that could not become an event, by the error without its particulars.",
