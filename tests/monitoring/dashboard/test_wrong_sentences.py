@@ -32,7 +32,9 @@ def learned(
     tags = np.array([[predicted for _, _, predicted in rows]], np.int32)
     shares, none = np.full((1, n), confidence), np.zeros((1, 0), np.float32)
     predictions = TagPredictions(tags, np.zeros(n, np.int32), shares, none, tags)
-    return LearnedSentences(batch, np.array([tag for _, tag, _ in rows], np.int32), predictions)
+    codes = np.array([tag for _, tag, _ in rows], np.int32)
+    assert batch.pieces is not None
+    return LearnedSentences(batch, codes, predictions, batch.pieces, (batch, batch[:0]))
 
 
 def test_wrong_tokens_are_marked_with_both_tags() -> None:
