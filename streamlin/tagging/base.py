@@ -71,9 +71,12 @@ class Tagger:
         self._used = {"rows": n_rows, "contexts": n_contexts, "tags": n_tags}
 
     def _larger(self, table: Array, kind: Kind, shape: tuple[int, ...]) -> Array:
-        """A table with room for `shape`; what counts events, and not tags, doubles."""
+        """A table with room for `shape`; what counts events, and not tags, grows fourfold.
+
+        Rows that nobody has written to take no memory, but each growth copies those in use to fresh memory.
+        """
         if kind in ("rows", "contexts", "context", "pairs", "pair"):
-            shape = (max(shape[0], 2 * table.shape[0]) if shape[0] > table.shape[0] else table.shape[0], *shape[1:])
+            shape = (max(shape[0], 4 * table.shape[0]) if shape[0] > table.shape[0] else table.shape[0], *shape[1:])
         larger = resized(table, shape, {"rows": self._used["rows"], "contexts": self._used["contexts"]}.get(kind))
         if kind == "pair_rows":
             larger[table.shape[0] :, :] = -1
