@@ -47,8 +47,9 @@ def _of_taggers() -> list[list[str]]:
     kinds: dict[tuple[str, ...], list[str]] = {}
     for kind, tagger in TAGGERS.items():
         made = CRF(counts=True) if tagger is CRF else tagger()
-        meanings = entries(tagger, "Attributes", list(made.tables))
-        for name in made.tables:
+        kept = [name for name, table in made.tables.items() if table != "slots"]
+        meanings = entries(tagger, "Attributes", kept)
+        for name in kept:
             for described in _described(made, name, meanings[name]):
                 kinds.setdefault(described, [])
                 if f"`{kind}`" not in kinds[described]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 from streamlin.learners.linear import adagrad_step
+from streamlin.tagging.slots import own_slot
 
 
 class Gradient(NamedTuple):
@@ -65,19 +66,22 @@ def step_token(
     gradient: Gradient,
     size: int,
     rows: NDArray[np.int32],
+    slots: NDArray[np.int32],
+    n_slots: NDArray[np.int64],
     eta: np.float32,
     epsilon: np.float32,
     weights: NDArray[np.float32],
     squares: NDArray[np.float32],
 ) -> None:
-    """The same in the rows of all of a token's features, int32[templates]; -1: it has no row.
+    """The same for all of a token's features, int32[templates]; -1: it has no row. See `own_slot`.
 
     Tag by tag, so that the roots and quotients of all rows are computed at once.
     """
     own, steps, n = gradient.rows, gradient.steps, 0
     for f in range(rows.size):
-        own[n] = rows[f]
-        n += rows[f] >= 0
+        if rows[f] >= 0:
+            own[n] = own_slot(slots, n_slots, rows[f])
+            n += 1
     for m in range(size):
         k, g = gradient.tags[m], gradient.values[m]
         for f in range(n):

@@ -12,12 +12,25 @@ from streamlin.learners.tables import Array, resized
 from streamlin.storage.arrays import Expected, Layout, expected, like
 from streamlin.tagging.parts import Parts
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets
-from streamlin.tagging.sparse_rows import packed, unpacked
+from streamlin.tagging.sparse_rows import packed, packed_slots, unpacked
 from streamlin.tagging.viterbi import LANES
 
-Kind = Literal["rows", "contexts", "context", "chain", "pairs", "pair", "pair_rows", "tags", "tags_and_start", "fixed"]
-"""The shape of a table: [rows, tags], [contexts, tags], [contexts], [tags + 1, tags], [pairs, tags], [pairs],
-[tags + 1, tags + 1], [tags], [tags + 1]; or one that never changes."""
+Kind = Literal[
+    "rows",
+    "slots",
+    "contexts",
+    "context",
+    "chain",
+    "pairs",
+    "pair",
+    "pair_rows",
+    "tags",
+    "tags_and_start",
+    "fixed",
+]
+"""The shape of a table: [rows, tags], [rows], [contexts, tags], [contexts], [tags + 1, tags], [pairs, tags], [pairs],
+[tags + 1, tags + 1], [tags], [tags + 1]; or one that never changes. "slots" are the places of the features' weights in
+tables of the kind "rows"."""
 _SPARSE = ("rows", "contexts")
 MOST_TAGS = 1 << 16
 """The largest number of tags, as a checkpoint has two bytes for each."""
@@ -33,11 +46,14 @@ class Tagger:
     name: ClassVar[str]
     kinds: ClassVar[dict[str, Kind]]
     """The learned tables and their kinds."""
+    slots: NDArray[np.int32]
 
     def __init__(self) -> None:
         self.tables = dict(self.kinds)
         self.n_pairs = np.zeros(1, np.int64)
         """Number of pairs of tags that were seen, as histories of a second order."""
+        self.n_slots = np.zeros(1, np.int64)
+        """Number of features that were learned, which have weights."""
         self._used = {"rows": 0, "contexts": 0, "tags": 0}
 
     def make_tables(self) -> None:
@@ -75,9 +91,11 @@ class Tagger:
 
         Rows that nobody has written to take no memory, but each growth copies those in use to fresh memory.
         """
-        if kind in ("rows", "contexts", "context", "pairs", "pair"):
+        if kind in ("rows", "slots", "contexts", "context", "pairs", "pair"):
             shape = (max(shape[0], 4 * table.shape[0]) if shape[0] > table.shape[0] else table.shape[0], *shape[1:])
-        larger = resized(table, shape, {"rows": self._used["rows"], "contexts": self._used["contexts"]}.get(kind))
+        larger = resized(table, shape, {"rows": int(self.n_slots[0]), "contexts": self._used["contexts"]}.get(kind))
+        if kind == "slots":
+            larger[table.size :] = -1
         if kind == "pair_rows":
             larger[table.shape[0] :, :] = -1
             larger[:, table.shape[1] :] = -1
@@ -93,6 +111,7 @@ class Tagger:
     def _shape(self, kind: Kind, n_rows: int, n_contexts: int, n_tags: int, n_pairs: int) -> tuple[int, ...]:
         return {
             "rows": (n_rows, n_tags),
+            "slots": (n_rows,),
             "contexts": (n_contexts, n_tags),
             "context": (n_contexts,),
             "chain": (n_tags + 1, n_tags),
@@ -124,14 +143,15 @@ class Tagger:
         """Every table, cut to what is in use; of those of features only the cells that are not 0."""
         self.grow(n_rows, n_contexts, n_tags)
         arrays: dict[str, Array] = {}
-        for kind, used in (("rows", n_rows), ("contexts", n_contexts)):
+        for kind in _SPARSE:
             wide = {name: getattr(self, name) for name in self.tables if self.tables[name] == kind}
             if wide:
-                arrays |= {f"{kind}/{name}": array for name, array in packed(wide, used, n_tags).items()}
+                slots = self.slots[:n_rows] if kind == "rows" else np.arange(n_contexts, dtype=np.int32)
+                arrays |= {f"{kind}/{name}": array for name, array in packed(wide, slots, n_tags).items()}
         for name, kind in self.tables.items():
             if kind == "fixed":
                 arrays[name] = getattr(self, name)
-            elif kind not in _SPARSE:
+            elif kind not in (*_SPARSE, "slots"):
                 shape = self._shape(kind, n_rows, n_contexts, n_tags, int(self.n_pairs[0]))
                 arrays[name] = getattr(self, name)[tuple(map(slice, shape))]
         return arrays
@@ -149,7 +169,7 @@ class Tagger:
                 arrays[f"{kind}/{name}"] = expected(np.float32, None)
             elif kind == "fixed":
                 arrays[name] = like(getattr(self, name))
-            else:
+            elif kind != "slots":
                 shape = self._shape(kind, n_rows, n_contexts, n_tags, n_pairs)
                 indexes = kind == "pair_rows"
                 arrays[name] = expected(
@@ -172,11 +192,15 @@ class Tagger:
                 sizes, tags = arrays[f"{kind}/sizes"], arrays[f"{kind}/tags"]
                 if not int(sizes.sum()) == tags.size == arrays[f"{kind}/{name}"].size:
                     raise CheckpointError(f"the checkpoint's arrays of {self.name}, {kind}, do not fit together")
+                if kind == "rows":
+                    self.slots = packed_slots(sizes)
+                    sizes = sizes[sizes > 0]
+                    self.n_slots[0] = sizes.size
                 setattr(self, name, unpacked(sizes, tags, arrays[f"{kind}/{name}"], capacity))
-                self._used[kind] = sizes.size
+                self._used[kind] = arrays[f"{kind}/sizes"].size
             elif kind in ("fixed", "context", "pair"):
                 setattr(self, name, arrays[name].copy())
-            else:
+            elif kind != "slots":
                 array = arrays[name]
                 if kind == "pairs":
                     self.n_pairs[0] = array.shape[0]
@@ -201,4 +225,4 @@ class Tagger:
 
 
 _WIDE: tuple[Kind, ...] = ("rows", "contexts", "chain", "pairs", "tags")
-_FILLS: dict[str, tuple[Any, Any]] = {"pair_rows": (-1, np.int32)}
+_FILLS: dict[str, tuple[Any, Any]] = {"pair_rows": (-1, np.int32), "slots": (-1, np.int32)}

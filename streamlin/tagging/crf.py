@@ -46,6 +46,8 @@ class Weights(NamedTuple):
 
     weights: NDArray[np.float32]
     squares: NDArray[np.float32]
+    slots: NDArray[np.int32]
+    n_slots: NDArray[np.int64]
     transitions: NDArray[np.float32]
     transition_squares: NDArray[np.float32]
     count_weight: NDArray[np.float64]
@@ -109,7 +111,7 @@ def tag_batch(
             rows, codes = sentences.rows[first:last], targets.codes[first:last]
             start = history(targets.codes[begin:end], tagged.tags[begin:end], first - begin - 1) + 1
             if n > PART:  # with the features that this sentence brings, which its earlier parts have learned
-                known = model.weights.shape[0]
+                known = model.slots.size
                 set_scores(sentences, i, first, last, known, sizes, counts, theta, model, counted, lattice, scratch)
             if n > PART or n_learned > n_tags:
                 forward(lattice, lattice.scores, scratch.factors, codes.size, n_learned, prune, start)
@@ -151,7 +153,7 @@ def set_scores(
     sizes : of how many tags the counts are known, and how many have a score.
     """
     n_tags, width = sizes[0], padded(sizes[1])
-    set_emissions(sentences.rows[begin:end], known, model.weights, width, lattice.scores)
+    set_emissions(sentences.rows[begin:end], known, model.slots, model.weights, width, lattice.scores)
     if not counts:
         return
     weight, priors, p = np.float32(model.count_weight[0]), lattice.beta, lattice.flows
@@ -239,7 +241,7 @@ def learn(
     for t in range(rows.shape[0]):
         size = gather(scratch.errors[t], n_learned, skip, weight, gradient)
         if size:
-            step_token(gradient, size, rows[t], eta, epsilon, model.weights, model.squares)
+            step_token(gradient, size, rows[t], model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
     for j in range(n_learned + 1):
         size = gather(scratch.pairs[j], n_learned, skip, weight, gradient)
         scratch.pairs[j, : padded(n_learned)] = _ZERO
@@ -303,6 +305,7 @@ class CRF(Tagger):
     kinds: ClassVar[dict[str, Kind]] = {
         "weights": "rows",
         "squares": "rows",
+        "slots": "slots",
         "transitions": "chain",
         "transition_squares": "chain",
     }
@@ -342,7 +345,7 @@ class CRF(Tagger):
         model = self._model()
         before, after = chain_parts(model.transitions, tags, n_tags)
         contexts = self._context_parts(sentences, n_tags) if self.counts else no_contexts(tags, n_tags)
-        features = feature_parts(sentences, model.weights, n_tags)
+        features = feature_parts(sentences, model.slots, model.weights, n_tags)
         return Parts(features, contexts, {(-1,): before}, {(1,): after}, all_considered(tags, n_tags))
 
     def _context_parts(self, sentences: Sentences, n_tags: int) -> Floats:
@@ -353,7 +356,7 @@ class CRF(Tagger):
         return added
 
     def _model(self) -> Weights:
-        return Weights(*self.arrays_of(("weights", "squares", "transitions", "transition_squares", "count_weight")))
+        return Weights(*self.arrays_of(Weights._fields))
 
     def _counted(self) -> ContextCounts:
         if not self.counts:

@@ -29,6 +29,8 @@ class Weights(NamedTuple):
 
     weights: NDArray[np.float32]
     squares: NDArray[np.float32]
+    slots: NDArray[np.int32]
+    n_slots: NDArray[np.int64]
     transitions: NDArray[np.float32]
     transition_squares: NDArray[np.float32]
     pairs: NDArray[np.float32]
@@ -86,7 +88,8 @@ def tag_batch(
         if n == 0 or (n_tags == 0 and n_learned < 0):
             continue
         width = padded(max(n_tags, n_learned))
-        set_emissions(sentences.rows[begin:end], sentences.rows_before[i], model.weights, width, scratch.scores)
+        known = sentences.rows_before[i]
+        set_emissions(sentences.rows[begin:end], known, model.slots, model.weights, width, scratch.scores)
         if n_tags > 0:
             predict(i, begin, n, n_tags, beam, model, scratch, tagged)
         if n_learned > 0:
@@ -196,7 +199,8 @@ def learn(
         scratch.shares[codes[t]] -= np.float32(1.0)
         size = gather(scratch.shares, n_learned, skip, weight, gradient)
         if size:
-            step_token(gradient, size, sentences.rows[begin + t], eta, epsilon, model.weights, model.squares)
+            rows = sentences.rows[begin + t]
+            step_token(gradient, size, rows, model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
             step_row(gradient, size, first + 1, eta, epsilon, model.transitions, model.transition_squares)
             row = learned_pair(model.pair_rows, model.n_pairs, second, first)
             step_row(gradient, size, row, eta, epsilon, model.pairs, model.pair_squares)
@@ -239,6 +243,7 @@ class LogLinear(Tagger):
     kinds: ClassVar[dict[str, Kind]] = {
         "weights": "rows",
         "squares": "rows",
+        "slots": "slots",
         "transitions": "chain",
         "transition_squares": "chain",
         "pairs": "pairs",
@@ -267,7 +272,7 @@ class LogLinear(Tagger):
     def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
         """See `Tagger`. Only a beam looks at the tags behind a token."""
         model = self._model()
-        features = feature_parts(sentences, model.weights, n_tags)
+        features = feature_parts(sentences, model.slots, model.weights, n_tags)
         first, second = np.append(START, tags[:-1]), np.append([START, START], tags[:-2])[: tags.size]
         before = {(-1,): model.transitions[first + 1, :n_tags], (-2, -1): self._pair_weights(second, first, n_tags)}
         after = {} if self.beam == 1 else self._parts_behind(features.sum(axis=1), tags, n_tags)
@@ -299,4 +304,4 @@ class LogLinear(Tagger):
         return found
 
     def _model(self) -> Weights:
-        return Weights(*self.arrays_of((*self.tables, "n_pairs")))
+        return Weights(*self.arrays_of(Weights._fields))

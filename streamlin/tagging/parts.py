@@ -34,10 +34,13 @@ class Parts(NamedTuple):
     considered: NDArray[np.bool_]
 
 
-def feature_parts(sentences: Sentences, weights: NDArray[np.float32], n_tags: int) -> NDArray[np.float32]:
-    """float32[m, templates, n_tags]: the weights float32[>= rows, >= n_tags] of each token's features."""
-    found: NDArray[np.float32] = weights[np.maximum(sentences.rows, 0), :n_tags]
-    found[sentences.rows < 0] = 0.0
+def feature_parts(
+    sentences: Sentences, slots: NDArray[np.int32], weights: NDArray[np.float32], n_tags: int
+) -> NDArray[np.float32]:
+    """float32[m, templates, n_tags]: the weights of each token's features, which are at their `slots`."""
+    places = np.where(sentences.rows < 0, np.int32(-1), slots[np.maximum(sentences.rows, 0)])
+    found: NDArray[np.float32] = weights[np.maximum(places, 0), :n_tags]
+    found[places < 0] = 0.0
     return found
 
 

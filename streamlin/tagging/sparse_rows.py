@@ -12,18 +12,19 @@ from streamlin.kernel import kernel
 from streamlin.learners.tables import Array
 
 
-def packed(tables: Mapping[str, Array], n_rows: int, n_tags: int) -> dict[str, Array]:
-    """The cells of tables [>= n_rows, >= n_tags] in which one of them is not 0.
+def packed(tables: Mapping[str, Array], slots: NDArray[np.int32], n_tags: int) -> dict[str, Array]:
+    """The cells of tables [places, >= n_tags] in which one of them is not 0.
 
-    Returns `sizes`, uint16[n_rows], the number of each row's cells; `tags`, uint16[cells], their tags; and by the name
-    of each table its values, float32[cells].
+    slots : int32[n_rows], the place of each row; -1 for a row of zeros without one. Returns `sizes`, uint16[n_rows],
+    the number of each row's cells; `tags`, uint16[cells], their tags; and by the name of each table its values,
+    float32[cells].
     """
     arrays = list(tables.values())
     first, second = arrays[0], arrays[-1]
-    sizes = np.empty(n_rows, np.uint16)
-    total = count_cells(first, second, n_tags, sizes)
+    sizes = np.empty(slots.size, np.uint16)
+    total = count_cells(first, second, slots, n_tags, sizes)
     tags, values = np.empty(total, np.uint16), [np.empty(total, np.float32) for _ in arrays]
-    pack(first, second, n_tags, tags, values[0], values[-1], n_rows)
+    pack(first, second, slots, n_tags, tags, values[0], values[-1])
     return {"sizes": sizes, "tags": tags, **dict(zip(tables, values, strict=True))}
 
 
@@ -35,14 +36,26 @@ def unpacked(sizes: Array, tags: Array, values: Array, capacity: int) -> NDArray
     return table
 
 
+def packed_slots(sizes: Array) -> NDArray[np.int32]:
+    """int32[n_rows]: places for the rows that have a cell, in their order; -1 for the others."""
+    filled = sizes > 0
+    return np.where(filled, np.cumsum(filled) - 1, -1).astype(np.int32)
+
+
 @kernel
-def count_cells(first: NDArray[np.float32], second: NDArray[np.float32], n_tags: int, sizes: NDArray[np.uint16]) -> int:
+def count_cells(
+    first: NDArray[np.float32],
+    second: NDArray[np.float32],
+    slots: NDArray[np.int32],
+    n_tags: int,
+    sizes: NDArray[np.uint16],
+) -> int:
     """Set sizes[row] to the number of cells in which one of two tables is not 0; returns their sum."""
     total = 0
     for row in range(sizes.size):
-        size = 0
-        for k in range(n_tags):
-            size += first[row, k] != 0.0 or second[row, k] != 0.0
+        size, slot = 0, slots[row]
+        for k in range(n_tags if slot >= 0 else 0):
+            size += first[slot, k] != 0.0 or second[slot, k] != 0.0
         sizes[row] = size
         total += size
     return total
@@ -52,16 +65,17 @@ def count_cells(first: NDArray[np.float32], second: NDArray[np.float32], n_tags:
 def pack(
     first: NDArray[np.float32],
     second: NDArray[np.float32],
+    slots: NDArray[np.int32],
     n_tags: int,
     tags: NDArray[np.uint16],
     first_values: NDArray[np.float32],
     second_values: NDArray[np.float32],
-    n_rows: int,
 ) -> None:
     """Copy these cells, row by row."""
     at = 0
-    for row in range(n_rows):
-        for k in range(n_tags):
-            if first[row, k] != 0.0 or second[row, k] != 0.0:
-                tags[at], first_values[at], second_values[at] = k, first[row, k], second[row, k]
+    for row in range(slots.size):
+        slot = slots[row]
+        for k in range(n_tags if slot >= 0 else 0):
+            if first[slot, k] != 0.0 or second[slot, k] != 0.0:
+                tags[at], first_values[at], second_values[at] = k, first[slot, k], second[slot, k]
                 at += 1

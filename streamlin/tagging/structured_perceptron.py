@@ -18,6 +18,7 @@ from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.histories import history
 from streamlin.tagging.parts import Parts, all_considered, chain_parts, feature_parts, no_contexts
 from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
+from streamlin.tagging.slots import own_slot
 from streamlin.tagging.viterbi import Lattice, best_path, new_lattice, padded, set_emissions
 
 PERCEPTRON, PASSIVE_AGGRESSIVE, ADAGRAD = range(3)
@@ -30,6 +31,8 @@ class Weights(NamedTuple):
 
     weights: NDArray[np.float32]
     sums: NDArray[np.float32]
+    slots: NDArray[np.int32]
+    n_slots: NDArray[np.int64]
     transitions: NDArray[np.float32]
     transition_sums: NDArray[np.float32]
     clock: NDArray[np.float64]
@@ -70,7 +73,7 @@ def tag_batch(
         if n == 0 or (n_tags == 0 and n_learned < 0):
             continue
         width, known = padded(max(n_tags, n_learned)), sentences.rows_before[i]
-        set_emissions(sentences.rows[begin:end], known, model.weights, width, lattice.scores)
+        set_emissions(sentences.rows[begin:end], known, model.slots, model.weights, width, lattice.scores)
         if n_tags > 0:
             predict(sentences, i, n, n_tags, kind, model, lattice, tagged)
         if n_learned < 0:
@@ -84,7 +87,7 @@ def tag_batch(
             rows, codes = sentences.rows[first:last], targets.codes[first:last]
             start = history(targets.codes[begin:end], tagged.tags[begin:end], first - begin - 1) + 1
             if n > PART:  # with the features that this sentence brings, which its earlier parts have learned
-                set_emissions(rows, model.weights.shape[0], model.weights, width, lattice.scores)
+                set_emissions(rows, model.slots.size, model.slots, model.weights, width, lattice.scores)
             loss = set_rival(codes, start, n_learned, kind, model, lattice, truth, rival)
             size = weight
             if kind == PASSIVE_AGGRESSIVE:
@@ -113,7 +116,8 @@ def predict(
         best_path(lattice, lattice.scores, model.transitions, n, n_tags, path)
         return
     inverse, means = np.float32(1.0 / model.clock[0]), lattice.alpha
-    set_emissions(sentences.rows[begin : begin + n], sentences.rows_before[i], model.sums, width, means)
+    known = sentences.rows_before[i]
+    set_emissions(sentences.rows[begin : begin + n], known, model.slots, model.sums, width, means)
     for t in range(n):
         for k in range(width):
             means[t, k] = lattice.scores[t, k] - means[t, k] * inverse
@@ -189,12 +193,14 @@ def learn(
         if differs and step.kind == ADAGRAD:
             gradient.tags[0], gradient.values[0] = truth[t], -step.size
             gradient.tags[1], gradient.values[1] = rival[t], step.size
-            step_token(gradient, 2, rows[t], step.eta, step.epsilon, model.weights, model.sums)
+            own = rows[t]
+            step_token(gradient, 2, own, model.slots, model.n_slots, step.eta, step.epsilon, model.weights, model.sums)
         elif differs:
             for row in rows[t]:
                 if row >= 0:
-                    move(step, row, truth[t], np.float32(1.0), model.weights, model.sums)
-                    move(step, row, rival[t], np.float32(-1.0), model.weights, model.sums)
+                    slot = own_slot(model.slots, model.n_slots, row)
+                    move(step, slot, truth[t], np.float32(1.0), model.weights, model.sums)
+                    move(step, slot, rival[t], np.float32(-1.0), model.weights, model.sums)
         if differs or y != r:
             move(step, y, truth[t], np.float32(1.0), model.transitions, model.transition_sums)
             move(step, r, rival[t], np.float32(-1.0), model.transitions, model.transition_sums)
@@ -250,6 +256,7 @@ class StructuredPerceptron(Tagger):
     kinds: ClassVar[dict[str, Kind]] = {
         "weights": "rows",
         "sums": "rows",
+        "slots": "slots",
         "transitions": "chain",
         "transition_sums": "chain",
         "clock": "fixed",
@@ -276,14 +283,15 @@ class StructuredPerceptron(Tagger):
     def parts(self, sentences: Sentences, tags: NDArray[np.int32], n_tags: int) -> Parts:
         """See `Tagger`."""
         model = self._model()
-        features, transitions = feature_parts(sentences, model.weights, n_tags), model.transitions
+        transitions = model.transitions
+        features = feature_parts(sentences, model.slots, model.weights, n_tags)
         if self.step == "perceptron" and self.clock[0] > 0.0:
             inverse = np.float32(1.0 / self.clock[0])
-            features = features - feature_parts(sentences, model.sums, n_tags) * inverse
+            features = features - feature_parts(sentences, model.slots, model.sums, n_tags) * inverse
             transitions = transitions - model.transition_sums * inverse
         before, after = chain_parts(transitions, tags, n_tags)
         contexts = no_contexts(tags, n_tags)
         return Parts(features, contexts, {(-1,): before}, {(1,): after}, all_considered(tags, n_tags))
 
     def _model(self) -> Weights:
-        return Weights(*self.arrays_of(tuple(self.tables)))
+        return Weights(*self.arrays_of(Weights._fields))

@@ -70,19 +70,26 @@ def padded(n_tags: int) -> int:
 
 @kernel
 def set_emissions(
-    rows: NDArray[np.int32], known: int, weights: NDArray[np.float32], width: int, scores: NDArray[np.float32]
+    rows: NDArray[np.int32],
+    known: int,
+    slots: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    width: int,
+    scores: NDArray[np.float32],
 ) -> None:
     """Set scores[t, :width] to the sum of the weights of token t's features, of rows int32[n, templates] below `known`.
 
-    Four rows at a time, added in order: sums are then read and written a quarter as often, which halves the time.
+    slots int32[features] : the place of each feature's weights, -1 if it has none. Four rows at a time, added in order:
+    sums are then read and written a quarter as often, which halves the time.
     """
     found = np.empty(rows.shape[1], np.int64)
     for t in range(rows.shape[0]):
         s, size = scores[t], 0
         s[:width] = _ZERO
         for f in range(found.size):
-            found[size] = rows[t, f]
-            size += 0 <= found[size] < known
+            if 0 <= rows[t, f] < known:
+                found[size] = slots[rows[t, f]]
+                size += found[size] >= 0
         fours = size // 4 * 4
         for f in range(0, fours, 4):
             w0, w1, w2, w3 = weights[found[f]], weights[found[f + 1]], weights[found[f + 2]], weights[found[f + 3]]

@@ -89,7 +89,8 @@ def test_parts_sum_to_the_scores_of_the_perceptrons_decoder(real, name):
         own, chained = summed(explained(model, tokens).learners[name])
         n, rows, weights = len(tokens), read(model, tokens), tagger._model()
         lattice = new_lattice(n, weights.weights.shape[1])
-        perceptron.set_emissions(rows.rows, int(rows.rows_before[0]), weights.weights, padded(n_tags), lattice.scores)
+        known, width = int(rows.rows_before[0]), padded(n_tags)
+        perceptron.set_emissions(rows.rows, known, weights.slots, weights.weights, width, lattice.scores)
         tagged = perceptron.Tagged(np.empty(n, np.int32), np.empty(1), np.empty(0, np.float32))
         perceptron.predict(rows, 0, n, n_tags, kind, weights, lattice, tagged)
         compared = lattice.alpha if name == "averaged" else lattice.scores
@@ -123,7 +124,7 @@ def test_parts_sum_to_the_log_linear_taggers_scores(real, name):
         )
         rows = read(model, tokens)
         known = int(rows.rows_before[0])
-        log_linear.set_emissions(rows.rows, known, weights.weights, padded(n_tags), scratch.scores)
+        log_linear.set_emissions(rows.rows, known, weights.slots, weights.weights, padded(n_tags), scratch.scores)
         for t, (second, first) in enumerate(zip([-1, -1, *reasons.tags], [-1, *reasons.tags], strict=False)):
             if t < len(tokens):
                 log_linear.set_local(weights, t, n_tags, int(second), int(first), scratch)

@@ -58,6 +58,12 @@ def roughened(sentences: Sequence[Sentence], seed: int = 0) -> list[Sentence]:
     return rough
 
 
+def by_row(tagger: Any, name: str, n: int) -> NDArray[np.float32]:
+    """The first n features' rows of a table; zeros for a feature that was not learned."""
+    slots, table = tagger.slots[:n], getattr(tagger, name)
+    return np.where(slots[:, None] >= 0, table[np.maximum(slots, 0)], np.float32(0.0))
+
+
 def batch_of(sentences: Sequence[Sentence]) -> Batch:
     """Sentences as columns."""
     texts, bounds, beside = columns_of([s.tokens for s in sentences], [s.tags for s in sentences], {})

@@ -9,6 +9,7 @@ from tests.tagging.running import (
     ALL,
     assert_same_model,
     batch_of,
+    by_row,
     joined,
     learn,
     new_model,
@@ -76,13 +77,14 @@ def test_cells_that_are_not_zero_are_packed_and_unpacked():
     tables = {name: random.normal(size=(50, 16)).astype(np.float32) for name in ("weights", "squares")}
     for table in tables.values():
         table[random.random(table.shape) < 0.8] = 0.0
-    tables["weights"][7], tables["squares"][7] = 0.0, 0.0
-    cells = packed(tables, 40, 11)
+    slots = random.permutation(50)[:40].astype(np.int32)
+    slots[9] = -1
+    cells = packed(tables, slots, 11)
     assert cells["sizes"].sum() == cells["tags"].size < 40 * 11 / 2
-    assert cells["sizes"][7] == 0
+    assert cells["sizes"][9] == 0
     for name, table in tables.items():
         found = unpacked(cells["sizes"], cells["tags"], cells[name], 24)
-        assert_array_equal(found[:, :11], table[:40, :11])
+        assert_array_equal(found[:, :11], np.where(slots[:, None] < 0, 0.0, table[slots])[:, :11])
         assert found.shape == (40, 24)
         assert not found[:, 11:].any()
 
@@ -95,3 +97,19 @@ def test_a_checkpoint_holds_no_zeros(real):
     sizes = arrays["learners/crf/rows/sizes"]
     assert sizes.size == len(model.rows["tokens"])
     assert arrays["learners/crf/rows/tags"].size == sizes.sum() < sizes.size * n / 2
+
+
+def test_restored_places_are_those_of_learned_features(real):
+    """Each feature with weights gets a place of its own, in order; what is learned after it has the next ones."""
+    model = new_model("crf")
+    learn(model, real[:30])
+    resumed = restored(model)
+    own, other = model.learners["crf"], resumed.learners["crf"]
+    n = len(model.rows["tokens"])
+    assert 0 < int(other.n_slots[0]) <= int(own.n_slots[0]) < n
+    assert_array_equal(other.slots[other.slots >= 0], np.arange(int(other.n_slots[0])))
+    assert_array_equal(by_row(own, "weights", n), by_row(other, "weights", n))
+    learn(model, real[30:])
+    learn(resumed, real[30:])
+    n = len(model.rows["tokens"])
+    assert_array_equal(by_row(own, "weights", n), by_row(other, "weights", n))

@@ -10,7 +10,7 @@ from streamlin.errors import ConfigError
 from streamlin.tagging.crf import CRF, _Scratch, set_errors
 from streamlin.tagging.viterbi import LANES, forward
 from tests.tagging.lattices import LONGEST, Chain, K, chains, enumerated, program, score
-from tests.tagging.running import Sentence, learn, new_model
+from tests.tagging.running import Sentence, by_row, learn, new_model
 
 CLOSE = {"rtol": 5e-5, "atol": 5e-5}
 
@@ -92,8 +92,8 @@ def test_one_step_by_hand():
     outcome = learn(model, [Sentence(["a"], ["X"])])
     crf, step = model.learners["crf"], 0.5 * 0.5 / np.sqrt(1.25)
     assert (outcome.tags, outcome.confidences.tolist()) == ([[["X"]]], [[0.5]])
-    assert_allclose(crf.weights[:22, :2], [[step, -step]] * 22, rtol=1e-6)
-    assert_allclose(crf.squares[:22, :2], 0.25)
+    assert_allclose(by_row(crf, "weights", 22)[:, :2], [[step, -step]] * 22, rtol=1e-6)
+    assert_allclose(by_row(crf, "squares", 22)[:, :2], 0.25)
     assert_allclose(crf.transitions[:3, :2], [[step, -step], [0, 0], [0, 0]], rtol=1e-6)
 
 
@@ -102,7 +102,7 @@ def test_a_weight_multiplies_the_gradient():
     model = new_model({"kind": "crf", "skip": 0.0})
     model.labels.learn(["X", "Y"])
     learn(model, [Sentence(["a"], ["X"], 2.0)])
-    assert_allclose(model.learners["crf"].squares[:22, :2], 1.0)
+    assert_allclose(by_row(model.learners["crf"], "squares", 22)[:, :2], 1.0)
 
 
 def test_small_gradients_are_skipped():
@@ -118,9 +118,9 @@ def test_hidden_tags_in_a_sentence_teach_the_others():
     model.labels.learn(["X", "Y"])
     learn(model, [Sentence(["a", "b"], ["X", None])])
     crf, rows = model.learners["crf"], model.rows["tokens"].index
-    assert (crf.weights[:22, 0] > 0).all()
-    assert (crf.weights[:22, 1] < 0).all()
-    assert_array_equal(crf.weights[22 : len(rows), :2], 0.0)
+    assert (by_row(crf, "weights", 22)[:, 0] > 0).all()
+    assert (by_row(crf, "weights", 22)[:, 1] < 0).all()
+    assert_array_equal(by_row(crf, "weights", len(rows))[22:, :2], 0.0)
 
 
 @pytest.mark.parametrize("wrong", [{"eta": 0}, {"epsilon": 0}, {"prune": -1}, {"skip": -0.1}, {"eta": np.nan}])

@@ -15,6 +15,7 @@ from tests.tagging.running import (
     Sentence,
     assert_same_model,
     batch_of,
+    by_row,
     learn,
     new_model,
     predict,
@@ -194,7 +195,7 @@ def test_thousands_of_tags_are_learned():
     sentence = Sentence([f"w{i}" for i in range(1500)], [f"T{i}" for i in range(1500)])
     model = new_model("crf")
     learn(model, [sentence])
-    weights = model.learners["crf"].weights[: len(model.rows["tokens"]), :1500]
+    weights = by_row(model.learners["crf"], "weights", len(model.rows["tokens"]))[:, :1500]
     assert np.isfinite(weights).all()
     outcome = predict(model, [Sentence(["w7", "w8"], [None, None])])
     assert outcome.tags == [[["T7", "T8"]]]

@@ -15,6 +15,7 @@ from streamlin.tagging.log_linear import LogLinear
 from streamlin.tagging.sentences import Sentences, TagTargets, no_predictions
 from streamlin.tagging.templates import LEVELS
 from tests.naive_maximum_entropy import MaximumEntropy
+from tests.tagging.running import by_row
 
 BLOCKS = (650, 1300, 2600, 5200, 10_400)
 
@@ -64,7 +65,7 @@ def test_many_passes_reach_what_scaling_does(scaled):
     chained = tagger.transitions[0, :3] + tagger.pairs[0, :3]
     expected = np.zeros((len(features), 3))
     for own, _ in scaled.examples:
-        scores = tagger.weights[[row[feature] for feature in own], :3].sum(axis=0) + chained
+        scores = by_row(tagger, "weights", len(row))[[row[feature] for feature in own], :3].sum(axis=0) + chained
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
         assert_allclose(shares, list(scaled.probabilities(own).values()), atol=0.02)

@@ -26,13 +26,14 @@ def test_the_highest_its_first_place_and_the_sum(values, behind):
 def test_emissions_are_the_weights_of_known_rows_added_in_order(known):
     rng = np.random.default_rng(7)
     weights, rows = rng.normal(size=(12, 8)).astype(np.float32), rng.integers(-1, 12, (5, 11)).astype(np.int32)
+    slots = np.array([3, -1, 0, 7, 1, 2, -1, 5, 6, 4, 9, 8], np.int32)
     scores = np.full((5, 8), 7.0, np.float32)
-    set_emissions(rows, known, weights, 8, scores)
+    set_emissions(rows, known, slots, weights, 8, scores)
     for t in range(5):
         expected = np.zeros(8, np.float32)
         for row in rows[t]:
-            if 0 <= row < known:
-                expected += weights[row]
+            if 0 <= row < known and slots[row] >= 0:
+                expected += weights[slots[row]]
         assert_array_equal(scores[t], expected)
 
 
@@ -48,6 +49,11 @@ def test_steps_of_a_token_go_row_by_row_also_where_two_features_share_one():
         for k, g in zip(gradient.tags[:size], gradient.values[:size], strict=True):
             expected_squares[row, k] += g * g
             expected[row, k] -= eta * g / np.sqrt(expected_squares[row, k] + epsilon)
-    step_token(gradient, size, rows, eta, epsilon, weights, squares)
-    assert_array_equal(squares, expected_squares)
-    assert_array_equal(weights, expected)
+    slots, n_slots = np.full(4, -1, np.int32), np.zeros(1, np.int64)
+    slots[2], n_slots[0] = 2, 3  # learned before; 3 and 0 are new
+    weights, squares = (np.concatenate([table, np.zeros((1, 8), np.float32)]) for table in (weights, squares))
+    weights[[3, 4]], squares[[3, 4]] = weights[[3, 0]], squares[[3, 0]]
+    step_token(gradient, size, rows, slots, n_slots, eta, epsilon, weights, squares)
+    assert (slots.tolist(), n_slots.tolist()) == ([4, -1, 2, 3], [5])
+    assert_array_equal(squares[slots[[0, 2, 3]]], expected_squares[[0, 2, 3]])
+    assert_array_equal(weights[slots[[0, 2, 3]]], expected[[0, 2, 3]])

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.naive_tagging import PART, NaiveCRF, NaiveHMM, NaiveLogLinear, NaiveStructuredPerceptron, Token
-from tests.tagging.running import Sentence, batch_of, learn, new_model, real_sentences, roughened
+from tests.tagging.running import Sentence, batch_of, by_row, learn, new_model, real_sentences, roughened
 
 N = 250
 CASES = [
@@ -71,7 +71,8 @@ def assert_same_tables(model, naive, tagger):
         table, rows, twin = tagger.context_counts, model.rows["contexts"], naive.contexts.counts
         after, chain = tagger.bigrams, [naive.after.seen((j,), n) for j in (None, *range(n))]
     else:
-        table, rows, twin = tagger.weights, model.rows["tokens"], naive.weights
+        rows, twin = model.rows["tokens"], naive.weights
+        table = by_row(tagger, "weights", len(rows))
         after, chain = tagger.transitions, naive.transitions()
     buckets = rows.index.buckets.tolist()
     assert_allclose(table[: len(buckets), :n], [twin.seen(bucket, n) for bucket in buckets], rtol=1e-3, atol=2e-4)
