@@ -16,6 +16,7 @@ from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
 from streamlin.config.learners import TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
+from streamlin.config.priors import PriorsConfig
 from streamlin.config.serve import ServeConfig
 from streamlin.config.sinks import SinksConfig
 from streamlin.config.source import SourceConfig
@@ -31,6 +32,7 @@ class RunConfig(Strict):
     source: SourceConfig = SourceConfig()
     fields: FieldsConfig = FieldsConfig()
     features: FeaturesConfig = FeaturesConfig()
+    priors: PriorsConfig = PriorsConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
     delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
@@ -94,6 +96,8 @@ class RunConfig(Strict):
         ):
             if given:
                 raise ValueError(f"{key}: not for task = 'tagging'; fields.columns names columns of tokens")
+        if self.priors.labels:
+            raise ValueError("priors: not for task = 'tagging'; words are set by hand for labels of texts only")
 
     def settings_of(self, scheme: str) -> dict[str, Any]:
         """The table for the connectors of a scheme. Raises ConfigError if a secret can't be read."""
@@ -109,6 +113,8 @@ class RunConfig(Strict):
         for learner in tables["learners"]:
             learner.pop("show_errors", None)  # so may this
         tables["features"] |= tables["features"].pop("views")
+        if self.priors.labels:
+            tables["priors"] = {"strength": self.priors.strength} | self.priors.labels
         if self.delayed_labels.delay or self.delayed_labels.by_id:
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id

@@ -40,6 +40,7 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         "seconds": report["seconds"],
         "events_per_second": report["events_per_second"],
         "n_labels": len(report["labels"]),
+        "unverified": report.get("unverified", False),
         "leader": report.get("leader"),
         "columns": _columns(report, window),
         "rows": _rows(report),
