@@ -18,12 +18,13 @@ class Key(NamedTuple):
 
 
 def keys() -> dict[str, Key]:
-    """Dotted key -> what it takes; `VIEW` and `NAME` stand for names."""
+    """Dotted key -> what it takes; `VIEW`, `NAME`, `LABEL` and `WORD` stand for names."""
     found: dict[str, Key] = {}
     for table, model in RunConfig():
         if isinstance(model, BaseModel):
             found |= _below(table, type(model))
     found |= _below("features.VIEW", ViewConfig)
+    found["priors.LABEL.WORD"] = Key(found["priors.strength"].values, "needed")
     kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in (*learner_models(), *TAGGERS, *PARSERS))
     found |= {
         "learners.NAME.kind": Key(kinds, "needed"),
@@ -64,7 +65,7 @@ def _of(model: type[BaseModel]) -> dict[str, Key]:
     return {
         name: Key(_values(own), _default(own.get("default")) if name not in needed else "needed")
         for name, own in schema["properties"].items()
-        if name != "views"
+        if name not in ("views", "labels")
     }
 
 

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.config import ExternalModelConfig, MixtureConfig, ParserConfig, RunConfig, TaggerConfig, further_fields
+from streamlin.config import (
+    ExternalModelConfig,
+    MixtureConfig,
+    ParserConfig,
+    PriorsConfig,
+    RunConfig,
+    TaggerConfig,
+    further_fields,
+)
 from streamlin.delayed_labels import Form, open_delayed_labels
 from streamlin.delayed_labels.plan import gathered, text_of_row
 from streamlin.delayed_labels.scores import keep, recall
@@ -18,6 +26,7 @@ from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
+from streamlin.learners.priors import learn_priors, words_of
 from streamlin.storage.arrays import arrays_under
 from streamlin.streams.prediction_lines import PredictionLines
 
@@ -91,6 +100,30 @@ class Model:
         calibrated = [name in self.mixtures for name in self.names]
         self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
         self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names)))
+        if config.priors.labels:
+            self._start_with(config.priors)
+
+    def _start_with(self, config: PriorsConfig) -> None:
+        """Start with words set by hand: their labels are known, and their features have rows, before the first event.
+
+        Raises
+        ------
+        ConfigError : a word is not an n-gram of a view that a learner reads.
+        """
+        able = [name for name, learner in self.learners.items() if learner.takes_priors]
+        views = dict.fromkeys(self.view_of[name] for name in able)
+        priors = {name: learn_priors(config, self.views[name], self.rows[name], self.labels, name) for name in views}
+        self.labels.learn([*config.labels])  # also where no learner takes them
+        for name in able:
+            view, learner = self.view_of[name], self.learners[name]
+            learner.grow(len(self.rows[view]), len(self.labels))
+            learner.start_with(priors[view])
+        for view in views:
+            self.feature_names[view].note_words(self.views[view], words_of(config), self.rows[view])
+        self.prequential.start_with(self.labels, self.further_fields)
+        others = [name for name in self.names if name not in (*able, *self.mixtures)]
+        if others:
+            self._notices.append(f"{', '.join(others)} can't start with the words of [priors], and learns without them")
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view."""

@@ -289,7 +289,9 @@ def _configured(config: RunConfig | str | PathLike[str] | None, tables: Mapping[
 def _flat(tables: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     """The values of nested tables by dotted key."""
     for key, value in tables.items():
-        if isinstance(value, Mapping) and value:
+        if key == "priors" and not prefix:
+            yield key, value  # as a whole: labels and words may contain dots
+        elif isinstance(value, Mapping) and value:
             yield from _flat(value, f"{prefix}{key}.")
         elif isinstance(value, PathLike):
             yield prefix + key, fspath(value)

@@ -31,6 +31,16 @@ class Naive:
         self.labels: list[str] = []
         self.seen: set[int] = set()
 
+    def start_with(self, labels: Iterable[str], occurrences: Mapping[tuple[int, str], float]) -> None:
+        """Words set by hand: how often each feature is held to have occurred with a label before the first event."""
+        self.labels += labels
+        for (j, k), strength in occurrences.items():
+            self.seen.add(j)
+            self.occurred(j, k, strength)
+
+    def occurred(self, j: int, k: str, strength: float) -> None:
+        raise NotImplementedError
+
     def step(self, x: Features, label: str | None, weight: float = 1.0) -> Scores:
         """The scores of the labels known before the event."""
         scores = self.scores(x)
@@ -67,6 +77,14 @@ class NaiveNaiveBayes(Naive):
         self.events: dict[str, float] = defaultdict(float)
         self.n = 0.0
         self.late_hits = self.late = self.long_hits = self.long = 0.0
+
+    def start_with(self, labels: Iterable[str], occurrences: Mapping[tuple[int, str], float]) -> None:
+        super().start_with(labels, occurrences)
+        for k in self.labels:
+            self.totals[k] = max(occurrences.values(), default=0.0)
+
+    def occurred(self, j: int, k: str, strength: float) -> None:
+        self.counts[k][j] = strength
 
     def scores(self, x: Features) -> Scores:
         x = {j: value for j, value in x.items() if j in self.seen}
@@ -137,6 +155,12 @@ class Linear(Naive):
         super().__init__()
         self.weights: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
         self.bias: dict[str, float] = defaultdict(float)
+
+    first_step = 1.0
+    """For a text that is one word, at a loss of 1."""
+
+    def occurred(self, j: int, k: str, strength: float) -> None:
+        self.weights[k][j] = rounded(self.first_step * strength)
 
     def scores(self, x: Features) -> Scores:
         return {k: self.bias[k] + _dot(x, self.weights[k]) for k in self.labels}
@@ -213,6 +237,7 @@ class NaivePassiveAggressive(Linear):
     def __init__(self, C: float = 0.1, variant: int = 1) -> None:
         super().__init__()
         self.C, self.variant = C, variant
+        self.first_step = min(C, 1 / 4) if variant == 1 else 1 / (4 + 0.5 / C)
 
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
         found = passive_aggressive_step(self.C, self.variant, x, label, weight, scores)
@@ -225,6 +250,7 @@ class NaiveAveragedPassiveAggressive(Mean):
     def __init__(self, C: float = 0.1, variant: int = 1, half_life: float | None = None) -> None:
         super().__init__(half_life)
         self.C, self.variant = C, variant
+        self.first_step = min(C, 1 / 4) if variant == 1 else 1 / (4 + 0.5 / C)
 
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
         current = self.current(x)
@@ -242,6 +268,7 @@ class NaiveArow(Linear):
     def __init__(self, r: float = 10.0) -> None:
         super().__init__()
         self.r = r
+        self.first_step = 1 / (4 + r)
         self.precisions: dict[int, float] = defaultdict(float)
         self.bias_precision = 0.0
 
@@ -272,6 +299,7 @@ class NaiveAdagrad(Linear):
     def __init__(self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True) -> None:
         super().__init__()
         self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
+        self.first_step = eta
         self.squares: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
         self.bias_squares: dict[str, float] = defaultdict(float)
 
@@ -341,6 +369,7 @@ class NaiveSGD(Linear):
     ) -> None:
         super().__init__()
         self.loss, self.rate, self.eta, self.l2, self.normalize = loss, rate, eta, l2, normalize
+        self.first_step = eta
         self.clock = 0
 
     def scores(self, x: Features) -> Scores:

@@ -15,6 +15,7 @@ from streamlin.config.learners import BuiltInConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
+from streamlin.config.priors import PriorsConfig
 from streamlin.config.run import RunConfig, further_fields
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "ParserConfig",
     "PipelineConfig",
     "PluginConfig",
+    "PriorsConfig",
     "RunConfig",
     "SklearnConfig",
     "TaggerConfig",

@@ -88,7 +88,9 @@ def load_config(
         _set(tables, key.strip(), parsed)
     check_task(preset, tables)
     try:
-        return checked(tables)
+        config = checked(tables)
+        config.priors.check_labels(config.pipeline)
+        return config
     except ConfigError as error:
         given = {key for key, value in (flags or {}).items() if value is not None}
         given |= {text.partition("=")[0].strip() for text in sets}
@@ -246,7 +248,7 @@ def _dotted(loc: Sequence[Any], tables: Tables) -> str:
         learner = tables["learners"][parts[1]]
         named = isinstance(learner, dict) and (learner.get("name") or learner.get("kind"))
         parts = ["learners", named or str(parts[1]), *parts[2:]]
-    if parts[:2] == ["features", "views"]:
+    if parts[:2] in (["features", "views"], ["priors", "labels"]):
         del parts[1]
     return ".".join(str(part) for part in parts)
 

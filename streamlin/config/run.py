@@ -16,6 +16,7 @@ from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
 from streamlin.config.learners import ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
+from streamlin.config.priors import PriorsConfig
 from streamlin.config.serve import ServeConfig
 from streamlin.config.sinks import SinksConfig
 from streamlin.config.source import SourceConfig
@@ -32,6 +33,7 @@ class RunConfig(Strict):
     source: SourceConfig = SourceConfig()
     fields: FieldsConfig = FieldsConfig()
     features: FeaturesConfig = FeaturesConfig()
+    priors: PriorsConfig = PriorsConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
     delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
@@ -82,6 +84,8 @@ class RunConfig(Strict):
                     f"learners.{learner.name}: not a learner of task = '{self.task}'; choose from "
                     f"{', '.join(DEFAULTS[self.task])}, or set task = '{task}'"
                 )
+        if self.priors.labels and self.task != "classification":
+            raise ValueError(f"priors: not for task = '{self.task}'; words are set by hand for labels of texts only")
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
@@ -126,6 +130,8 @@ class RunConfig(Strict):
         for learner in tables["learners"]:
             learner.pop("show_errors", None)  # so may this
         tables["features"] |= tables["features"].pop("views")
+        if self.priors.labels:
+            tables["priors"] = {"strength": self.priors.strength} | self.priors.labels
         if self.delayed_labels.delay or self.delayed_labels.by_id:
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id

@@ -28,6 +28,8 @@ from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
 from streamlin.storage.arrays import Expected
 
+UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors] alone"
+
 
 class Prequential:
     """Everything that is counted about one run, and the predictions it is counted of.
@@ -42,6 +44,7 @@ class Prequential:
     complete : whether all metrics are computed, and not accuracy and the goodness of probabilities alone.
     new_alarms : the drift alarms of the last batch.
     dead_letter_kinds : how many dead letters there are of each kind.
+    has_priors : whether the learners started with words set by hand.
     retired : learners that have failed and predict nothing any more, by name: where and why.
     """
 
@@ -71,6 +74,7 @@ class Prequential:
         self.retired: dict[str, dict[str, str]] = {}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
         self.dead_letter_kinds = DeadLetterKinds()
+        self.has_priors = False
 
     @property
     def label_weights(self) -> NDArray[np.float64]:
@@ -79,6 +83,18 @@ class Prequential:
 
     unit = "events"
     """What is right or wrong, and counted."""
+
+    @property
+    def unverified(self) -> bool:
+        """Whether predictions rest on words set by hand alone: no label was learned yet."""
+        return self.has_priors and not self.label_weights.any()
+
+    def start_with(self, labels: LabelIndex, fields: Sequence[str]) -> None:
+        """Know labels before the first event. fields : those that events have besides the standard ones."""
+        self.has_priors = True
+        scores, no_codes = np.empty((len(self.learners), 0, len(labels))), np.zeros(0, np.int32)
+        self.predict_and_count(scores, no_codes, np.zeros(0), labels, {field: [] for field in fields})
+
     has_probabilities = True
     """Whether the losses of probabilities are counted."""
 

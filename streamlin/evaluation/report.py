@@ -27,6 +27,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
         "dead_letters_by_kind": prequential.dead_letter_kinds.by_frequency(),
         "unit": prequential.unit,
         "labels": labels.names,
+        **({"unverified": True} if prequential.unverified else {}),
         **_by_name(rows, prequential),
     }
     for name, why in prequential.retired.items():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.errors import CheckpointError
-from streamlin.events import Batch
+from streamlin.events import Batch, single_records
 from streamlin.features.ngrams import buckets_of
 from streamlin.features.rows import RowIndex
 from streamlin.features.tokens import write_tokens
@@ -93,6 +93,15 @@ class Names:
             )
             if row < sources.size and not self.is_full:
                 self._allocate(*self._used())
+
+    def note_words(self, view: View, words: Sequence[str], index: RowIndex) -> None:
+        """Store those n-grams of words set by hand that have a row, before the first event."""
+        n = len(words)
+        if n and not self.is_full:
+            none: list[str | None] = [None] * n
+            extra = dict.fromkeys(view.categories, none)
+            texts = Batch(none, [*words], none, np.ones(n), np.full(n, np.nan), extra, single_records([]), np.arange(n))
+            self.note(view, (texts,), np.arange(n), np.ones(n, np.bool_), np.full(n, len(index)), index)
 
     def of_buckets(self, buckets: Collection[int], bits: int) -> dict[int, list[str]]:
         """The names of some buckets, in order of first sight; a bucket without a name is left out."""

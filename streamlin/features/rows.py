@@ -77,7 +77,7 @@ class RowIndex:
         return buckets, expected(np.int32, 2, None)
 
     def restore(self, buckets: NDArray[np.int32], sightings: NDArray[np.int32] | None = None) -> None:
-        """Give `buckets`, int32[n_rows], the rows 0, 1, …; the index must be empty.
+        """Give `buckets`, int32[n_rows], the rows 0, 1, …, instead of those that the index has.
 
         Raises
         ------
@@ -87,6 +87,7 @@ class RowIndex:
             if sightings[0].max(initial=0) >= len(self.row_of):
                 raise CheckpointError(f"the checkpoint counts sightings of a bucket beyond 2^{self.bits}")
             self._sightings[sightings[0]] = sightings[1]
+        self.forget(0)
         self.bucket_of, self.n_rows = buckets.copy(), buckets.size
         rows = np.arange(buckets.size, dtype=np.int32)
         self.row_of[buckets] = rows
@@ -126,6 +127,17 @@ class RowIndex:
             rows,
             rows_before,
         )
+
+    def bring(self, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
+        """int32[n]: the rows of n buckets, before any event; those without a row get the next ones, in order."""
+        new = [bucket for bucket in dict.fromkeys(buckets.tolist()) if self.row_of[bucket] < 0]
+        self.make_room(len(new))
+        end = self.n_rows + len(new)
+        self.bucket_of[self.n_rows : end] = new
+        self.row_of[new] = np.arange(self.n_rows, end)
+        self.n_rows = end
+        rows: NDArray[np.int32] = self.row_of[buckets]
+        return rows
 
     def forget(self, n_rows: int) -> None:
         """Take back the rows from `n_rows` on."""

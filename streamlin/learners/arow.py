@@ -117,5 +117,10 @@ class Arow(Learner):
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
 
+    @property
+    def prior_step(self) -> float:
+        """tau, where v is 4: twice the word and the bias, whose precisions are 1."""
+        return 1.0 / (4.0 + self.r)
+
     def arguments(self) -> tuple[Any, ...]:
         return self.r, self.weights, self.bias, self.precisions, self.bias_precision

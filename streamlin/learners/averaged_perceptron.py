@@ -116,6 +116,11 @@ class AveragedPerceptron(Learner):
         self.bias, self.bias_sums = np.zeros(0, np.float32), np.zeros(0)
         self.clock, self.growth = np.zeros(()), np.zeros(())
 
+    @property
+    def prior_step(self) -> float:
+        """That of the perceptron. A weight from before the first event belongs to all of the mean, so U stays 0."""
+        return 1.0
+
     def arguments(self) -> tuple[Any, ...]:
         return (
             self.weights,

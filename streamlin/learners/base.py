@@ -12,6 +12,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.learners.linear import scale_to_one
+from streamlin.learners.priors import Priors
 from streamlin.learners.standalone import StandaloneLearner
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
@@ -41,6 +42,7 @@ class Learner(StandaloneLearner):
     """
 
     name: ClassVar[str]
+    weights: NDArray[np.float32]
     tables: tuple[str, ...]
     """The learned arrays: two dimensions are [n_rows, n_labels], one is [n_labels], none is a single number.
 
@@ -121,6 +123,28 @@ class Learner(StandaloneLearner):
             return True
         table = getattr(self, "weights", None)
         return "weights" in self.tables and "weights" not in self.shared and table is not None and table.ndim == 2
+
+    @property
+    def prior_step(self) -> float | None:
+        """What one occurrence of a word set by hand adds to its weight: the learner's step for a text that is this word
+        alone, at a loss of 1. None: it starts without such words.
+        """
+        return None
+
+    @property
+    def takes_priors(self) -> bool:
+        """Whether it can start with words set by hand."""
+        return self.prior_step is not None
+
+    def start_with(self, priors: Priors) -> None:
+        """Start with words set by hand, before anything is learned: W_kj = step times their strengths.
+
+        The tables must already have room for their rows and labels.
+        """
+        step = self.prior_step
+        if step is None:
+            raise NotImplementedError
+        self.weights[priors.rows, priors.codes] = step * priors.strengths
 
     def contributions(self, examples: Examples, n_labels: int) -> NDArray[np.float64]:
         """float64[m, n_labels]: what each of an event's m entries that have a row adds to each label's score.

@@ -112,5 +112,10 @@ class Hinge(Learner):
         self.weights, self.squares = np.zeros((0, 0), np.float32), np.zeros((0, 0))
         self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 
+    @property
+    def prior_step(self) -> float:
+        """The first step of Adagrad, whatever the gradient."""
+        return self.eta
+
     def arguments(self) -> tuple[Any, ...]:
         return self.eta, self.epsilon, self.normalize, self.weights, self.bias, self.squares, self.bias_squares

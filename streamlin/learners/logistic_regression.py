@@ -167,6 +167,11 @@ class LogisticRegression(Learner):
         self.weights, self.gradient_squares = np.zeros((0, 0), np.float32), np.zeros((0, int(by_feature)))
         self.bias, self.bias_squares = np.zeros(0, np.float32), np.zeros(0)
 
+    @property
+    def prior_step(self) -> float:
+        """The first step of Adagrad, whatever the gradient."""
+        return self.eta
+
     def arguments(self) -> tuple[Any, ...]:
         return (
             self.eta,

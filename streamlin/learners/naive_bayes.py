@@ -19,6 +19,7 @@ from streamlin.learners.collapse import collapsed
 from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
 from streamlin.learners.linear import best_other
 from streamlin.learners.parameters import Positive, Share, checked
+from streamlin.learners.priors import Priors
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
@@ -259,6 +260,19 @@ class NaiveBayes(Learner):
             self.long_hits,
             self.long,
         )
+
+    @property
+    def takes_priors(self) -> bool:
+        return True
+
+    def start_with(self, priors: Priors) -> None:
+        """N_kj starts with the strengths, N_k with the largest of them: the same for all labels.
+
+        With the sums of their strengths, the label for which fewer words are set would win every other word. No N_kj is
+        above N_k, on which `smooth` relies.
+        """
+        self.counts[priors.rows, priors.codes] = priors.strengths
+        self.totals[: priors.n_labels] = priors.strengths.max(initial=0.0)
 
     def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:
         used, (inverses, offsets) = self.state(n_rows, n_labels), np.empty((2, n_labels))

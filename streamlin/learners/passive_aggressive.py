@@ -150,6 +150,11 @@ class PassiveAggressive(Learner):
         self.bias, self.bias_sums = np.zeros(0, np.float32), np.zeros(0)
         self.clock, self.growth = np.zeros(()), np.zeros(())
 
+    @property
+    def prior_step(self) -> float:
+        """tau, where ||x||^2 is 2: the word and the bias."""
+        return min(self.C, 0.25) if self.variant == 1 else 1.0 / (4.0 + softness(self.C))
+
     def arguments(self) -> tuple[Any, ...]:
         return (
             *((self.C, 0.0) if self.variant == 1 else (np.inf, softness(self.C))),

@@ -79,5 +79,9 @@ class Perceptron(Learner):
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)
 
+    @property
+    def prior_step(self) -> float:
+        return 1.0
+
     def arguments(self) -> tuple[Any, ...]:
         return self.weights, self.bias

@@ -19,6 +19,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
 from streamlin.learners.parameters import NonNegative, Positive, checked
+from streamlin.learners.priors import Priors
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
@@ -189,6 +190,22 @@ class StochasticGradientDescent(Learner):
         self.eta, self.l2, self.normalize = eta, l2, normalize
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.shrunk, self.clock = np.zeros(()), np.zeros((), np.int64)
+
+    @property
+    def prior_step(self) -> float:
+        """The first step."""
+        return self.eta
+
+    def start_with(self, priors: Priors) -> None:
+        """As the others; Pegasos, whose first step shrinks W to 0, as after t = sum of the strengths such steps.
+
+        All its steps up to the t-th shrink to 1 / (l2 t), as each shrinks those before it.
+        """
+        if self.rate != "pegasos":
+            super().start_with(priors)
+        elif priors.rows.size:
+            self.clock[()] = max(1, round(float(priors.strengths.sum())))
+            self.weights[priors.rows, priors.codes] = priors.strengths / (self.l2 * int(self.clock[()]))
 
     def arguments(self) -> tuple[Any, ...]:
         return (

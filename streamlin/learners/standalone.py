@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.errors import RecordError
+from streamlin.config.priors import checked_priors
+from streamlin.errors import ConfigError, RecordError
 from streamlin.events import MAX_WEIGHT, LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.single import SingleEvent
+from streamlin.learners.priors import Priors, learn_priors
 from streamlin.learners.scores import best, softmax
 from streamlin.learners.step import Kernels, Step
 from streamlin.learners.targets import Targets, checked_weights, learn_labels, no_targets
@@ -51,9 +53,44 @@ class StandaloneLearner(ABC):
     def grow(self, n_rows: int, n_labels: int) -> None:
         """See `Learner`."""
 
+    @property
+    @abstractmethod
+    def takes_priors(self) -> bool:
+        """See `Learner`."""
+
+    @abstractmethod
+    def start_with(self, priors: Priors) -> None:
+        """See `Learner`."""
+
     @abstractmethod
     def check_values(self, values: NDArray[np.float32]) -> None:
         """See `Learner`."""
+
+    def set_priors(self, priors: Mapping[str, Mapping[str, float]], strength: float = 10.0) -> Self:
+        """Start with words set by hand, before anything is learned. The labels are known from then on.
+
+        Parameters
+        ----------
+        priors : label -> word or phrase -> its weight, above 0. A word is cut by the view of the learner, and is the
+            feature of that name where mappings are learned.
+        strength : how many occurrences a word of weight 1 stands for.
+
+        Raises
+        ------
+        ConfigError : something was learned before; a word is not an n-gram of the view; a weight is not above 0 and
+            finite; the learner has no such start.
+        """
+        if not self.takes_priors:
+            raise ConfigError(f"{type(self).__name__} can't start with words set by hand")
+        if len(self.labels):
+            raise ConfigError(f"set_priors: expected a learner that knows no label yet, got {len(self.labels)}")
+        config, labels, index = checked_priors(priors, strength), LabelIndex(), RowIndex(self.view.bits)
+        found = learn_priors(config, self.view, index, labels)
+        self.labels.learn(labels.names)
+        self._rows.bring(index.buckets)
+        self.grow(self.n_rows, len(self.labels))
+        self.start_with(found)
+        return self
 
     def learn_one(self, x: Text, y: str, w: float = 1.0) -> Self:
         """Learn one labelled text, or mapping of feature to value; w >= 0 is its weight. Errors as in `learn_many`."""

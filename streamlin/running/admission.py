@@ -39,6 +39,9 @@ class Admission:
         """The largest number of labels for which `fits_any_text` was true; it is asked for every batch."""
         self.max_labels = config.pipeline.max_labels
         self.max_bytes = config.pipeline.max_table_bytes or memory_for_tables()
+        rows, n_labels = {view: len(index) for view, index in model.rows.items()}, len(model.labels)
+        if config.priors.labels and not model.prequential.events and self.table_bytes(rows, n_labels) > self.max_bytes:
+            raise ConfigError(self.too_large(rows, n_labels, "for the words of [priors] "))
 
     def fits(self, batch: Batch, features: Features) -> bool:
         """Whether all of a batch can be learned; False also where only `check`, event by event, can tell."""

@@ -7,6 +7,7 @@ from contextlib import closing
 from streamlin.checkpoint.loading import load_model
 from streamlin.config import KafkaConfig
 from streamlin.errors import redacted
+from streamlin.evaluation.prequential import UNVERIFIED
 from streamlin.model import Model
 from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
@@ -37,7 +38,7 @@ def predict(
     Returns the number of dead letters. Raises StreamlinError as a run does, also where no record became an event.
     """
     model, config, *_ = load_model(folder, previous, allow_pickle, external_models)
-    for line in model.pop_notices():
+    for line in (*model.pop_notices(), *([UNVERIFIED] if model.prequential.unverified else [])):
         notice(line)
     config = config.model_copy(update={"kafka": kafka or KafkaConfig()})
     source, decoder, pace = open_source(

@@ -5,6 +5,7 @@ from typing import Any
 
 from streamlin.config import BASELINES
 from streamlin.evaluation.mcnemar import SIGNIFICANT
+from streamlin.evaluation.prequential import UNVERIFIED
 from streamlin.terminal.cells import percent, printable
 
 _KINDS = 3
@@ -12,10 +13,15 @@ _KINDS = 3
 
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
-    """Whether the leader's lead is more than luck, what failed, and which predictors abstained."""
-    first = (*_retired(report), _lead(report), _fall(report), _silent(report))
+    """Whether anything is known of them, the leader's lead is more than luck, what failed, and who abstained."""
+    first = (*unverified(report), *_retired(report), _lead(report), _fall(report), _silent(report))
     lines = (*first, _too_long(report), _delays(report), _misfits(report))
     return [line for line in lines if line]
+
+
+def unverified(report: Mapping[str, Any]) -> list[str]:
+    """That predictions rest on words set by hand alone, if so."""
+    return [UNVERIFIED] if report.get("unverified") else []
 
 
 def about_reading(report: Mapping[str, Any]) -> list[str]:

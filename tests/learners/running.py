@@ -1,6 +1,6 @@
 """Run a learner on a stream of examples as a pipeline does, and compare it with its twin."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from streamlin.events import LabelIndex
 from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner, best, learn_labels
+from streamlin.learners.priors import Priors
 from tests import naive
 from tests.sample_streams import BITS, Example, buckets_of
 
@@ -40,16 +41,36 @@ class Run:
         self.learner.score_then_learn(rows, batch, scores)
         return scores
 
+    def start_with(self, labels: Sequence[str], occurrences: Mapping[tuple[int, str], float]) -> None:
+        """Words set by hand, as bucket and label."""
+        self.labels.learn(labels)
+        rows = self.rows.bring(np.array([bucket for bucket, _ in occurrences], np.int32))
+        codes = self.labels.codes([label for _, label in occurrences])
+        self.learner.grow(len(self.rows), len(self.labels))
+        self.learner.start_with(Priors(rows, codes, np.array([*occurrences.values()]), len(labels)))
+
     def state(self) -> dict[str, NDArray[np.generic]]:
         """The learner's tables, cut to what is in use."""
         return self.learner.state(len(self.rows), len(self.labels))
 
 
 def check_against_twin(
-    learner: Learner, twin: naive.Naive, examples: Sequence[Example], bits: int = BITS, size: int = 64
+    learner: Learner,
+    twin: naive.Naive,
+    examples: Sequence[Example],
+    bits: int = BITS,
+    size: int = 64,
+    occurrences: Mapping[tuple[int, str], float] | None = None,
 ) -> None:
-    """Scores and predictions of learner and twin are the same, bit for bit."""
+    """Scores and predictions of learner and twin are the same, bit for bit.
+
+    occurrences : (bucket, label) -> how often it is held to have occurred before the first event.
+    """
     run = Run(learner, bits)
+    if occurrences is not None:
+        labels = [*dict.fromkeys(label for _, label in occurrences)]
+        run.start_with(labels, occurrences)
+        twin.start_with(labels, occurrences)
     for begin in range(0, len(examples), size):
         batch = examples[begin : begin + size]
         scores = run.step(batch)

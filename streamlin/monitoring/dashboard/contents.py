@@ -41,6 +41,7 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         "events_per_second": report["events_per_second"],
         "unit": report["unit"],
         "n_labels": len(report["labels"]),
+        "unverified": report.get("unverified", False),
         "leader": report.get("leader"),
         "columns": _columns(report, window),
         "rows": _rows(report),

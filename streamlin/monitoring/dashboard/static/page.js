@@ -224,6 +224,7 @@ function showCounts() {
     say(place.lastChild, items[i][1]);
     place.lastChild.className = items[i][2] ? "bad" : "";
   });
+  element("unverified").hidden = !shown.unverified;
   if (shown.source) say(element("source").firstChild, shown.source);
 }
 
