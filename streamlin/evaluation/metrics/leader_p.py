@@ -13,7 +13,7 @@ class LeaderP(Metric):
 
     name = "leader_p"
     title = "p"
-    meaning = "McNemar's test against the best learner: how likely so uneven counts are if neither is better."
+    meaning = "How likely so uneven counts are if the best is no better: McNemar's test, or of sentences the sign test."
     format = "probability"
     spans = ("running", "window")
     page = {"running": 90}
