@@ -229,6 +229,10 @@ class Batch:
         bounds = self.pieces.tolist()
         return ["\n".join(self.texts[begin:end]) for begin, end in pairwise(bounds)]
 
+    def place(self, event: int) -> str:
+        """The name of an event's place in its source."""
+        return self.records.name(int(self.kept[event]))
+
     def events(self) -> list[Event]:
         """The batch as single events, for people and tests."""
         texts = self.whole_texts()
@@ -308,6 +312,10 @@ class LabelIndex:
         """The codes int32[n] of labels; -1 for None and for labels that have not been seen yet."""
         get = self._codes.get
         return np.fromiter([get(label, -1) for label in labels], np.int32, len(labels))
+
+    def unknown(self, labels: Iterable[str | None]) -> list[str]:
+        """The labels that have no code yet, each once, in order."""
+        return [label for label in dict.fromkeys(labels) if label is not None and label not in self._codes]
 
     def learn(self, labels: Sequence[str | None]) -> NDArray[np.int32]:
         """The codes int32[n] of labels, -1 for None; labels seen for the first time get the next codes."""

@@ -145,7 +145,7 @@ class Model:
         examples = {view: index.examples(features[view], learned) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
         self._name(batch, old, sources, learned, examples)
-        position = partial(_position, rows)
+        position = rows.place
         scores = self._scores(examples, goals, Inputs(features, partial(_texts, batch, old, sources)), position)
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
@@ -322,11 +322,6 @@ class Model:
         """Close what is open."""
         if self.delayed_labels is not None:
             self.delayed_labels.close()
-
-
-def _position(rows: Batch, row: int) -> str:
-    """The name of a row's place in its source."""
-    return rows.records.name(int(rows.kept[row]))
 
 
 def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[str]:

@@ -135,7 +135,7 @@ class Plan:
 
     def position(self, event: int) -> str:
         """The name of an event's place in its source."""
-        return self._batch.records.name(int(self._batch.kept[event]))
+        return self._batch.place(event)
 
     def recalled(self) -> Recalled:
         """The rows of texts that are learned now, and where their predictions are."""

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation import metrics
-from streamlin.evaluation.curve import POINTS
 from streamlin.evaluation.metric import Metric
 from streamlin.evaluation.prequential import Prequential
-from streamlin.evaluation.sentence_pairs import SentencePairs
 from streamlin.evaluation.spans import Span
 from streamlin.evaluation.tagging import TaggingPrequential
 from streamlin.evaluation.tree_tally import TreeCounts, TreeTally
@@ -47,15 +45,14 @@ class ParsingPrequential(TaggingPrequential):
     too_long : how many sentences with a tree were too long to be parsed; nothing else is counted of these.
     """
 
+    sentences: TreeTally
+    tally_type = TreeTally
+    metric_types = metrics.PARSING
+
     def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
         super().__init__(learners, config)
-        n_predictors = len(learners) + len(self.baseline_names)
-        points = POINTS if self.complete else 0
-        self.sentences: TreeTally = TreeTally(n_predictors, config.window, config.fading, points)
-        self.pairs = SentencePairs(n_predictors, self.sentences)
-        self.metrics = [[metric(n_predictors, config) for metric in group] for group in metrics.PARSING]
         self.too_long = 0
-        self._trees = TreeCounts.empty(0, n_predictors)
+        self._trees = TreeCounts.empty(0, len(learners) + len(self.baseline_names))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -106,10 +106,21 @@ class SentenceTally(ArrayState):
             lengths,
             lead,
         )
+        self.add_tokens(predicted, codes, bounds, weights, lengths)
+        return lead
+
+    def add_tokens(
+        self,
+        predicted: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        bounds: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        lengths: NDArray[np.int64],
+    ) -> None:
+        """Add the labelled tokens of a batch to those of the window. lengths int64[n] : how many count, by sentence."""
         token_weights = np.repeat(weights, np.diff(bounds))
         counted = (codes >= 0) & (token_weights > 0)
         self.tokens.add(predicted[:, counted], codes[counted], token_weights[counted], lengths[lengths > 0])
-        return lead
 
     def is_consistent(self) -> bool:
         """See `ArrayState`."""

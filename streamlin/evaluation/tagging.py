@@ -75,15 +75,17 @@ class TaggingPrequential(Prequential):
 
     unit = "tokens"
     has_probabilities = False
+    tally_type: type[SentenceTally] = SentenceTally
+    metric_types = metrics.TAGGING
 
     def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
         super().__init__(learners, config)
         n_predictors = len(learners) + len(CommonestTag.names)
         self.drift = Drift(self.learners, config, "sentence accuracy")
         self.commonest = CommonestTag()
-        self.sentences = SentenceTally(n_predictors, config.window, config.fading, POINTS if self.complete else 0)
+        self.sentences = self.tally_type(n_predictors, config.window, config.fading, POINTS if self.complete else 0)
         self.pairs = SentencePairs(n_predictors, self.sentences)
-        self.metrics = [[metric(n_predictors, config) for metric in group] for group in metrics.TAGGING]
+        self.metrics = [[metric(n_predictors, config) for metric in group] for group in self.metric_types]
         self._span_tags: SpanTags | None = None
         self._tags_seen = -1
 

@@ -114,10 +114,7 @@ class TreeTally(SentenceTally):
             lengths,
             lead,
         )
-        counted = (codes >= 0) & (np.repeat(weights, np.diff(bounds)) > 0)
-        self.tokens.add(
-            predicted[:, counted], codes[counted], np.repeat(weights, np.diff(bounds))[counted], lengths[lengths > 0]
-        )
+        self.add_tokens(predicted, codes, bounds, weights, lengths)
         return lead
 
 

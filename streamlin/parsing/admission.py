@@ -28,7 +28,7 @@ class TreeAdmission:
         if not event.weights[0] > 0:
             return
         new, n_tags = self._new(event), len(self._model.labels)
-        where = event.records.name(int(event.kept[0]))
+        where = event.place(0)
         if new and n_tags + len(new) > self.max_labels:
             raise ConfigError(
                 f"pipeline.max_labels: found more than {self.max_labels:,} tags, {new[self.max_labels - n_tags]!r:.60} "
@@ -43,8 +43,7 @@ class TreeAdmission:
     def _new(self, batch: Batch) -> list[str]:
         """The tags that the batch may bring, in order."""
         assert batch.tokens is not None
-        code = self._model.labels.code
-        return [tag for tag in dict.fromkeys(batch.tokens.tags) if tag is not None and code(tag) < 0]
+        return self._model.labels.unknown(batch.tokens.tags)
 
     def _table_bytes(self, n_tags: int, features: TreeFeatures) -> int:
         """The size of the tables with all contexts and rules of a batch, of which some may be known."""

@@ -1,7 +1,6 @@
 """The parsers with their words, tags and metrics: what `streamlin.model.Model` is for classifiers."""
 
 from collections.abc import Mapping
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -80,7 +79,7 @@ class ParsingModel:
         predictions, brackets = self._predictions(batch, features, learned, codes, known)
         prequential = self.prequential
         scored = np.where(np.repeat(lengths <= self.max_tokens, lengths), codes, np.int32(-1))
-        position = partial(_position, batch)
+        position = batch.place
         lead, baselines = prequential.count_trees(
             *(predictions.tags, scored, tokens.bounds, weights, tokens.words, self.labels, batch.extra),
             brackets,
@@ -197,8 +196,7 @@ class ParsingModel:
         n_contexts = length_of(layout, "rows/contexts")
         for name, parser in self.learners.items():
             prefix = f"learners/{name}/"
-            own = {key.removeprefix(prefix): found for key, found in layout.items() if key.startswith(prefix)}
-            tables = parser.expected(n_contexts, n_tags, own)
+            tables = parser.expected(n_contexts, n_tags, arrays_under(layout, prefix))
             arrays |= {f"{prefix}{table}": array for table, array in tables.items()}
         return arrays | {f"evaluation/{name}": array for name, array in self.prequential.expected(n_tags).items()}
 
@@ -222,8 +220,3 @@ def _keep(found: TreePredictions, number: int, i: int, parsed: Parsed, words: li
     found.confidences[number, i], found.log_probabilities[number, i] = parsed.confidence, parsed.log_probability
     found.covered[number, i] = parsed.covered
     found.trees[number][i] = write_tree(Tree(words, parsed.tags, parsed.brackets))
-
-
-def _position(batch: Batch, sentence: int) -> str:
-    """The name of a sentence's place in its source."""
-    return batch.records.name(int(batch.kept[sentence]))

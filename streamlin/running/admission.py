@@ -73,7 +73,7 @@ class Admission:
         if model.labels.code(due.label) < 0:
             n_labels += 1
             if n_labels > self.max_labels:
-                raise ConfigError(self.too_many_labels(due.label, event.records.name(int(event.kept[0])), label_rule))
+                raise ConfigError(self.too_many_labels(due.label, event.place(0), label_rule))
         if due.text is not None:
             features = model.featurize(old_texts([due.text], model.further_fields, event))
         rows = {
@@ -81,7 +81,7 @@ class Admission:
             for view, index in model.rows.items()
         }
         if self.table_bytes(rows, n_labels) > self.max_bytes:
-            raise ConfigError(self.too_large(rows, n_labels, f"at {event.records.name(int(event.kept[0]))} "))
+            raise ConfigError(self.too_large(rows, n_labels, f"at {event.place(0)} "))
 
     def fits_any_text(self, n_labels: int) -> bool:
         """Whether the tables would fit with so many labels even if every bucket had its row."""

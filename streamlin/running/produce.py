@@ -62,7 +62,7 @@ def _check_values(batch: Batch) -> None:
     """Raise ConfigError if words have values (VW's `word:2.5`), which the text of a JSON record can't hold."""
     if batch.values is not None and batch.pieces is not None:
         event = int(np.searchsorted(batch.pieces, np.flatnonzero(batch.values != 1.0)[0], side="right")) - 1
-        where = batch.records.name(int(batch.kept[event]))
+        where = batch.place(event)
         raise ConfigError(f"{where}: words with values, such as a:0.5, can't be sent as JSON")
 
 

@@ -1,7 +1,7 @@
 """The arrays of a checkpoint: what each must be, declared by those that keep them and checked in one place."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from streamlin.errors import CheckpointError
 
 Shape = tuple[int, ...]
+Of = TypeVar("Of")
 Layout = tuple[np.dtype[Any], Shape]
 
 
@@ -82,6 +83,6 @@ def length_of(layout: Mapping[str, Layout], name: str) -> int:
     return shape[0] if shape else 0
 
 
-def arrays_under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of a checkpoint whose names begin with a prefix, named without it."""
+def arrays_under(arrays: Mapping[str, Of], prefix: str) -> dict[str, Of]:
+    """The arrays of a checkpoint, or what is known of them, whose names begin with a prefix, named without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -51,7 +51,7 @@ class TagAdmission:
         if not weight > 0:
             return
         new, n_tags = self._new(tags), len(self._model.labels)
-        where = event.records.name(int(event.kept[0]))
+        where = event.place(0)
         if new and n_tags + len(new) > self.max_labels:
             raise ConfigError(
                 f"pipeline.max_labels: found more than {self.max_labels:,} tags, {new[self.max_labels - n_tags]!r:.60} "
@@ -95,8 +95,7 @@ class TagAdmission:
 
     def _new(self, tags: Iterable[str | None]) -> list[str]:
         """Those that were not seen before, in order."""
-        code = self._model.labels.code
-        return [tag for tag in dict.fromkeys(tags) if tag is not None and code(tag) < 0]
+        return self._model.labels.unknown(tags)
 
     def _features(self, waiting: list[WaitingText], batch: Batch) -> TokenBuckets:
         """The features of sentences from before a batch."""

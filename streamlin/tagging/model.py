@@ -1,7 +1,6 @@
 """The taggers with their features, tags and metrics: what `streamlin.model.Model` is for classifiers."""
 
 from collections.abc import Mapping
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -98,7 +97,7 @@ class TaggingModel:
         prequential = self.prequential
         lead, baselines, known = prequential.count(
             *(predictions.tags, codes, bounds, rows.weights, features.words, self.labels, rows.extra),
-            *(partial(_position, rows), earlier),
+            *(rows.place, earlier),
         )
         predictions = predictions._replace(lead=lead, baselines=baselines)
         prequential.events += batch.n_texts
@@ -203,8 +202,7 @@ class TaggingModel:
         n_rows, n_contexts = (length_of(layout, f"rows/{name}") for name in self.rows)
         for name, tagger in self.learners.items():
             prefix = f"learners/{name}/"
-            own = {key.removeprefix(prefix): found for key, found in layout.items() if key.startswith(prefix)}
-            tables = tagger.expected(n_rows, n_contexts, n_tags, own)
+            tables = tagger.expected(n_rows, n_contexts, n_tags, arrays_under(layout, prefix))
             arrays |= {f"{prefix}{table}": array for table, array in tables.items()}
         measured = self.prequential.expected(n_tags)
         return arrays | {f"evaluation/{name}": array for name, array in measured.items()}
@@ -235,8 +233,3 @@ def _bounds(batch: Batch) -> NDArray[np.int64]:
 def _divided(values: list[str | None], bounds: NDArray[np.int64]) -> list[list[str | None]]:
     """The values of each sentence's tokens."""
     return [values[begin:end] for begin, end in pairwise(bounds.tolist())]
-
-
-def _position(batch: Batch, sentence: int) -> str:
-    """The name of a sentence's place in its source."""
-    return batch.records.name(int(batch.kept[sentence]))

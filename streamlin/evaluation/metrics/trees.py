@@ -16,36 +16,31 @@ from streamlin.evaluation.spans import Sums
 from streamlin.evaluation.tree_tally import COVERED
 
 
-class BracketF1(SpanF1):
+class _OfParsers(Metric):
+    """Of the learners alone."""
+
+    def compute(self, sums: Sums) -> NDArray[Any]:
+        return np.asarray(super().compute(sums))[: sums.n_learners]
+
+
+class BracketF1(_OfParsers, SpanF1):
     """As evalb counts brackets."""
 
     prometheus = {}  # exported as that of spans, by the same key
 
-    def compute(self, sums: Sums) -> NDArray[Any]:
-        return super().compute(sums)[: sums.n_learners]
 
-
-class BracketPrecision(SpanPrecision):
+class BracketPrecision(_OfParsers, SpanPrecision):
     """Of the brackets that were predicted."""
 
-    def compute(self, sums: Sums) -> NDArray[Any]:
-        return super().compute(sums)[: sums.n_learners]
 
-
-class BracketRecall(SpanRecall):
+class BracketRecall(_OfParsers, SpanRecall):
     """Of the true brackets."""
 
-    def compute(self, sums: Sums) -> NDArray[Any]:
-        return super().compute(sums)[: sums.n_learners]
 
-
-class ExactTrees(SentencesRight):
+class ExactTrees(_OfParsers, SentencesRight):
     """Trees with all brackets right and no others."""
 
     prometheus = {}  # exported as that of sentences, by the same key
-
-    def compute(self, sums: Sums) -> NDArray[Any]:
-        return super().compute(sums)[: sums.n_learners]
 
 
 class Covered(Metric):

@@ -78,7 +78,7 @@ def _sentence(learned: "LearnedSentences", row: int) -> tuple[str, list[str]]:
     assert batch.pieces is not None
     name = batch.ids[i]
     begin, end = batch.pieces[i : i + 2].tolist()
-    return learned.rows.records.name(int(learned.rows.kept[row])) if name is None else name, batch.texts[begin:end]
+    return learned.rows.place(row) if name is None else name, batch.texts[begin:end]
 
 
 def _in_context(tokens: list[str], marked: dict[int, str | WrongToken]) -> list[str | WrongToken]:
