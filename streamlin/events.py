@@ -6,8 +6,9 @@ event on the way through the pipeline. `Event` is for people and tests.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,6 +250,37 @@ class Batch:
         ]
 
 
+class Distinct(NamedTuple):
+    """A column of m texts as its distinct values.
+
+    values : in order of first appearance, without None. codes : int32[m], the index of each value; -1 for None.
+    """
+
+    values: list[str]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, column: Sequence[str | None]) -> Self:
+        """The distinct values of a column."""
+        values = [value for value in dict.fromkeys(column) if value is not None]
+        index: dict[str | None, int] = {value: code for code, value in enumerate(values)}
+        index[None] = -1
+        return cls(values, np.fromiter(map(index.__getitem__, column), np.int32, len(column)))
+
+    def only(self, kept: NDArray[np.bool_]) -> "Distinct":
+        """The column with None where `kept`, bool[m], is False."""
+        codes = np.where(kept, self.codes, np.int32(-1))
+        _, first = np.unique(codes, return_index=True)
+        order = [code for code in codes[np.sort(first)].tolist() if code >= 0]
+        renumbered = np.full(len(self.values) + 1, -1, np.int32)
+        renumbered[order] = np.arange(len(order))
+        return Distinct([self.values[code] for code in order], renumbered[codes])
+
+    def coded(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """int32[m]: the column, where value i has `codes[i]`; -1 for None."""
+        return np.append(codes, np.int32(-1))[self.codes]
+
+
 @dataclass
 class TokenColumns:
     """Columns over all m tokens of a batch of sentences.
@@ -262,6 +294,11 @@ class TokenColumns:
     tags: list[str | None]
     columns: dict[str, list[str]] = field(default_factory=dict)
     offsets: NDArray[np.int64] | None = None
+
+    @cached_property
+    def distinct_tags(self) -> Distinct:
+        """The tags, once each; the thread that reads computes it."""
+        return Distinct.of(self.tags)
 
     def __getitem__(self, part: slice) -> "TokenColumns":
         """Those of some tokens that follow each other."""

@@ -43,7 +43,7 @@ class TreeAdmission:
     def _new(self, batch: Batch) -> list[str]:
         """The tags that the batch may bring, in order."""
         assert batch.tokens is not None
-        return self._model.labels.unknown(batch.tokens.tags)
+        return self._model.labels.unknown(batch.tokens.distinct_tags.values)
 
     def _table_bytes(self, n_tags: int, features: TreeFeatures) -> int:
         """The size of the tables with all contexts and rules of a batch, of which some may be known."""

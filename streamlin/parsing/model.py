@@ -72,10 +72,9 @@ class ParsingModel:
         tokens, trees = features
         lengths, weights = np.diff(tokens.bounds), batch.weights
         learned = np.array([tree is not None for tree in trees], np.bool_) & (weights > 0)
-        counts = np.repeat(learned, lengths).tolist()
         known = len(self.labels)
-        tags = [tag if count else None for tag, count in zip(batch.tokens.tags, counts, strict=True)]
-        codes = self.labels.learn(tags)
+        tags = batch.tokens.distinct_tags.only(np.repeat(learned, lengths))
+        codes = tags.coded(self.labels.learn(tags.values))
         predictions, brackets = self._predictions(batch, features, learned, codes, known)
         prequential = self.prequential
         scored = np.where(np.repeat(lengths <= self.max_tokens, lengths), codes, np.int32(-1))

@@ -88,10 +88,14 @@ class TagAdmission:
         )
 
     def _tags_due(self, batch: Batch) -> Iterable[str | None]:
-        """The tags that may be learned with a batch."""
+        """The tags that may be learned with a batch, in order."""
         assert batch.tokens is not None
         late = self._model.delayed_labels
-        return batch.tokens.tags if late is None else chain.from_iterable(map(tags_of, late.labels_due(batch)))
+        return (
+            batch.tokens.distinct_tags.values
+            if late is None
+            else chain.from_iterable(map(tags_of, late.labels_due(batch)))
+        )
 
     def _new(self, tags: Iterable[str | None]) -> list[str]:
         """Those that were not seen before, in order."""

@@ -29,7 +29,7 @@ class StandaloneTagger:
         """Predict, then learn, sentence by sentence; returns the predictions, each made before its tags were seen."""
         assert sentences.tokens is not None
         assert sentences.pieces is not None
-        targets = learn_tags(self.labels, sentences.tokens.tags, sentences.weights, sentences.pieces)
+        targets = learn_tags(self.labels, sentences.tokens.distinct_tags, sentences.weights, sentences.pieces)
         learned = has_tag(targets.codes, sentences.pieces)
         return self._named(sentences, self._tagged(sentences, targets, learned))
 

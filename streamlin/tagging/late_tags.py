@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamlin.delayed_labels import Form, Plan
 from streamlin.errors import CheckpointError
 from streamlin.evaluation.tagging import EarlierTags, TagPredictions
-from streamlin.events import Batch, taken
+from streamlin.events import Batch, Distinct, taken
 from streamlin.formats.tokens import label_of, tags_of, values_of
 
 
@@ -78,11 +78,11 @@ def _tags(label: str) -> list[str | None]:
         raise CheckpointError(f"tags that came later are {label!r:.60}, expected a list of tags") from None
 
 
-def tags_of_rows(labels: Sequence[str | None], bounds: NDArray[np.int64]) -> list[str | None]:
+def tags_of_rows(labels: Sequence[str | None], bounds: NDArray[np.int64]) -> Distinct:
     """The tags of all tokens of n sentences, given the labels of these; None for unknown ones."""
     lengths = np.diff(bounds).tolist()
     each = ([None] * n if label is None else _tags(label) for label, n in zip(labels, lengths, strict=True))
-    return list(chain.from_iterable(each))
+    return Distinct.of(list(chain.from_iterable(each)))
 
 
 def recall(plan: Plan, predictions: TagPredictions, bounds: NDArray[np.int64], n_tags: int) -> EarlierTags:

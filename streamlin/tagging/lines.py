@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.tagging import TagPredictions
-from streamlin.events import Batch, LabelIndex
+from streamlin.events import Batch, Distinct, LabelIndex
 from streamlin.kernel import kernel
 from streamlin.kernel.byte_buffers import PADDING, concatenate, copy_bytes
 from streamlin.streams.prediction_lines import SHARE_SIZE, Lines, keys_of, put, put_share, string_end
@@ -55,7 +55,7 @@ class TagLines:
         """The lines of a batch, each with its line feed."""
         assert batch.pieces is not None
         assert batch.tokens is not None
-        codes, encoded = self._encoded(batch.tokens.tags)
+        codes, encoded = self._encoded(batch.tokens.distinct_tags)
         fragments, bounds = concatenate(encoded)
         keys, has_id = keys_of(batch)
         offsets = np.zeros((0, 2), np.int64) if batch.tokens.offsets is None else batch.tokens.offsets
@@ -76,16 +76,15 @@ class TagLines:
         text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
         return Lines(text, line_bounds)
 
-    def _encoded(self, tags: Sequence[str | None]) -> tuple[NDArray[np.int32], list[bytes]]:
+    def _encoded(self, tags: Distinct) -> tuple[NDArray[np.int32], list[bytes]]:
         """Codes of the tags, and the JSON that codes -1, 0, … stand for; tags not learned come last."""
         for name in self._labels.names[len(self._fragments) - 1 :]:
             self._fragments.append(msgspec.json.encode(name))
-        codes, unknown = self._labels.codes(tags), dict[str, int]()
-        for i in np.flatnonzero(codes < 0).tolist():
-            tag = tags[i]
-            if tag is not None:
-                codes[i] = unknown.setdefault(tag, len(self._fragments) - 1 + len(unknown))
-        return codes, [*self._fragments, *map(msgspec.json.encode, unknown)]
+        codes = self._labels.codes(tags.values)
+        unknown = np.flatnonzero(codes < 0)
+        codes[unknown] = np.arange(unknown.size) + len(self._fragments) - 1
+        added = [msgspec.json.encode(tags.values[code]) for code in unknown.tolist()]
+        return tags.coded(codes), [*self._fragments, *added]
 
 
 class _Columns(NamedTuple):

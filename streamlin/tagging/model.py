@@ -1,6 +1,7 @@
 """The taggers with their features, tags and metrics: what `streamlin.model.Model` is for classifiers."""
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from streamlin.delayed_labels import open_delayed_labels
 from streamlin.delayed_labels.plan import text_of_row
 from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex
+from streamlin.learners.side_by_side import SideBySide
 from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 from streamlin.tagging.base import Tagger
 from streamlin.tagging.features import TokenBuckets
@@ -66,11 +68,14 @@ class TaggingModel:
         self.view, self.rows = self.features.view, self.features.rows
         self.prequential = TaggingPrequential(self.names, config.evaluation)
         self._notices: list[str] = []
+        self._side_by_side = SideBySide(config.pipeline.threads)
         form = SentenceForm(self.further_fields, len(self.names), len(config.fields.columns))
         self.delayed_labels = open_delayed_labels(config, form)
 
     def featurize(self, batch: Batch) -> TokenBuckets:
-        """The features of a batch."""
+        """The features of a batch; its distinct tags are found here too, on the thread that reads."""
+        assert batch.tokens is not None
+        _ = batch.tokens.distinct_tags
         return self.view.buckets(batch)
 
     def step(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
@@ -81,7 +86,7 @@ class TaggingModel:
         """
         assert batch.tokens is not None
         plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
-        rows, old, sources, tags = batch, batch[:0], None, batch.tokens.tags
+        rows, old, sources, tags = batch, batch[:0], None, batch.tokens.distinct_tags
         if plan is not None:
             rows = plan.rows
             if not plan.is_plain:
@@ -165,12 +170,14 @@ class TaggingModel:
             self._notices.append(f"features.max_rows: there are {most:,} features, further ones are ignored")
         n, m = learned.size, targets.codes.size
         wanted = self._config.pipeline.token_confidence
-        each = []
+        each = [no_predictions(n, m, wanted) for _ in self.learners]
         for tagger in self.learners.values():
-            tagged = no_predictions(n, m, wanted)
             tagger.grow(*self.features.sizes, len(self.labels))
-            tagger.tag_then_learn(sentences, targets, tagged)
-            each.append(tagged)
+        calls = [
+            partial(tagger.tag_then_learn, sentences, targets, tagged)
+            for tagger, tagged in zip(self.learners.values(), each, strict=True)
+        ]
+        self._side_by_side.run(calls)
         return TagPredictions(
             np.array([tagged.tags for tagged in each], np.int32).reshape(len(each), m),
             np.zeros(n, np.int32),
@@ -221,6 +228,7 @@ class TaggingModel:
 
     def close(self) -> None:
         """Close what is open."""
+        self._side_by_side.close()
         if self.delayed_labels is not None:
             self.delayed_labels.close()
 

@@ -1,23 +1,20 @@
 """The targets of a batch of sentences, from their tags."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.events import LabelIndex
+from streamlin.events import Distinct, LabelIndex
 from streamlin.tagging.sentences import TagTargets
 
 
 def learn_tags(
-    index: LabelIndex, tags: Sequence[str | None], weights: NDArray[np.float64], bounds: NDArray[np.int64]
+    index: LabelIndex, tags: Distinct, weights: NDArray[np.float64], bounds: NDArray[np.int64]
 ) -> TagTargets:
     """Targets from the tags of n sentences. New tags get codes; those of a sentence of weight 0 are ignored."""
     known_before = len(index)
     if not weights.all():
-        counts = np.repeat(weights > 0, np.diff(bounds)).tolist()
-        tags = [tag if count else None for tag, count in zip(tags, counts, strict=True)]
-    codes = index.learn(tags)
+        tags = tags.only(np.repeat(weights > 0, np.diff(bounds)))
+    codes = tags.coded(index.learn(tags.values))
     return TagTargets(codes, _known(codes, bounds, known_before), weights)
 
 
