@@ -34,9 +34,10 @@ TASKS = (
     Task("chunks", "pos-conll2000", "chunks", "tags", True),
     Task("names, Spanish", "ner-conll2002-es", "tags", "", True),
 )
+_COUNTS = ("counts=true", "eta=0.17", "epsilon=0.005")
 OURS = {
     "crf": ("--learner", "crf"),
-    "crf, counts": ("--learner", "crf", "--set", "learners.crf.counts=true"),
+    "crf, counts": ("--learner", "crf", *(part for key in _COUNTS for part in ("--set", f"learners.crf.{key}"))),
     "log_linear": ("--learner", "log_linear"),
     "log_linear, beam 3": ("--learner", "log_linear", "--set", "learners.log_linear.beam=3"),
     "structured_perceptron": ("--learner", "structured_perceptron"),
