@@ -201,8 +201,7 @@ def calibrate(
             if window > 0:
                 scales[m] *= growth
                 if scales[m] > LARGE:
-                    sums[m, 1] /= scales[m]
-                    bins[m, 1] /= scales[m]
+                    rescale(sums[m, 1], bins[m, 1], scales[m])
                     scales[m] = 1.0
                 add_event(w * scales[m], log_loss, brier, confidence, winner == y, sums[m, 1], bins[m, 1])
                 last = recent[m, slot]
@@ -211,6 +210,15 @@ def calibrate(
                 adjust(temperatures[m], w * (mean - factor * (s[y] - s[winner])), w, spread)
         if y >= 0 and window > 0:
             slot = slot + 1 if slot + 1 < window else 0
+
+
+@kernel
+def rescale(sums: NDArray[np.float64], bins: NDArray[np.float64], scale: float) -> None:
+    """Divide the fading sums float64[3] and bins float64[10, 3] of a learner; see `curve.thin_out`."""
+    for k in range(sums.size):
+        sums[k] /= scale
+        for b in range(bins.shape[0]):
+            bins[b, k] /= scale
 
 
 @kernel

@@ -214,4 +214,4 @@ def _sentences_right(
     np.cumsum(codes >= 0, out=wrong[-1, 1:])
     np.cumsum((predicted != codes) & (codes >= 0), axis=1, out=wrong[:-1, 1:])
     found = wrong[:, bounds[1:]] - wrong[:, bounds[:-1]]
-    return (found[:-1] == 0).astype(np.int32), np.where(found[-1] > 0, 1, -1).astype(np.int32)
+    return (found[:-1] == 0).astype(np.int32, order="C"), np.where(found[-1] > 0, 1, -1).astype(np.int32)

@@ -25,6 +25,7 @@ from streamlin.monitoring.prometheus.routes import routes
 from streamlin.monitoring.prometheus.watcher import Metrics
 from streamlin.monitoring.server import Server, ServerOptions
 from streamlin.running.loop import Run
+from streamlin.running.warming import warm_up
 from streamlin.running.watching import RunView, Watcher
 from streamlin.service.accepting import Acceptance
 from streamlin.service.app import PATHS, POSTS, make_app
@@ -36,7 +37,6 @@ from streamlin.service.predicting import Predictor, TextPredictor
 from streamlin.service.problems import problem
 from streamlin.service.source import PART, JournalSource
 from streamlin.service.traffic import RequestMetrics, Traffic
-from streamlin.service.warming import warm_up
 from streamlin.streams.json_lines import json_lines
 
 _TOGETHER = 50

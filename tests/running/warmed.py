@@ -1,4 +1,5 @@
-"""`python -m tests.service.warmed TASK` prints the kernels that `warm_up` loads, and those that events load later."""
+"""`python -m tests.running.warmed TASK` prints the kernels that `warm_up` loads, those that events load later, and
+those that the second compiler loads and no run does."""
 
 import json
 import sys
@@ -6,8 +7,10 @@ from typing import Any
 
 from streamlin.checkpoint.models import new_model
 from streamlin.config.loading import load_config
+from streamlin.evaluation.report import report_of
 from streamlin.events import single_records
-from streamlin.service.warming import warm_up
+from streamlin.running.compiling import compile_from_the_end
+from streamlin.running.warming import warm_up
 from streamlin.streams.json_lines import json_lines
 
 EVENTS = {
@@ -27,8 +30,8 @@ def loaded() -> set[str]:
     return found
 
 
-def main(task: str) -> None:
-    config = load_config(flags={"task": task}, environment={})
+def main(task: str, preset: str | None = None) -> None:
+    config = load_config(flags={"task": task, "preset": preset}, environment={})
     warm_up(config)
     warm = loaded()
     model, lines = new_model(config), json_lines(config)
@@ -36,8 +39,12 @@ def main(task: str) -> None:
         batch, _dead = lines.decode(single_records(EVENTS[task]))
         model.predict(batch, model.featurize(batch))
         model.step(batch, model.featurize(batch))
-    print(json.dumps([sorted(warm), sorted(loaded() - warm)]))
+    events = loaded()
+    report_of(model.prequential, model.labels)
+    run = loaded()
+    compile_from_the_end(config)
+    print(json.dumps([sorted(warm), sorted(events - warm), sorted(loaded() - run)]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
