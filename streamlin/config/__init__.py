@@ -16,7 +16,7 @@ from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
 from streamlin.config.priors import PriorsConfig
-from streamlin.config.run import RunConfig, further_fields
+from streamlin.config.run import RunConfig, further_fields, measure_names
 
 __all__ = [
     "BASELINES",
@@ -45,6 +45,7 @@ __all__ = [
     "ViewConfig",
     "further_fields",
     "learner_models",
+    "measure_names",
     "needs_pickle",
     "table_model",
 ]

@@ -64,8 +64,9 @@ class RunConfig(Strict):
             if names.count(name) > 1:
                 raise ValueError(f"learners: two are named '{name}'; give each its own name")
         unit = "tokens" if self.task == "tagging" else "events"
-        if unit in names:  # in the report, a slice has this key beside those of its learners
-            raise ValueError(f"learners: the name '{unit}' is reserved; give the learner another name")
+        for key in (unit, *measure_names(self)):  # beside those of learners in slices of the report, and in data frames
+            if key in names:
+                raise ValueError(f"learners: the name '{key}' is reserved; give the learner another name")
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 learner.check_members(names[:number])
@@ -90,6 +91,8 @@ class RunConfig(Strict):
             self._check_tagging()
         if self.task == "parsing":
             self._check_parsing()
+        if self.pipeline.novelty and not self.evaluation.novelty:
+            raise ValueError("pipeline.novelty: needs evaluation.novelty = true, which counts new words")
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
@@ -132,6 +135,8 @@ class RunConfig(Strict):
         tables["features"] |= tables["features"].pop("views")
         if self.priors.labels:
             tables["priors"] = {"strength": self.priors.strength} | self.priors.labels
+        if not self.evaluation.novelty:
+            del tables["evaluation"]["novelty"], tables["evaluation"]["novelty_threshold"]
         if self.delayed_labels.delay or self.delayed_labels.by_id:
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id
@@ -144,6 +149,11 @@ def _task_of(learner: LearnerConfig) -> Task:
     if isinstance(learner, TaggerConfig):
         return "tagging"
     return "parsing" if isinstance(learner, ParserConfig) else "classification"
+
+
+def measure_names(config: RunConfig) -> tuple[str, ...]:
+    """The measures of each event that prediction lines have."""
+    return ("novelty",) if config.pipeline.novelty else ()
 
 
 def further_fields(config: RunConfig) -> tuple[str, ...]:
