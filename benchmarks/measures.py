@@ -1,4 +1,4 @@
-"""The cost of new words beside five learners: `python -m benchmarks.measures FILE [TIMES]`.
+"""The cost of new words and of the language model beside five learners: `python -m benchmarks.measures FILE [TIMES]`.
 
 The difference is smaller than what separates two whole runs on the same machine. So a model without and one with it
 learn the same portions in turn, on one thread, whose CPU time is taken: for the features, for learning, and for lines
@@ -25,6 +25,7 @@ from streamlin.streams.reader import Reader
 CASES: Mapping[str, Mapping[str, Any]] = {
     "nothing": {},
     "new words": {"evaluation": {"novelty": True}, "pipeline": {"novelty": True}},
+    "surprise": {"surprise": {"model": "kneser_ney"}},
 }
 PARTS = ("reading", "features", "learning", "lines")
 WARM = 3

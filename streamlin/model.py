@@ -170,7 +170,8 @@ class Model:
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
-        measures = self.measures.update(batch, features.tokens, prequential.events)
+        codes = goals.codes if plan is None else None
+        measures = self.measures.update(batch, features.tokens, prequential.events, codes, len(self.labels))
         prequential.events += batch.n_texts
         prequential.labelled += len(rows) - rows.labels.count(None)
         predictions = prequential.predict_and_count(

@@ -25,10 +25,10 @@ EVERY_STREAM = pytest.mark.parametrize(("name", "n", "extra"), STREAMS)
 
 
 def config_of(extra=(), **tables):
-    """All learners on words, in fewer buckets than usual; accuracy over a short window, by `extra`; new words."""
+    """All learners on words, in fewer buckets than usual; accuracy over a short window, by `extra`; measures."""
     settings = {"features": {"bits": 16}, "evaluation": {"window": 50, "fading": 0.99, "slice_by": extra}} | tables
     settings["evaluation"] = {"novelty": True} | settings["evaluation"]
-    return RunConfig(**settings | {"pipeline": {"novelty": True}})
+    return RunConfig(**settings | {"pipeline": {"novelty": True}, "surprise": {"model": "kneser_ney"}})
 
 
 @cache

@@ -17,6 +17,7 @@ from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
 from streamlin.config.priors import PriorsConfig
 from streamlin.config.run import RunConfig, further_fields, measure_names
+from streamlin.config.surprise import SurpriseConfig
 
 __all__ = [
     "BASELINES",
@@ -39,6 +40,7 @@ __all__ = [
     "PriorsConfig",
     "RunConfig",
     "SklearnConfig",
+    "SurpriseConfig",
     "TaggerConfig",
     "Task",
     "Tokens",

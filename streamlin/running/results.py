@@ -16,7 +16,7 @@ class Prediction(NamedTuple):
     learners : the prediction of each learner, by name.
     label : the true label; None if the event has no label.
     measures : the measures of the event that are configured, by name: with `pipeline.novelty` the share of tokens that
-        no event before had, None where there is no token.
+        no event before had, with `surprise.model` the bits of a token; None where there is no token.
     """
 
     id: str

@@ -21,7 +21,7 @@ def remarks(report: Mapping[str, Any]) -> list[str]:
 
 def about_texts(report: Mapping[str, Any]) -> list[str]:
     """What is measured without any label."""
-    return [line for line in (_new_words(report),) if line]
+    return [line for line in (_new_words(report), _surprise(report)) if line]
 
 
 def unverified(report: Mapping[str, Any]) -> list[str]:
@@ -113,6 +113,16 @@ def _new_words(report: Mapping[str, Any]) -> str | None:
     times, last = novelty["alarms"], novelty["last_alarms"][-1]
     shares = " to ".join(percent(last[key]) for key in ("before", "after"))
     return f"new words: {times:,} {'alarm' if times == 1 else 'alarms'}, last at event {last['event']:,}: {shares}"
+
+
+def _surprise(report: Mapping[str, Any]) -> str | None:
+    """The bits of a token, and its perplexity."""
+    surprise = report.get("surprise")
+    if surprise is None or surprise["bits"] is None:
+        return None
+    since, late = ((surprise[f"{span}bits"], surprise[f"{span}perplexity"]) for span in ("", "window_"))
+    texts = [f"{bits:.2f} bits a token (perplexity {perplexity:,.1f})" for bits, perplexity in (since, late)]
+    return f"surprise: {texts[0]}; of the last events {texts[1]}"
 
 
 def _p(p: float) -> str:

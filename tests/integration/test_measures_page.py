@@ -14,7 +14,7 @@ from tests.integration.test_page import percent
 from tests.integration.visits import Visit
 
 PHONE: Any = {"width": 390, "height": 844}
-ON = ("--set", "evaluation.novelty=true")
+ON = ("--set", "evaluation.novelty=true", "--set", "surprise.model=kneser_ney")
 
 
 def changing(path: Path) -> Path:
@@ -37,7 +37,9 @@ def test_page_shows_the_curve_of_new_words_with_its_alarms(browser: Browser, tmp
     process.terminate()
     visit.state("the run has ended")
     assert finish(process).code == 0
-    told = json.loads(report.read_text())["novelty"]
+    whole = json.loads(report.read_text())
+    assert visit.counts()["perplexity, last events"] == f"{whole['surprise']['window_perplexity']:.1f}"
+    told = whole["novelty"]
     assert told["alarms"] == 1
     assert percent(told["share"]) in (section.locator("p").text_content() or "")
     (alarm,) = told["last_alarms"]

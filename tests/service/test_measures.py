@@ -10,12 +10,13 @@ from tests.integration.streams import write_lines
 from tests.service.served import served
 
 NOVELTY = ("--set", "evaluation.novelty=true", "--set", "pipeline.novelty=true")
+SURPRISE = ("--set", "surprise.model=witten_bell")
 
 
 @pytest.mark.parametrize(
     ("options", "learned", "asked"),
     [
-        (("--learner", "naive_bayes"), {"text": "a b", "label": "x"}, [{"text": "a b c d"}, {"text": "…"}]),
+        (("--learner", "naive_bayes", *SURPRISE), {"text": "a b", "label": "x"}, [{"text": "a b c d"}, {"text": "…"}]),
         (
             ("--task", "tagging", "--learner", "hmm"),
             {"tokens": ["a", "b"], "tags": ["X", "Y"]},
@@ -39,4 +40,5 @@ def test_answers_have_what_prediction_lines_have(
     for line in expected:
         del line["position"]
     assert [line["novelty"] for line in expected] == [0.5, None]
+    assert [line.get("surprise", -1) is None for line in expected] == [False, "text" in learned]
     assert answers == [expected, expected]

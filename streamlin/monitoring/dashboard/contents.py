@@ -61,6 +61,8 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         shown["inputs"] = {shortened(view): dict(figures) for view, figures in report["inputs"].items()}
     if "novelty" in report:
         shown["novelty"] = _novelty(report["novelty"])
+    if "surprise" in report:
+        shown["surprise"] = _numbers(report["surprise"])
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
     if isinstance(report.get("delayed_labels"), Mapping):

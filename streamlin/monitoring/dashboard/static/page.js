@@ -213,6 +213,9 @@ function showCounts() {
   if ("total_lag" in shown) items.push(["lag", count(shown.total_lag)]);
   if (leader && leader.accuracy !== null) items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
   items.push(["labels", count(shown.n_labels)]);
+  if (shown.surprise && "window_perplexity" in shown.surprise) {
+    items.push(["perplexity, last events", shown.surprise.window_perplexity.toFixed(1)]);
+  }
   if (counts.unlabelled) items.push(["without label", count(counts.unlabelled)]);
   items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
   for (const [kind, number] of shown.dead_letters_by_kind) items.push([`dead: ${kind}`, count(number), true]);
