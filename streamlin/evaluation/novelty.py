@@ -182,7 +182,8 @@ def count_tokens(
         shares[i] = new / tokens if tokens else np.nan
         if not counted[i] or tokens == 0:
             continue
-        add_words(hashes[indptr[i] : indptr[i + 1]], state.seen)
+        if new:
+            add_words(hashes[indptr[i] : indptr[i + 1]], state.seen)
         slot = state.events[0] % state.recent.shape[0]
         state.events[0] += 1
         for column, number in ((TOKENS, tokens), (NEW, new)):
