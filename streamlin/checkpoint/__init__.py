@@ -13,6 +13,8 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
     evaluation/confusion/…                 evaluation.confusion
     evaluation/inputs/…                    evaluation.inputs
     evaluation/drift/…                     evaluation.adwin, page_hinkley, ddm, kswin
+    evaluation/novelty/…                   evaluation.novelty    new words
+    evaluation/surprise/…                  evaluation.surprise   the language model
     evaluation/slices/FIELD/…              evaluation.slices
     evaluation/sentences/…                 evaluation.sentence_tally     of taggers
     evaluation/tokens/…                    evaluation.token_window

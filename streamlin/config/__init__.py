@@ -16,7 +16,8 @@ from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
 from streamlin.config.priors import PriorsConfig
-from streamlin.config.run import RunConfig, further_fields
+from streamlin.config.run import RunConfig, further_fields, measure_names
+from streamlin.config.surprise import SurpriseConfig
 
 __all__ = [
     "BASELINES",
@@ -39,12 +40,14 @@ __all__ = [
     "PriorsConfig",
     "RunConfig",
     "SklearnConfig",
+    "SurpriseConfig",
     "TaggerConfig",
     "Task",
     "Tokens",
     "ViewConfig",
     "further_fields",
     "learner_models",
+    "measure_names",
     "needs_pickle",
     "table_model",
 ]

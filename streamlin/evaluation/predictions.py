@@ -15,16 +15,24 @@ class Predictions(NamedTuple):
     lead : int32[n], the learner whose prediction is given out.
     confidences : float64[n], the lead's, calibrated; NaN for an abstention and for overflowed scores.
     baselines : int32[2, n], those of the baselines; -1 where they made none.
+    measures : float64[k, n], the measures of each event that are asked for, NaN for none; see `measure_names`.
     """
 
     predicted: NDArray[np.int32]
     lead: NDArray[np.int32]
     confidences: NDArray[np.float64]
     baselines: NDArray[np.int32]
+    measures: NDArray[np.float64]
 
     def take(self, rows: NDArray[np.int64]) -> "Predictions":
         """The predictions of some of the events."""
-        return Predictions(self.predicted[:, rows], self.lead[rows], self.confidences[rows], self.baselines[:, rows])
+        return Predictions(
+            self.predicted[:, rows],
+            self.lead[rows],
+            self.confidences[rows],
+            self.baselines[:, rows],
+            self.measures[:, rows],
+        )
 
 
 class Earlier(NamedTuple):

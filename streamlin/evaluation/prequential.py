@@ -18,6 +18,7 @@ from streamlin.evaluation.dead_letter_kinds import DeadLetterKinds
 from streamlin.evaluation.drift import Alarm, Drift
 from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.evaluation.label_sums import LabelSums
+from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.metric import Metric
 from streamlin.evaluation.pairs import Pairs
 from streamlin.evaluation.predictions import Earlier, Predictions, predict
@@ -40,6 +41,7 @@ class Prequential:
     config : windows, fields to slice by, columns that hold the predictions of other systems (`references`).
     calibrated : for each learner, whether the softmax of its scores is its probabilities; None: for none.
     views : names of the views whose features are counted.
+    measures : of the tokens of events; None: there are none.
 
     complete : whether all metrics are computed, and not accuracy and the goodness of probabilities alone.
     new_alarms : the drift alarms of the last batch.
@@ -54,6 +56,7 @@ class Prequential:
         config: EvaluationConfig,
         calibrated: Sequence[bool] | None = None,
         views: Sequence[str] = (),
+        measures: Measures | None = None,
     ) -> None:
         self.learners, self.config = list(learners), config
         self.references = list(config.references)
@@ -71,6 +74,7 @@ class Prequential:
         self._counting = [metric for group in self.metrics for metric in group if metric.arrays and self.spans(metric)]
         self.drift = Drift(self.learners, config)
         self.new_alarms: list[Alarm] = []
+        self.measures = Measures() if measures is None else measures
         self.retired: dict[str, dict[str, str]] = {}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
         self.dead_letter_kinds = DeadLetterKinds()
@@ -183,7 +187,7 @@ class Prequential:
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
         confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
-        return Predictions(ours, lead, confidences, baselines)
+        return Predictions(ours, lead, confidences, baselines, np.empty((0, codes.size)))
 
     def _read_references(
         self,
@@ -204,7 +208,7 @@ class Prequential:
         predict(scores, predicted)
         lead, unlabelled = self.leads(predicted), np.full(n, -1, np.int32)
         confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n), 0)
-        return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
+        return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32), np.empty((0, n)))
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[n, n_labels] of the learner that `leads`, from scores float64[L, n, n_labels]."""
@@ -247,6 +251,7 @@ class Prequential:
             "dead_letters_by_kind": dict(kinds),
             "slices": slices,
             "drift": self.drift.to_json(),
+            **self.measures.rest(),
         }
 
     def expected(self, n_labels: int) -> dict[str, Expected]:
@@ -268,6 +273,7 @@ class Prequential:
         for field, slices in self.slices.items():
             slices.restore_values(rest["slices"].get(field))
         self.drift.restore(rest["drift"])
+        self.measures.restore_rest(rest)
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
         self.tombstones, self.lost = rest["tombstones"], rest["lost"]
         self.dead_letter_kinds = DeadLetterKinds(rest.get("dead_letters_by_kind"))  # older checkpoints have none
@@ -280,6 +286,7 @@ class Prequential:
             yield "inputs", self.feature_counts
             if self.drift.detector is not None:
                 yield "drift", self.drift.detector
+        yield from self.measures.parts()
         yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
         yield from ((f"metrics/{metric.name}", metric) for metric in self._counting)
 

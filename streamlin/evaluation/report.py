@@ -33,6 +33,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     for name, why in prequential.retired.items():
         report["learners"][name]["retired"] = why
     report["slices"] = {field: slices.to_json(prequential.learners) for field, slices in prequential.slices.items()}
+    report |= prequential.measures.to_json(details, labels.names)
     if prequential.complete:
         leader = sums["running"].leader
         report["leader"] = None if leader is None else prequential.learners[leader]

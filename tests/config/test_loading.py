@@ -95,6 +95,7 @@ def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> N
         "max_consecutive_dead_letters": 3,
         "threads": 1,
         "token_confidence": False,
+        "novelty": False,
         "max_labels": 1000,
         "max_table_bytes": None,
         "max_label_characters": 1000,

@@ -84,6 +84,8 @@ def kept(folder: Path, drift: str, **flags: Any) -> tuple[dict[str, NDArray[Any]
         "evaluation.slice_by": ["split"],
         "evaluation.references": ["other"],
         "evaluation.drift": drift,
+        "evaluation.novelty": True,
+        "surprise.model": "kneser_ney",
     }
     with closing(Run(load_config(flags=flags, environment={}), Silent())) as run:
         run.run()

@@ -59,6 +59,10 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         shown["by_label"] = _by_label(report)
     if "inputs" in report:
         shown["inputs"] = {shortened(view): dict(figures) for view, figures in report["inputs"].items()}
+    if "novelty" in report:
+        shown["novelty"] = _novelty(report["novelty"])
+    if "surprise" in report:
+        shown["surprise"] = _numbers(report["surprise"])
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
     if isinstance(report.get("delayed_labels"), Mapping):
@@ -200,6 +204,13 @@ def _drift(drift: Mapping[str, Any]) -> dict[str, Any]:
             for alarm in reversed(last)
         ],
     }
+
+
+def _novelty(novelty: Mapping[str, Any]) -> dict[str, Any]:
+    alarms = [alarm | {"position": shortened(alarm["position"], LONG)} for alarm in novelty["last_alarms"][-_ALARMS:]]
+    shown = {key: value for key, value in novelty.items() if key not in ("curve", "last_alarms")}
+    curve = {key: [_rounded(value) for value in values] for key, values in novelty.get("curve", {}).items()}
+    return shown | {"last_alarms": alarms[::-1], "curve": curve}
 
 
 def _is_number(value: Any) -> bool:
