@@ -47,7 +47,7 @@ def step(model, batch):
 
 def run(model, events, size, begin=0, end=None):
     """The predictions of all events, or of a part, column by column."""
-    predictions = [step(model, batch) for batch in batches(events, size, begin, end)]
+    predictions = [step(model, batch)[:4] for batch in batches(events, size, begin, end)]
     return [np.concatenate(column, axis=-1) for column in zip(*predictions, strict=True)]
 
 
@@ -213,7 +213,7 @@ def test_predicting_changes_nothing_and_uses_the_learned_state(data):
     run(model, events[:300], 100)
     state = kept(model)
     batch = batch_of(events[300:320])
-    predicted, lead, confidences, _ = model.predict(batch, model.featurize(batch))[1]
+    predicted, lead, confidences, *_ = model.predict(batch, model.featurize(batch))[1]
     assert_same_state(kept(model), state)
     assert (lead == model.prequential.leads(predicted)).all()
     for i in range(len(batch)):
@@ -226,7 +226,7 @@ def test_predicting_changes_nothing_and_uses_the_learned_state(data):
 def test_a_fresh_model_abstains():
     model = Model(config_of())
     batch = batch_of(labelled(("a b", None), ("", None)))
-    for predicted, _, confidences, _ in (model.predict(batch, model.featurize(batch))[1], step(model, batch)):
+    for predicted, _, confidences, *_ in (model.predict(batch, model.featurize(batch))[1], step(model, batch)):
         assert (predicted == -1).all()
         assert np.isnan(confidences).all()
 

@@ -19,8 +19,11 @@ from streamlin.evaluation.drift import Alarm, Drift
 from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.evaluation.label_sums import LabelSums
 from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics.raw_accuracy import RawAccuracy
 from streamlin.evaluation.pairs import Pairs
 from streamlin.evaluation.predictions import Earlier, Predictions, predict
+from streamlin.evaluation.sampled import Sample, Sampled
+from streamlin.evaluation.sampled_sums import SampledSums
 from streamlin.evaluation.slices import Slices
 from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tally import Tally
@@ -40,6 +43,7 @@ class Prequential:
     config : windows, fields to slice by, columns that hold the predictions of other systems (`references`).
     calibrated : for each learner, whether the softmax of its scores is its probabilities; None: for none.
     views : names of the views whose features are counted.
+    sampled : whether only a sample of the events gets labels, see `streamlin.evaluation.sampled`.
 
     complete : whether all metrics are computed, and not accuracy and the goodness of probabilities alone.
     new_alarms : the drift alarms of the last batch.
@@ -54,6 +58,7 @@ class Prequential:
         config: EvaluationConfig,
         calibrated: Sequence[bool] | None = None,
         views: Sequence[str] = (),
+        sampled: bool = False,
     ) -> None:
         self.learners, self.config = list(learners), config
         self.references = list(config.references)
@@ -64,6 +69,7 @@ class Prequential:
         calibrated = [False] * n_learners if calibrated is None else calibrated
         self.calibration = Calibration(calibrated, config.window if self.complete else 0, config.fading)
         self.label_sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
+        self.sampled = Sampled(n_predictors, config) if sampled else None
         self.confusion = Confusion(n_learners, config.confusion_labels)
         self.feature_counts = FeatureCounts(views, config.window)
         self.slices = {field: Slices(n_learners, config.slice_values, self.unit) for field in config.slice_by}
@@ -121,11 +127,14 @@ class Prequential:
 
     def spans(self, metric: Metric) -> tuple[Span, ...]:
         """Those that a metric is computed over in this run."""
+        if isinstance(metric, RawAccuracy) and self.sampled is None:
+            return ()
         return metric.spans if self.complete else metric.lean_spans
 
     def sums(self, span: Span) -> Sums:
         """What was counted over a span, for metrics to be computed from."""
-        return Sums(span, self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
+        counted = (self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
+        return Sums(span, *counted) if self.sampled is None else SampledSums(span, *counted, self.sampled)
 
     def count_records(
         self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int, mended: str | None = None
@@ -153,11 +162,14 @@ class Prequential:
         extra: Mapping[str, Sequence[str | None]],
         earlier: Earlier | None = None,
         position: Callable[[int], str] | None = None,
+        sample: Sample | None = None,
     ) -> Predictions:
         """Predict from scores float64[L, n, n_labels], then count the hits among label codes int32[n] (-1: no label).
 
         earlier : rows whose scores were made before, and with them the baselines' predictions.
         position : names the place of the i-th event in its source.
+        sample : the labels as they are, if only a sample of the events gets some; then `codes` and `weights` have those
+            alone that stand for others, by as much.
         """
         n_learners, n, _ = scores.shape
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
@@ -182,7 +194,10 @@ class Prequential:
             metric.update(predicted, codes, weights, len(labels))
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
+        margins = () if sample is None else (sample.margins,)
+        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted, *margins)
+        if sample is not None and self.sampled is not None:
+            self.sampled.update(predicted, codes, weights, sample, len(labels))
         return Predictions(ours, lead, confidences, baselines)
 
     def _read_references(
@@ -280,6 +295,9 @@ class Prequential:
             yield "inputs", self.feature_counts
             if self.drift.detector is not None:
                 yield "drift", self.drift.detector
+        if self.sampled is not None:
+            yield from (("raw", self.sampled.raw), ("raw_sums", self.sampled.raw_sums))
+            yield "weighted_pairs", self.sampled.pairs
         yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
         yield from ((f"metrics/{metric.name}", metric) for metric in self._counting)
 

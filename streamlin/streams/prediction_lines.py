@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation import Predictions
+from streamlin.evaluation.predictions import Asked
 from streamlin.events import Batch, LabelIndex
 from streamlin.kernel import kernel
 from streamlin.kernel.byte_buffers import PADDING, concatenate, copy_bytes
@@ -23,6 +24,8 @@ class Lines(NamedTuple):
 class PredictionLines:
     """Makes `{"id": …, "predicted": …, "confidence": …, "learners": {…}, "label": …}`, one line per event.
 
+    Where labels are asked for, `"asked": …, "probability": …` stand behind the confidence.
+
     An event without an id has its `position` instead; one without a label has no `label`. An abstention is null, and so
     is a confidence that can't be computed (scores that overflowed).
     """
@@ -32,18 +35,24 @@ class PredictionLines:
         self._fragments = [b"null"]
         heads = [b', "learners": {', *[b", "] * (len(learners) - 1)]
         names = [head + msgspec.json.encode(name) + b": " for head, name in zip(heads, learners, strict=True)]
-        self._texts, self._text_bounds = concatenate([*_PUNCTUATION, *names])
+        self._own_texts = [*_PUNCTUATION, *names]
+        self._texts, self._text_bounds = concatenate(self._own_texts)
 
     def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
-        predicted, lead, confidences, _ = predictions
+        predicted, lead, confidences, _, asked = predictions
+        texts, text_bounds, asks = self._texts, self._text_bounds, _NO_ASKS
+        if asked is not None:
+            said, asks = _asks(asked)
+            texts, text_bounds = concatenate([*self._own_texts, *said])
+            asks += len(self._own_texts)
         labels, encoded = self._encoded(batch.labels)
         fragments, bounds = concatenate(encoded)
         keys, has_id = keys_of(batch)
         lengths = np.diff(bounds)
         given_out = predicted[lead, np.arange(lead.size)]
         size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
-        size += len(keys) + lead.size * (self._texts.size + SHARE_SIZE) + PADDING
+        size += len(keys) + lead.size * (texts.size + SHARE_SIZE) + PADDING
         out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
         fill_lines(
             np.frombuffer(keys, np.uint8),
@@ -54,8 +63,9 @@ class PredictionLines:
             labels,
             fragments,
             bounds,
-            self._texts,
-            self._text_bounds,
+            asks,
+            texts,
+            text_bounds,
             out,
             line_bounds,
         )
@@ -86,6 +96,19 @@ _ENCODER = msgspec.json.Encoder()
 _ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
 SHARE_SIZE = 8
 """Maximum number of bytes of a confidence."""
+_NO_ASKS = np.empty(0, np.int64)
+
+
+def _asks(asked: Asked) -> tuple[list[bytes], NDArray[np.int64]]:
+    """The texts about asking, and int64[n], which of them each event has."""
+    signed = np.where(asked.reasons > 0, asked.probabilities, -asked.probabilities)
+    values, numbers = np.unique(signed, return_inverse=True)
+    kinds = [b"true" if value > 0 else b"false" for value in values]
+    texts = [
+        b', "asked": %b, "probability": %b' % (kind, msgspec.json.encode(abs(value)))
+        for kind, value in zip(kinds, values.tolist(), strict=True)
+    ]
+    return texts, numbers.astype(np.int64)
 
 
 def keys_of(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
@@ -109,6 +132,7 @@ def fill_lines(
     labels: NDArray[np.int32],
     fragments: NDArray[np.uint8],
     bounds: NDArray[np.int64],
+    asks: NDArray[np.int64],
     texts: NDArray[np.uint8],
     text_bounds: NDArray[np.int64],
     out: NDArray[np.uint8],
@@ -121,7 +145,8 @@ def fill_lines(
     keys : a JSON list of n strings.
     confidences [n] : 0 to 1, or NaN.
     predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
-    texts, text_bounds : in the same form, `_PUNCTUATION`, then the text before each learner's prediction.
+    asks [n], or empty : the text behind each confidence.
+    texts, text_bounds : in the same form, `_PUNCTUATION`, then the text before each learner's prediction, then others.
     """
     at, key = 0, 1
     line_bounds[0] = 0
@@ -135,6 +160,8 @@ def fill_lines(
         at = put(out, at, fragments, bounds, code + 1)
         at = put(out, at, texts, text_bounds, _SHARE)
         at = put(out, at, texts, text_bounds, _NULL) if np.isnan(confidences[i]) else put_share(out, at, confidences[i])
+        if asks.size > 0:
+            at = put(out, at, texts, text_bounds, asks[i])
         for m in range(predicted.shape[0]):
             at = put(out, at, texts, text_bounds, _FIRST_LEARNER + m)
             at = put(out, at, fragments, bounds, predicted[m, i] + 1)

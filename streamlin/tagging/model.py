@@ -54,6 +54,7 @@ class TaggingModel:
     views: Mapping[str, Any] = {}
     view_of: Mapping[str, str] = {}
     feature_names: Mapping[str, Any] = {}
+    asking = None
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
