@@ -13,9 +13,8 @@ from streamlin.config import RunConfig
 from streamlin.delayed_labels import LabelsById
 from streamlin.service.problems import Refused
 
-_NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,16}", re.ASCII)
 _LIMIT = 20
-"""Events of a page, unless the client wants another number."""
 
 
 class WantedLabels:
@@ -27,6 +26,7 @@ class WantedLabels:
     def __init__(self, state: RunState, config: RunConfig) -> None:
         self._model, self._lock = state.model, state.lock
         self._asks, self._hide_text = config.ask.budget is not None, config.ask.hide_text
+        self._default = default_limit(config)
         self._most, self._most_bytes = config.serve.max_batch, config.serve.max_answer_bytes
 
     async def page(self, after: str, limit: str) -> bytes:
@@ -41,7 +41,7 @@ class WantedLabels:
         if not self._asks:
             raise Refused(409, "no labels are asked for; start the service with --set ask.budget=0.05")
         first = _number("after", after, 0, 10**15, 0)
-        count = _number("limit", limit, 1, self._most, min(_LIMIT, self._most))
+        count = _number("limit", limit, 1, self._most, self._default)
         return await asyncio.to_thread(self._page, first, count)
 
     def _page(self, after: int, count: int) -> bytes:
@@ -64,6 +64,11 @@ class WantedLabels:
             last = asked.number
         answer: dict[str, Any] = {"wanted": wanted, "labels": names, "events": events}
         return msgspec.json.encode(answer | {"next": last if len(events) < len(found) else None})
+
+
+def default_limit(config: RunConfig) -> int:
+    """Events of a page, unless the client says how many."""
+    return min(_LIMIT, config.serve.max_batch)
 
 
 def _number(name: str, given: str, least: int, most: int, default: int) -> int:
