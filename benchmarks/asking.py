@@ -22,12 +22,12 @@ from streamlin.model import Model
 
 BUDGETS = (0.05, 0.2)
 ORDERS = 10
+MEMBERS = ("naive_bayes", "passive_aggressive", "logistic_regression")
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "mixture": {"learners": [{"kind": kind} for kind in (*MEMBERS, "mixture")], "evaluation.lead": "mixture"},
+    "logistic_regression": {"learners": [{"kind": "logistic_regression"}]},
+    "naive_bayes": {"learners": [{"kind": "naive_bayes"}]},
     "default": {},
-    "mixture": {
-        "learners": [{"kind": k} for k in ("naive_bayes", "passive_aggressive", "logistic_regression", "mixture")]
-    },
-    "accurate": {"preset": "accurate"},
 }
 
 
@@ -86,10 +86,10 @@ def asking(texts: Sequence[str], truth: Sequence[str], budget: float, **tables: 
 
 
 def shown(model: Model) -> tuple[float, float]:
-    """The leader's accuracies, weighted and not, in per cent."""
+    """The accuracies of the learner that leads, weighted and not, in per cent."""
     sums = model.prequential.sums("running")
-    leader = sums.leader or 0
-    return 100 * float(sums.accuracy[leader]), 100 * float(sums.raw.accuracy[leader])  # type: ignore[attr-defined]  # of a sample
+    lead = model.names.index(model.prequential.config.lead) if model.prequential.config.lead else sums.leader or 0
+    return 100 * float(sums.accuracy[lead]), 100 * float(sums.raw.accuracy[lead])  # type: ignore[attr-defined]  # of a sample
 
 
 def at_random(
@@ -132,7 +132,7 @@ def main(paths: Sequence[str], names: Sequence[str] = tuple(CONFIGURATIONS), ord
         for name in names:
             for budget in BUDGETS:
                 row = measured(events, budget, orders, **CONFIGURATIONS[name])
-                print(f"{path.name.removesuffix('.jsonl.gz'):<20} {name:<9} {row}", flush=True)
+                print(f"{path.name.removesuffix('.jsonl.gz'):<16} | {name:<19} | {row}", flush=True)
 
 
 if __name__ == "__main__":

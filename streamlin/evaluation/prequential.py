@@ -93,7 +93,8 @@ class Prequential:
     @property
     def unverified(self) -> bool:
         """Whether predictions rest on words set by hand alone: no label was learned yet."""
-        return self.has_priors and not self.label_weights.any()
+        unasked = self.sampled is not None and self.sampled.raw.totals.any()  # labels that stand for nothing else
+        return self.has_priors and not self.label_weights.any() and not unasked
 
     def start_with(self, labels: LabelIndex, fields: Sequence[str]) -> None:
         """Know labels before the first event. fields : those that events have besides the standard ones."""

@@ -16,7 +16,8 @@ _TOKENS, _TAGS = ["Two", "tokens"], ["B-TAG", "O"]
 def warm_up(config: RunConfig) -> None:
     """Learn and predict two events with a throwaway model; only code of the configured task and learners is loaded."""
     small = config.features.model_copy(update={"bits": 10})
-    update = {"features": small, "delayed_labels": DelayedLabelsConfig(), "checkpoint": CheckpointConfig()}
+    delayed_labels = DelayedLabelsConfig(enabled=config.ask.budget is not None)  # asking is a part of them
+    update = {"features": small, "delayed_labels": delayed_labels, "checkpoint": CheckpointConfig()}
     config = config.model_copy(update=update)
     model, lines = new_model(config), json_lines(config)
     batch, _ = lines.decode(single_records(_lines(lines)))

@@ -8,18 +8,22 @@ import pytest
 
 from tests.locations import ROOT
 
-OTHERS = {"classification": ("streamlin.tagging.",), "tagging": ("streamlin.learners.", "streamlin.features.hashing.")}
+OTHERS = {
+    "classification": ("streamlin.tagging.", "streamlin.asking."),
+    "asking": ("streamlin.tagging.",),
+    "tagging": ("streamlin.learners.", "streamlin.features.hashing."),
+}
 SHARED = ("streamlin.learners.step.", "streamlin.features.hashing.hash_ranges ")
 
 
-@pytest.mark.parametrize("task", ["classification", "tagging"])
-def test_no_event_loads_a_kernel_after_warming(task: str) -> None:
+@pytest.mark.parametrize("case", ["classification", "asking", "tagging"])
+def test_no_event_loads_a_kernel_after_warming(case: str) -> None:
     """And warming loads none of the other task, but for those that both use."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.service.warmed", task], cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, "-m", "tests.service.warmed", case], cwd=ROOT, check=True, capture_output=True, text=True
     )
     warm, after = json.loads(done.stdout)
     assert len(warm) > 10
     assert after == []
-    foreign = [kernel for kernel in warm if kernel.startswith(OTHERS[task]) and not kernel.startswith(SHARED)]
+    foreign = [kernel for kernel in warm if kernel.startswith(OTHERS[case]) and not kernel.startswith(SHARED)]
     assert foreign == []

@@ -1,4 +1,4 @@
-"""`python -m tests.service.warmed TASK` prints the kernels that `warm_up` loads, and those that events load later."""
+"""`python -m tests.service.warmed CASE` prints the kernels that `warm_up` loads, and those that events load later."""
 
 import json
 import sys
@@ -12,6 +12,7 @@ from streamlin.streams.json_lines import json_lines
 
 EVENTS = {
     "classification": [b'{"text": "a b c", "label": "x"}', b'{"text": "b", "label": "y"}', b'{"text": "c"}'],
+    "asking": [b'{"id": "1", "text": "a b"}', b'{"id": "1", "label": "x"}', b'{"id": "2", "text": "c"}'],
     "tagging": [b'{"tokens": ["a", "b"], "tags": ["B-X", "O"]}', b'{"text": "a b.", "tags": ["N", null, "O"]}'],
 }
 
@@ -27,13 +28,20 @@ def loaded() -> set[str]:
     return found
 
 
-def main(task: str) -> None:
-    config = load_config(flags={"task": task}, environment={})
+FLAGS: dict[str, dict[str, Any]] = {
+    "classification": {},
+    "asking": {"delayed_labels.enabled": True, "ask.budget": 0.5},
+    "tagging": {"task": "tagging"},
+}
+
+
+def main(case: str) -> None:
+    config = load_config(flags=FLAGS[case], environment={})
     warm_up(config)
     warm = loaded()
     model, lines = new_model(config), json_lines(config)
     for _ in range(3):
-        batch, _dead = lines.decode(single_records(EVENTS[task]))
+        batch, _dead = lines.decode(single_records(EVENTS[case]))
         model.predict(batch, model.featurize(batch))
         model.step(batch, model.featurize(batch))
     print(json.dumps([sorted(warm), sorted(loaded() - warm)]))
