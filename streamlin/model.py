@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.asking.asking import TOO_FEW, Asking
+from streamlin.asking.turns import Turns
 from streamlin.config import (
     ExternalModelConfig,
     MixtureConfig,
@@ -16,9 +18,10 @@ from streamlin.config import (
     TaggerConfig,
     further_fields,
 )
-from streamlin.delayed_labels import Form, open_delayed_labels
+from streamlin.delayed_labels import Form, LabelsById, open_delayed_labels
 from streamlin.delayed_labels.plan import gathered, text_of_row
 from streamlin.delayed_labels.scores import keep, recall
+from streamlin.errors import CheckpointError
 from streamlin.evaluation import Predictions, Prequential
 from streamlin.evaluation.measures import Measures
 from streamlin.events import Batch, LabelIndex
@@ -108,9 +111,14 @@ class Model:
         self.feature_names = {name: Names(config.features.names) for name in self.views}
         calibrated = [name in self.mixtures for name in self.names]
         self.measures = Measures.of(config)
-        self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views), self.measures)
+        self.asking = None if config.ask.budget is None else Asking(config.ask.budget)
+        asks = self.asking is not None
+        views = list(self.views)
+        self.prequential = Prequential(self.names, config.evaluation, calibrated, views, self.measures, asks)
         self._words = next(iter(self.views.values()), None) or View(config.features.views["words"], bits)
-        self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names)))
+        self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names), asks))
+        if self.asking is not None and self.asking.is_rough:
+            self._notices.append(TOO_FEW)
         if config.priors.labels:
             self._start_with(config.priors)
 
@@ -174,15 +182,14 @@ class Model:
         measures = self.measures.update(batch, features.tokens, prequential.events, codes, len(self.labels))
         prequential.events += batch.n_texts
         prequential.labelled += len(rows) - rows.labels.count(None)
-        predictions = prequential.predict_and_count(
-            scores,
-            goals.codes,
-            rows.weights,
-            self.labels,
-            rows.extra,
-            earlier,
-            position,
-        )
+        if self.asking is not None and plan is not None and earlier is not None:
+            assert isinstance(self.delayed_labels, LabelsById)  # as the configuration checks
+            turns = Turns(self.asking, self.delayed_labels, prequential, plan, rows, scores, goals.codes)
+            predictions = turns.take(self.labels, earlier, position)
+        else:
+            predictions = prequential.predict_and_count(
+                scores, goals.codes, rows.weights, self.labels, rows.extra, earlier, position
+            )
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.delayed_labels is None or plan is None:
             return batch, predictions._replace(measures=measures)
@@ -316,6 +323,8 @@ class Model:
         self._count_retired()
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
+        if self.asking is not None:
+            arrays |= {f"asking/{name}": array for name, array in self.asking.state().items()}
         rest = {"labels": self.labels.names, "evaluation": counts}
         if external_models:
             rest["external_models"] = external_models
@@ -336,6 +345,10 @@ class Model:
             model.restore(arrays_under(arrays, f"learners/{name}/"), rest["external_models"][name])
         self._count_retired()
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
+        if self.asking is not None:
+            self.asking.restore(arrays_under(arrays, "asking/"))
+            if not self.asking.is_consistent():
+                raise CheckpointError("the checkpoint's arrays asking/ contradict each other")
         if self.delayed_labels is not None:
             self.delayed_labels.restore(arrays_under(arrays, "delayed_labels/"), rest["delayed_labels"])
 

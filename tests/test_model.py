@@ -49,7 +49,7 @@ def step(model, batch):
 
 def run(model, events, size, begin=0, end=None):
     """The predictions of all events, or of a part, column by column."""
-    predictions = [step(model, batch) for batch in batches(events, size, begin, end)]
+    predictions = [step(model, batch)[:4] for batch in batches(events, size, begin, end)]
     return [np.concatenate(column, axis=-1) for column in zip(*predictions, strict=True)]
 
 

@@ -3,6 +3,7 @@
 Each module holds one table of a TOML file; `loading.py` says where the values come from.
 """
 
+from streamlin.config.ask import AskConfig
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.evaluation import BASELINES, EvaluationConfig
@@ -25,6 +26,7 @@ __all__ = [
     "DEFAULT_KINDS",
     "PARSERS",
     "TAGGERS",
+    "AskConfig",
     "BuiltInConfig",
     "CheckpointConfig",
     "DelayedLabelsConfig",

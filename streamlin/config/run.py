@@ -4,6 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from streamlin.config.ask import AskConfig
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
@@ -39,6 +40,7 @@ class RunConfig(Strict):
     evaluation: EvaluationConfig = EvaluationConfig()
     surprise: SurpriseConfig = SurpriseConfig()
     delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
+    ask: AskConfig = AskConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
@@ -93,6 +95,7 @@ class RunConfig(Strict):
             raise ValueError(
                 f"surprise.model: not for task = '{self.task}'; expected 'none', only texts have a surprise"
             )
+        self._check_asking()
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
@@ -105,6 +108,19 @@ class RunConfig(Strict):
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
+
+    def _check_asking(self) -> None:
+        """Raise ValueError where labels can't be asked for, or could not come back."""
+        if self.ask.budget is None:
+            if self.sinks.labels_wanted is not None:
+                raise ValueError("sinks.labels_wanted: no label is asked for without ask.budget, such as 0.05")
+            return
+        if self.task != "classification":
+            raise ValueError(f"ask.budget: not for task = '{self.task}'; only labels of texts are asked for")
+        if not self.delayed_labels.by_id:
+            how = "expected labels by id, --late-labels or --feedback"
+            given = "instead of delayed_labels.delay" if self.delayed_labels.delay else "by which answers come back"
+            raise ValueError(f"ask.budget: {how}, {given}")
 
     def _check_tagging(self) -> None:
         """Raise ValueError for keys that are of texts only."""
@@ -152,6 +168,8 @@ class RunConfig(Strict):
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id
             }
+        if self.ask.budget is not None:
+            tables["ask"] = {"budget": self.ask.budget}
         return tables
 
 

@@ -20,8 +20,11 @@ from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.evaluation.label_sums import LabelSums
 from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics.raw_accuracy import RawAccuracy
 from streamlin.evaluation.pairs import Pairs
 from streamlin.evaluation.predictions import Earlier, Predictions, predict
+from streamlin.evaluation.sampled import Sample, Sampled
+from streamlin.evaluation.sampled_sums import SampledSums
 from streamlin.evaluation.slices import Slices
 from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tally import Tally
@@ -42,6 +45,7 @@ class Prequential:
     calibrated : for each learner, whether the softmax of its scores is its probabilities; None: for none.
     views : names of the views whose features are counted.
     measures : of the tokens of events; None: there are none.
+    sampled : whether only a sample of the events gets labels, see `streamlin.evaluation.sampled`.
 
     complete : whether all metrics are computed, and not accuracy and the goodness of probabilities alone.
     new_alarms : the drift alarms of the last batch.
@@ -57,6 +61,7 @@ class Prequential:
         calibrated: Sequence[bool] | None = None,
         views: Sequence[str] = (),
         measures: Measures | None = None,
+        sampled: bool = False,
     ) -> None:
         self.learners, self.config = list(learners), config
         self.references = list(config.references)
@@ -67,6 +72,7 @@ class Prequential:
         calibrated = [False] * n_learners if calibrated is None else calibrated
         self.calibration = Calibration(calibrated, config.window if self.complete else 0, config.fading)
         self.label_sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
+        self.sampled = Sampled(n_predictors, config) if sampled else None
         self.confusion = Confusion(n_learners, config.confusion_labels)
         self.feature_counts = FeatureCounts(views, config.window)
         self.slices = {field: Slices(n_learners, config.slice_values, self.unit) for field in config.slice_by}
@@ -91,7 +97,8 @@ class Prequential:
     @property
     def unverified(self) -> bool:
         """Whether predictions rest on words set by hand alone: no label was learned yet."""
-        return self.has_priors and not self.label_weights.any()
+        unasked = self.sampled is not None and self.sampled.raw.totals.any()  # labels that stand for nothing else
+        return self.has_priors and not self.label_weights.any() and not unasked
 
     def start_with(self, labels: LabelIndex, fields: Sequence[str]) -> None:
         """Know labels before the first event. fields : those that events have besides the standard ones."""
@@ -125,11 +132,14 @@ class Prequential:
 
     def spans(self, metric: Metric) -> tuple[Span, ...]:
         """Those that a metric is computed over in this run."""
+        if isinstance(metric, RawAccuracy) and self.sampled is None:
+            return ()
         return metric.spans if self.complete else metric.lean_spans
 
     def sums(self, span: Span) -> Sums:
         """What was counted over a span, for metrics to be computed from."""
-        return Sums(span, self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
+        counted = (self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
+        return Sums(span, *counted) if self.sampled is None else SampledSums(span, *counted, self.sampled)
 
     def count_records(
         self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int, mended: str | None = None
@@ -157,11 +167,14 @@ class Prequential:
         extra: Mapping[str, Sequence[str | None]],
         earlier: Earlier | None = None,
         position: Callable[[int], str] | None = None,
+        sample: Sample | None = None,
     ) -> Predictions:
         """Predict from scores float64[L, n, n_labels], then count the hits among label codes int32[n] (-1: no label).
 
         earlier : rows whose scores were made before, and with them the baselines' predictions.
         position : names the place of the i-th event in its source.
+        sample : the labels as they are, if only a sample of the events gets some; then `codes` and `weights` have those
+            alone that stand for others, by as much.
         """
         n_learners, n, _ = scores.shape
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
@@ -186,7 +199,10 @@ class Prequential:
             metric.update(predicted, codes, weights, len(labels))
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
+        margins = () if sample is None else (sample.margins,)
+        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted, *margins)
+        if sample is not None and self.sampled is not None:
+            self.sampled.update(predicted, codes, weights, sample, len(labels))
         return Predictions(ours, lead, confidences, baselines, np.empty((0, codes.size)))
 
     def _read_references(
@@ -287,6 +303,9 @@ class Prequential:
             if self.drift.detector is not None:
                 yield "drift", self.drift.detector
         yield from self.measures.parts()
+        if self.sampled is not None:
+            yield from (("raw", self.sampled.raw), ("raw_sums", self.sampled.raw_sums))
+            yield "weighted_pairs", self.sampled.pairs
         yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
         yield from ((f"metrics/{metric.name}", metric) for metric in self._counting)
 

@@ -42,6 +42,7 @@ class ParsingModel:
     view_of: Mapping[str, str] = {}
     feature_names: Mapping[str, Any] = {}
     delayed_labels = None
+    asking = None
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()

@@ -26,7 +26,8 @@ def warm_up(config: RunConfig) -> None:
 def small(config: RunConfig) -> RunConfig:
     """The same learners and metrics, with small tables and without files."""
     features = config.features.model_copy(update={"bits": 10})
-    update = {"features": features, "delayed_labels": DelayedLabelsConfig(), "checkpoint": CheckpointConfig()}
+    delayed_labels = DelayedLabelsConfig(enabled=config.ask.budget is not None)  # asking is a part of them
+    update = {"features": features, "delayed_labels": delayed_labels, "checkpoint": CheckpointConfig()}
     return config.model_copy(update=update)
 
 

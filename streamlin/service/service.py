@@ -37,6 +37,7 @@ from streamlin.service.predicting import Predictor, TextPredictor
 from streamlin.service.problems import problem
 from streamlin.service.source import PART, JournalSource
 from streamlin.service.traffic import RequestMetrics, Traffic
+from streamlin.service.wanted import WantedLabels
 from streamlin.streams.json_lines import json_lines
 
 _TOGETHER = 50
@@ -170,7 +171,8 @@ class Service(Watcher):
         acceptance = Acceptance(config, self._journal, self._source, self._state, self._run.admission)
         self._open.callback(acceptance.close)
         metrics = RequestMetrics()
-        app: ASGIApp = make_app(config, predictor, acceptance, routes(self._metrics, *metrics.collectors))
+        wanted, monitoring = WantedLabels(self._state, config), routes(self._metrics, *metrics.collectors)
+        app: ASGIApp = make_app(config, predictor, acceptance, wanted, monitoring)
         app = Intake(app, POSTS, config.serve)
         app = Overload(app, config.serve.max_in_flight, metrics)
         app = HostCheck(TokenCheck(app, self._token), self._listener, problem, config.serve.hosts)

@@ -55,6 +55,7 @@ class TaggingModel:
     views: Mapping[str, Any] = {}
     view_of: Mapping[str, str] = {}
     feature_names: Mapping[str, Any] = {}
+    asking = None
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from streamlin.asking.asking import TOO_FEW
 from streamlin.config import BASELINES
 from streamlin.evaluation.mcnemar import SIGNIFICANT
 from streamlin.evaluation.prequential import UNVERIFIED
@@ -15,7 +16,7 @@ _KINDS = 3
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Whether anything is known of them, the leader's lead is more than luck, what failed, and who abstained."""
     first = (*unverified(report), *_retired(report), _lead(report), _fall(report), *about_texts(report))
-    lines = (*first, _silent(report), _too_long(report), _delays(report), _misfits(report))
+    lines = (*first, _silent(report), _too_long(report), _delays(report), _misfits(report), *_asking(report))
     return [line for line in lines if line]
 
 
@@ -71,6 +72,16 @@ def _delays(report: Mapping[str, Any]) -> str | None:
         f"{delays['joined']:,} labels came later, behind {delay['median']:,} other texts (median), "
         f"{delay['p95']:,} (95 %)"
     )
+
+
+def _asking(report: Mapping[str, Any]) -> list[str]:
+    """How many labels were asked for, what metrics make of it, and whether these are rough."""
+    asking = report.get("asking")
+    if asking is None:
+        return []
+    counts = f"{asking['asked']:,} of {asking['events']:,} labels were asked for, {asking['answered']:,} answered"
+    meaning = "metrics are weighted by 1/probability of asking, so that they stand for all events"
+    return [f"{counts}; {meaning}", *([TOO_FEW] if asking.get("rough") else [])]
 
 
 def _misfits(report: Mapping[str, Any]) -> str | None:

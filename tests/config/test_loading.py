@@ -263,7 +263,7 @@ KINDS = ", ".join([*learner_models(), *TAGGERS, *PARSERS])
         ("features.bit=3", "features.bit: unknown key; did you mean 'bits'?"),
         ("fetures.bits=3", "fetures: unknown key; did you mean 'features'?"),
         ("fields.lable=y", "fields.lable: unknown key; did you mean 'label'?"),
-        ("sinks.xyz=y", "sinks.xyz: unknown key; choose one of predictions, dead_letters"),
+        ("sinks.xyz=y", "sinks.xyz: unknown key; choose one of predictions, labels_wanted, dead_letters"),
         ("features.words.tokns=words", "features.words.tokns: unknown key; did you mean 'tokens'?"),
         (
             "features.words.tokens=wrds",
@@ -367,6 +367,12 @@ KINDS = ", ".join([*learner_models(), *TAGGERS, *PARSERS])
             "--set learners.perceptron.C.x: no learner 'perceptron.C'; did you mean 'perceptron'?",
         ),
         ("features.words=3", "features.words: expected a table, got 3"),
+        ("ask.budget=0", "ask.budget: input should be greater than 0, got 0"),
+        ("ask.budget=1.5", "ask.budget: input should be less than or equal to 1, got 1.5"),
+        (
+            "ask.budget=0.1",
+            "ask.budget: expected labels by id, --late-labels or --feedback, by which answers come back",
+        ),
         ("bits", "--set bits: expected KEY=VALUE, as in features.bits=22"),
         ("=3", "--set =3: expected KEY=VALUE, as in features.bits=22"),
     ],

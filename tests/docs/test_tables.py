@@ -113,6 +113,7 @@ def test_the_table_of_the_report_is_complete() -> None:
     rows = table_rows(EVALUATION.section("The report"), "key")
     listed = {name for first, _ in rows if "only" not in first for name in quoted(first)}
     assert listed == set(report) | {
+        "asking",
         "delayed_labels",
         "label_hint",
         "lag",

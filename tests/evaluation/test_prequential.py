@@ -84,7 +84,7 @@ def run_in_parts(stream: list[Row], at: list[int]) -> tuple[Run, list[list[Any]]
     run, seen = Run(), []
     bounds = [0, *sorted(cut for cut in at if cut < len(stream)), len(stream)]
     for begin, end in pairwise(bounds):
-        seen.append(run.step(stream[begin:end]))
+        seen.append(run.step(stream[begin:end])[:4])
     joined = [np.concatenate(parts, axis=-1).tolist() for parts in zip(*seen, strict=True)]
     return run, joined
 

@@ -1,4 +1,4 @@
-"""`python -m tests.running.warmed TASK` prints the kernels that `warm_up` loads, those that events load later, and
+"""`python -m tests.running.warmed CASE` prints the kernels that `warm_up` loads, those that events load later, and
 those that the second compiler loads and no run does."""
 
 import json
@@ -15,6 +15,7 @@ from streamlin.streams.json_lines import json_lines
 
 EVENTS = {
     "classification": [b'{"text": "a b c", "label": "x"}', b'{"text": "b", "label": "y"}', b'{"text": "c"}'],
+    "asking": [b'{"id": "1", "text": "a b"}', b'{"id": "1", "label": "x"}', b'{"id": "2", "text": "c"}'],
     "tagging": [b'{"tokens": ["a", "b"], "tags": ["B-X", "O"]}', b'{"text": "a b.", "tags": ["N", null, "O"]}'],
 }
 
@@ -30,13 +31,21 @@ def loaded() -> set[str]:
     return found
 
 
-def main(task: str, preset: str | None = None) -> None:
-    config = load_config(flags={"task": task, "preset": preset}, environment={})
+FLAGS: dict[str, dict[str, Any]] = {
+    "classification": {},
+    "accurate": {"preset": "accurate"},
+    "asking": {"delayed_labels.enabled": True, "ask.budget": 0.5},
+    "tagging": {"task": "tagging"},
+}
+
+
+def main(case: str) -> None:
+    config = load_config(flags=FLAGS[case], environment={})
     warm_up(config)
     warm = loaded()
     model, lines = new_model(config), json_lines(config)
     for _ in range(3):
-        batch, _dead = lines.decode(single_records(EVENTS[task]))
+        batch, _dead = lines.decode(single_records(EVENTS.get(case, EVENTS["classification"])))
         model.predict(batch, model.featurize(batch))
         model.step(batch, model.featurize(batch))
     events = loaded()
@@ -47,4 +56,4 @@ def main(task: str, preset: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

@@ -66,7 +66,8 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
     if isinstance(report.get("delayed_labels"), Mapping):
-        shown["delayed_labels"] = _numbers(report["delayed_labels"])
+        asking = {key: report["asking"][key] for key in ("asked", "answered")} if "asking" in report else {}
+        shown["delayed_labels"] = _numbers(report["delayed_labels"]) | asking
     return shown
 
 

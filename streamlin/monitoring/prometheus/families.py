@@ -29,7 +29,7 @@ _COUNTS = {
 }
 _TOO_LONG = "too_long", "Sentences with a tree that were too long to be parsed."
 """Of parsers only."""
-_GO_UP_AND_DOWN = ("waiting", "labels_waiting", "delay")
+_GO_UP_AND_DOWN = ("waiting", "labels_waiting", "wanted", "delay")
 
 Labelled = Iterable[tuple[tuple[str, ...], float | None]]
 """The values of the labels, and the value of the metric; None is left out."""
