@@ -85,7 +85,7 @@ class LabelsById:
                 self._add_label(plan, event, str(id_), str(label), float(batch.weights[event]), time)
             else:
                 self._add_text(plan, event, id_, label, time)
-            self._enforce_bounds()
+            self._enforce_bounds(plan, event)
         return plan
 
     def labels_due(self, batch: Batch) -> set[str]:
@@ -103,7 +103,7 @@ class LabelsById:
         return [text for id_ in ids if (text := self._waiting.get(id_)) is not None]
 
     def due(self, event: Batch) -> Due | None:
-        """What is learned when the one event of a batch arrives; nothing changes."""
+        """What is learned when the one event of a batch arrives, but for texts that it lets go; nothing changes."""
         id_, label, weight = event.ids[0], self._form.labels(event)[0], float(event.weights[0])
         if event.label_only is not None and event.label_only[0]:
             text = self._waiting.get(str(id_))
@@ -114,7 +114,8 @@ class LabelsById:
         if early is not None:
             fits = self._form.misfit(early.label, len(event.texts)) is None
             return Due(None, early.label, weight * early.weight) if fits else None
-        return None if label is None else Due(None, label, weight)
+        learned = label is not None or (id_ is None and self._form.learns_unlabelled)
+        return Due(None, label, weight) if learned else None
 
     def report(self) -> dict[str, Any]:
         """What waits, what became of the rest, and the delays: in texts, and in seconds by the events' times."""
@@ -187,10 +188,13 @@ class LabelsById:
         if id_ is None:
             plan.arrive(event, label)
             self.counts["without_id"] += label is None
+            if label is None:
+                plan.await_nothing()
             return
         if (replaced := self._waiting.get(id_)) is not None:
             self.counts["replaced"] += 1
             self._waiting.remove(self._clock, replaced)
+            self._let_go(plan, event, replaced)
         early = self._early.pop(id_, None)
         if early is not None:
             self._early_size -= _size((id_, early.label))
@@ -252,14 +256,19 @@ class LabelsById:
         if id_ in self._known:
             self._known_size -= _size((id_, self._known.pop(id_)))
 
-    def _enforce_bounds(self) -> None:
+    def _let_go(self, plan: Plan, event: int, text: WaitingText) -> None:
+        """A text has left the wait for good."""
+        if self._form.learns_unlabelled:
+            plan.let_go(event, text)
+
+    def _enforce_bounds(self, plan: Plan, event: int) -> None:
         """Drop the oldest texts and labels while there are too many of them, or they are too old."""
         config = self._config
         while len(self._waiting):
             fits = len(self._waiting) <= config.max_pending and self._waiting.size <= config.max_pending_characters
             if fits and (config.max_pending_age is None or not self._is_old(self._waiting.oldest())):
                 break
-            self._waiting.drop_oldest(self._clock)
+            self._let_go(plan, event, self._waiting.pop_oldest(self._clock))
             self.counts["fallen_out"] += 1
         while self._early:
             early = next(iter(self._early.values()))
