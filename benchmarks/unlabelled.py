@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("streams", nargs="*")
     parser.add_argument("--accurate", action="store_true")
     parser.add_argument("--masks", type=int, default=5)
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     streams = asked.streams or sorted(path.name.removesuffix(".jsonl.gz") for path in asked.folder.glob("*.jsonl.gz"))
     for name in streams:
         texts, labels = read(asked.folder / f"{name}.jsonl.gz")

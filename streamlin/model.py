@@ -117,7 +117,12 @@ class Model:
         """
         able = [name for name, learner in self.learners.items() if learner.takes_priors]
         views = dict.fromkeys(self.view_of[name] for name in able)
-        priors = {name: learn_priors(config, self.views[name], self.rows[name], self.labels, name) for name in views}
+        priors = {
+            name: learn_priors(
+                config, self.views[name], self.rows[name], self.labels, name.removesuffix(WITH_UNLABELLED)
+            )
+            for name in views
+        }
         self.labels.learn([*config.labels])  # also where no learner takes them
         for name in able:
             view, learner = self.view_of[name], self.learners[name]

@@ -205,12 +205,21 @@ class NaiveSoftCounts(Naive):
                 self._add(model, cap, soft_events, own, x, weight)
         return scores
 
+    def start_with(self, labels: Iterable[str], occurrences: Mapping[tuple[int, str], float]) -> None:
+        super().start_with(labels, occurrences)
+        for model in self.models:
+            model.start_with(labels, occurrences)
+
+    def occurred(self, j: int, k: str, strength: float) -> None:
+        """Each of the models counts it."""
+
     def scores(self, x: Features) -> Scores:
         for model in self.models:
             model.labels, model.seen = self.labels, self.seen
         self.own = [model.scores(x) for model in self.models]
         answering = 0
-        while answering < len(self.races) and self.races[answering].second_answers:
+        unverified = self.models[0].n == 0
+        while answering < len(self.races) and (unverified or self.races[answering].second_answers):
             answering += 1
         return self.own[answering]
 
@@ -234,7 +243,8 @@ class NaiveSoftCounts(Naive):
         for k, score in own.items():
             q, room = exp(score - top) / total, cap * model.events[k]
             if q > 1e-6:
-                share = u * (weight * q) * (1.0 if soft_events[k] <= room else room / soft_events[k])
+                part = 1.0 if soft_events[k] <= room else room / soft_events[k]
+                share = u * (weight * q) * (part if model.n else 0.1)
                 soft_events[k] += share
                 for j, value in x.items():
                     model.counts[k][j] += share * value

@@ -157,9 +157,9 @@ def test_an_explanation_is_the_sum_of_the_answering_model(stream):
     assert model.learners["soft"].answers > 0
     explanation = explain(model, "call now to win a free prize")
     for name in ("soft", "mixture"):
-        reasons = explanation.reasons[name]
+        reasons = explanation.learners[name]
         assert_allclose(reasons.base + reasons.added.sum(axis=0), reasons.scores, rtol=1e-9, atol=1e-9)
-    features = [reason.feature for reason in explanation.reasons["soft"].heaviest(3)[0]]
+    features = [reason.feature for reason in explanation.learners["soft"].heaviest(3)[0]]
     assert all(feature.view == "words+unlabelled" for feature in features)
 
 

@@ -128,7 +128,8 @@ class OnDisk:
         if self._count:
             came, _, size = self._row(_OLDEST, self._oldest_from)
             self._mark_gone(_GONE, clock, came, size)
-            return _unpacked(*self._row(_FIND_OLDEST, came), self._form)
+            id_, kept = self._row(_FIND_OLDEST, came)
+            return _unpacked(id_, kept, self._form)
         _, (_, text) = self._new.popitem(last=False)
         self._size -= text.size
         return text

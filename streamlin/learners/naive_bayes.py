@@ -128,7 +128,8 @@ class NaiveBayes(Learner):
         N_kj += a_k x_j,   U_k += a_k
 
     The prior, n_k, comes from labels only. Races on labelled events (`streamlin.learners.race`) decide which model
-    answers: the one without such texts, but the one with the first cap once that beats it, and so on.
+    answers: the one without such texts, but the one with the first cap once that beats it, and so on. Before the first
+    labelled event, where words are set by hand, a_k = 0.1 w q_k, and the model with the last cap answers.
 
     With `reset` the learner watches its accuracy. When that of about the last 200 events falls below this share of the
     accuracy over about 2,000, u is multiplied by 1024, so that earlier events hardly count; once for each collapse.
@@ -249,7 +250,8 @@ class NaiveBayes(Learner):
         """The number of the cap whose model answers now; 0: the model of labelled events alone."""
         if not self.learns_unlabelled or not have_begun(self._of_caps("soft_events")[0][0]):
             return 0
-        return int(answering(*self._of_caps("lead", "lead_squares")))
+        leads, squares = self._of_caps("lead", "lead_squares")
+        return int(answering(leads, squares, self.n))
 
     def _soft_arguments(self) -> tuple[Any, ...]:
         """Those of `learn_batch_softly`; the same tuples as long as no table is replaced."""

@@ -18,6 +18,8 @@ from streamlin.learners.race import count_race, second_answers
 from streamlin.learners.step import best_score, set_targets
 from streamlin.learners.targets import UNLABELLED, Targets
 
+WITHOUT_ANY_LABEL = 0.1
+"""The weight of a text while no event was labelled: words set by hand then say what labels mean, and no race can."""
 _NEGLIGIBLE = 1e-6
 """Smaller probabilities of a label are not counted: most are, and each would be written to every feature's row."""
 
@@ -74,14 +76,14 @@ def learn_batch_softly(
             sum_of_logs(examples, i, counts[m], known, most, inverses, products, own[m])
             for k in range(known):
                 own[m, k] += np.log(events[k] + u) - log_n
-        scores[i] = own[answering(leads, lead_squares) if n_kept > 1 else 0]
+        scores[i] = own[answering(leads, lead_squares, n) if n_kept > 1 else 0]
         if y == UNLABELLED:
             for m in range(1, n_models):
                 if n_kept == 1:
                     counts[m][: examples.rows_before[i]] = counts[0][: examples.rows_before[i]]
                     totals[m][:] = totals[0]
                     own[m] = own[0]
-                soft_shares(own[m], known, w, caps[m - 1], events, soft_events[m - 1], u, shares)
+                soft_shares(own[m], known, w, caps[m - 1], events, n, soft_events[m - 1], u, shares)
                 add_shares(examples, i, shares, known, counts[m], totals[m])
         if y < 0:
             continue
@@ -128,10 +130,13 @@ def have_begun(soft_events: NDArray[np.float64]) -> bool:
 
 
 @kernel
-def answering(leads: Arrays, squares: Arrays) -> int:
-    """The number of the model that answers: the last one of those that each beat the one before."""
+def answering(leads: Arrays, squares: Arrays, n: NDArray[np.float64]) -> int:
+    """The number of the model that answers: the last one of those that each beat the one before.
+
+    n [] : the weight of all labelled events. While it is 0 no race was run, and the last model answers.
+    """
     m = 0
-    while m < len(leads) and second_answers(leads[m], squares[m]):
+    while m < len(leads) and (n[()] == 0.0 or second_answers(leads[m], squares[m])):
         m += 1
     return m
 
@@ -143,13 +148,14 @@ def soft_shares(
     weight: float,
     cap: float,
     events: NDArray[np.float64],
+    n: NDArray[np.float64],
     soft_events: NDArray[np.float64],
     u: float,
     shares: NDArray[np.float64],
 ) -> None:
     """Set shares[k] to u w min(1, cap n_k / U_k) q_k for q the softmax of the scores, and add it to U_k.
 
-    It is 0 where q_k is negligible.
+    It is 0 where q_k is negligible, and 0.1 u w q_k while n, the weight of all labelled events, is 0.
     """
     top, total = scores[0], 0.0
     for k in range(known):
@@ -161,8 +167,12 @@ def soft_shares(
         q = shares[k] / total
         shares[k] = 0.0
         if q > _NEGLIGIBLE:
-            room = cap * events[k]
-            shares[k] = u * (weight * q) * (1.0 if soft_events[k] <= room else room / soft_events[k])
+            room, share = cap * events[k], 1.0
+            if n[()] == 0.0:
+                share = WITHOUT_ANY_LABEL
+            elif soft_events[k] > room:
+                share = room / soft_events[k]
+            shares[k] = u * (weight * q) * share
             soft_events[k] += shares[k]
 
 

@@ -52,7 +52,7 @@ LEARNERS = [
     ("arow", 'features = "characters"'),
     ("mixture", ""),
 ]
-UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors] alone"
+UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors]"
 
 
 @pytest.fixture
