@@ -202,6 +202,45 @@ def test_a_run_resumes_and_its_checkpoint_is_checked(data, tmp_path):
     assert json.loads(shown)["rows"].keys() == {"words+unlabelled"}
 
 
+WORDS = """
+[priors]
+obj = { finds = 1, returns = 1, decides = 1, discovers = 1, wife = 1, daughter = 1, town = 1, murder = 1, young = 1 }
+subj = { film = 1, movie = 1, story = 1, funny = 1, performances = 1, comedy = 1, audience = 1, entertaining = 1 }
+
+[[learners]]
+kind = "naive_bayes"
+name = "words_alone"
+smoothing = "prior"
+alpha = 3.0
+"""
+
+
+def test_without_any_label_texts_spread_words_set_by_hand(data, tmp_path):
+    """Nothing is scored, so it is called unverified, but by the hidden labels much more is right."""
+    (tmp_path / "words.toml").write_text(WORDS + TOML, encoding="utf-8")
+    events = read_events(data / "subjectivity.jsonl.gz", 4000)
+    texts = "".join(json.dumps({"text": event.text}) + "\n" for event in events)
+    (tmp_path / "texts.jsonl").write_text(texts, encoding="utf-8")
+    outputs = ("--predictions", "out.jsonl", "--report", "report.json", "--checkpoint", "state")
+    told = command_line("run", "texts.jsonl", "--config", "words.toml", *outputs, cwd=tmp_path)
+    assert "unverified: no label has been learned yet" in told.out
+    assert json.loads((tmp_path / "report.json").read_text())["unverified"] is True
+    assert "unverified" in command_line("predict", "state", "texts.jsonl", cwd=tmp_path).err
+    lines = [json.loads(line)["learners"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    right = {
+        name: np.mean([line[name] == event.label for line, event in zip(lines, events, strict=True)])
+        for name in ("words_alone", "naive_bayes")
+    }
+    assert right["naive_bayes"] > right["words_alone"] + 0.1
+
+
+def test_a_word_that_is_no_ngram_names_the_view_as_configured(tmp_path):
+    (tmp_path / "words.toml").write_text('priors.a = { "one two three" = 1 }\n' + TOML, encoding="utf-8")
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+    line = refused("run", "in.jsonl", "--config", "words.toml", cwd=tmp_path)
+    assert line.endswith("name a shorter part of it, or set features.words.ngrams")
+
+
 def test_a_view_can_not_have_the_reserved_name():
     with pytest.raises(ValueError, match=r"the name of a view can't end in '\+unlabelled'"):
         RunConfig(features={"a+unlabelled": {}})
