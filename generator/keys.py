@@ -86,7 +86,8 @@ def _values(schema: Mapping[str, Any]) -> str:
             return " and ".join(_values(item) for item in schema["prefixItems"])
         of = schema["items"]
         if of.get("type") == "number":
-            return f"{schema['minItems']} to {schema['maxItems']} numbers{_bounds(of)}"
+            some = f"{schema['minItems']} to {schema['maxItems']} " if "maxItems" in schema else ""
+            return f"{some}numbers{_bounds(of)}"
         return f"any of {_values(of)}" if "enum" in of else "one text, or several"
     if kind == "string":
         return "secret" if schema.get("format") == "password" else "text"

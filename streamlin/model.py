@@ -84,7 +84,7 @@ class Model:
                     self.view_of[learner.name] = learner.features
             elif isinstance(learner, MixtureConfig):
                 members = learner.members or self.names[:number]
-                self.mixtures[learner.name] = Mixture(len(members))
+                self.mixtures[learner.name] = Mixture(len(members), learner.start)
                 self.members[learner.name] = [self.names.index(member) for member in members]
             else:
                 assert not isinstance(
