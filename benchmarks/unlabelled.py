@@ -53,6 +53,16 @@ def read(path: Path) -> tuple[list[str], list[str]]:
     return [event["text"] for event in events], [event["label"] for event in events]
 
 
+def named(folder: Path) -> list[str]:
+    """The streams of texts in a folder."""
+    found = []
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+            if "text" in json.loads(next(lines)):
+                found.append(path.name.removesuffix(".jsonl.gz"))
+    return found
+
+
 def alone(name: str, texts: list[str], labels: list[str | None]) -> list[list[Any]]:
     """The predictions of naive Bayes, without and with the option."""
     return [NaiveBayes(**PLAIN, unlabelled=caps).learn_many(texts, labels) for caps in (None, CAPS)]
@@ -94,6 +104,18 @@ def cell(name: str, predict: Predict, texts: list[str], labels: list[str], share
     return np.array(found)
 
 
+def line(name: str, folder: Path, predict: Predict, masks: int) -> str:
+    """The line of a stream."""
+    texts, labels = read(folder / f"{name}.jsonl.gz")
+    shares = (0.0, *SHARES) if predict is with_words else SHARES
+    cells = [cell(name, predict, texts, labels, share, masks if share else 1) for share in shares]
+    variants = zip(*(found.mean(axis=0) for found in cells), strict=True)
+    columns = [" / ".join(f"{one:.1f}" for one in variant) for variant in variants]
+    gains = [found[:, -1] - found[:, 0] for found in cells]
+    columns.append(" / ".join(f"{gain.mean():+.1f} ({gain.min():+.1f})" for gain in gains))
+    return f"| {name} | {' | '.join(columns)} |"
+
+
 def main() -> None:
     """Print a line for each stream."""
     parser = argparse.ArgumentParser()
@@ -103,24 +125,8 @@ def main() -> None:
     parser.add_argument("--words", action="store_const", const=with_words, dest="predict")
     parser.add_argument("--masks", type=int, default=5)
     asked = parser.parse_intermixed_args()
-    streams = asked.streams or sorted(
-        WORDS
-        if asked.predict is with_words
-        else (path.name.removesuffix(".jsonl.gz") for path in asked.folder.glob("*.jsonl.gz"))
-    )
-    for name in streams:
-        texts, labels = read(asked.folder / f"{name}.jsonl.gz")
-        shares = SHARES if asked.predict is not with_words else (0.0, *SHARES)
-        cells = [cell(name, asked.predict, texts, labels, share, asked.masks if share else 1) for share in shares]
-        gains = [found[:, -1] - found[:, 0] for found in cells]
-        columns = [
-            *(
-                " / ".join(f"{one:.1f}" for one in variant)
-                for variant in zip(*(found.mean(axis=0) for found in cells), strict=True)
-            ),
-            " / ".join(f"{gain.mean():+.1f} ({gain.min():+.1f})" for gain in gains),
-        ]
-        print(f"| {name} | {' | '.join(columns)} |", flush=True)
+    for name in asked.streams or (sorted(WORDS) if asked.predict is with_words else named(asked.folder)):
+        print(line(name, asked.folder, asked.predict, asked.masks), flush=True)
 
 
 if __name__ == "__main__":
