@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.asking.asking import TOO_FEW, Asking
+from streamlin.asking.turns import Turns
 from streamlin.config import (
     ExternalModelConfig,
     MixtureConfig,
@@ -17,22 +19,32 @@ from streamlin.config import (
     further_fields,
 )
 from streamlin.config.features import WITH_UNLABELLED
-from streamlin.delayed_labels import Form, Plan, open_delayed_labels
+from streamlin.delayed_labels import Form, LabelsById, Plan, open_delayed_labels
 from streamlin.delayed_labels.plan import gathered, text_of_row
 from streamlin.delayed_labels.scores import keep, recall
+from streamlin.errors import CheckpointError
 from streamlin.evaluation import Predictions, Prequential
+from streamlin.evaluation.measures import Measures
 from streamlin.events import Batch, LabelIndex
 from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
+from streamlin.features.token_hashes import TokenHashes
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import learn_priors, words_of
 from streamlin.learners.targets import NOT_LEARNED, with_unlabelled, without_label
 from streamlin.storage.arrays import arrays_under
 from streamlin.streams.prediction_lines import PredictionLines
 
-Features = dict[str, Buckets]
+
+class Features(dict[str, Buckets]):
+    """The features of a batch, by view.
+
+    tokens : the tokens of its texts; None if nothing needs them.
+    """
+
+    tokens: TokenHashes | None = None
 
 
 class Learned(NamedTuple):
@@ -102,9 +114,16 @@ class Model:
         self.learns_unlabelled = any(learner.learns_unlabelled for learner in self.learners.values())
         self.feature_names = {name: Names(config.features.names) for name in self.views}
         calibrated = [name in self.mixtures for name in self.names]
-        self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
-        form = Form(self.further_fields, len(self.names), self.learns_unlabelled)
+        self.measures = Measures.of(config)
+        self.asking = None if config.ask.budget is None else Asking(config.ask.budget)
+        asks = self.asking is not None
+        views = list(self.views)
+        self.prequential = Prequential(self.names, config.evaluation, calibrated, views, self.measures, asks)
+        self._words = next(iter(self.views.values()), None) or View(config.features.views["words"], bits)
+        form = Form(self.further_fields, len(self.names), asks, self.learns_unlabelled)
         self.delayed_labels = open_delayed_labels(config, form)
+        if self.asking is not None and self.asking.is_rough:
+            self._notices.append(TOO_FEW)
         if config.priors.labels:
             self._start_with(config.priors)
 
@@ -136,12 +155,19 @@ class Model:
             self._notices.append(f"{', '.join(others)} can't start with the words of [priors], and learns without them")
 
     def featurize(self, batch: Batch) -> Features:
-        """The features of a batch, by view."""
-        made: Features = {}
+        """The features of a batch, by view, and its tokens as the first view has them."""
+        features = Features()
         for name, view in self.views.items():
-            same = made.get(name.removesuffix(WITH_UNLABELLED))
-            made[name] = view.buckets(batch) if same is None else same
-        return made
+            same = features.get(name.removesuffix(WITH_UNLABELLED))
+            if same is not None:
+                features[name] = same
+            elif view is self._words and self.measures.need_tokens:
+                features[name], features.tokens = view.buckets_and_tokens(batch)
+            else:
+                features[name] = view.buckets(batch)
+        if features.tokens is None and self.measures.need_tokens:
+            _, features.tokens = self._words.buckets_and_tokens(batch)
+        return features
 
     def step(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Test, then train, event by event: every learner predicts each event before its label is used.
@@ -151,41 +177,45 @@ class Model:
         plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
         rows = batch if plan is None else plan.rows
         old = batch[:0]
+        own: Mapping[str, Buckets] = features
         if plan is not None and not plan.is_plain:
             old = plan.old_batch()
-            features = gathered(features, self.featurize(old), plan.sources)
+            own = gathered(features, self.featurize(old), plan.sources)
         goals = learn_labels(self.labels, rows.labels, rows.weights)
         both = self._with_unlabelled(goals, rows, plan)
         learned = {view: _of(view, goals, both).codes != NOT_LEARNED for view in self.rows}
-        examples = {view: index.examples(features[view], learned[view]) for view, index in self.rows.items()}
+        examples = {view: index.examples(own[view], learned[view]) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
         self._name(batch, old, sources, learned, examples)
         position = rows.place
-        scores = self._scores(examples, goals, both, Inputs(features, partial(_texts, batch, old, sources)), position)
+        scores = self._scores(examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position)
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
+        codes = goals.codes if plan is None else None
+        measures = self.measures.update(batch, features.tokens, prequential.events, codes, len(self.labels))
         prequential.events += batch.n_texts
         prequential.labelled += len(rows) - rows.labels.count(None)
-        predictions = prequential.predict_and_count(
-            scores,
-            goals.codes,
-            rows.weights,
-            self.labels,
-            rows.extra,
-            earlier,
-            position,
-        )
+        if self.asking is not None and plan is not None and earlier is not None:
+            assert isinstance(self.delayed_labels, LabelsById)  # as the configuration checks
+            turns = Turns(self.asking, self.delayed_labels, prequential, plan, rows, scores, goals.codes)
+            predictions = turns.take(self.labels, earlier, position)
+        else:
+            predictions = prequential.predict_and_count(
+                scores, goals.codes, rows.weights, self.labels, rows.extra, earlier, position
+            )
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.delayed_labels is None or plan is None:
-            return batch, predictions
+            return batch, predictions._replace(measures=measures)
         keep(plan, scores, goals.known, predictions.baselines)
         self.delayed_labels.settle()
-        return batch.take(plan.events), predictions.take(plan.given)
+        given = predictions.take(plan.given)
+        return batch.take(plan.events), given._replace(measures=measures[:, plan.events])
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Predict without learning; nothing changes. Returns the same as `step`."""
         predictions = self.prequential.predict(self.scores(batch, features))
+        predictions = predictions._replace(measures=self.measures.of_tokens(features.tokens, len(batch)))
         if batch.label_only is None:
             return batch, predictions
         texts = np.flatnonzero(~batch.label_only)
@@ -202,6 +232,7 @@ class Model:
         return {
             "predicted": self.given_out(batch, predictions),
             "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
+            **self.measures.columns(predictions.measures),
             **{
                 learner: [names[code] for code in codes]
                 for learner, codes in zip(self.names, predictions.predicted.tolist(), strict=True)
@@ -211,7 +242,7 @@ class Model:
 
     def lines(self) -> PredictionLines:
         """What makes the lines of its predictions."""
-        return PredictionLines(self.names, self.labels)
+        return PredictionLines(self.names, self.labels, self.measures.names)
 
     def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[n, n_labels]: the leading learner's probabilities for n events; nothing changes."""
@@ -220,6 +251,7 @@ class Model:
     def pop_notices(self) -> list[str]:
         """The notices of the model and its external models since the last call, which removes them."""
         lines = self._notices + [line for model in self.external_models.values() for line in model.notices]
+        lines += self.measures.pop_notices()
         self._notices = []
         for model in self.external_models.values():
             model.notices.clear()
@@ -318,6 +350,8 @@ class Model:
         self._count_retired()
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
+        if self.asking is not None:
+            arrays |= {f"asking/{name}": array for name, array in self.asking.state().items()}
         rest = {"labels": self.labels.names, "evaluation": counts}
         if external_models:
             rest["external_models"] = external_models
@@ -338,6 +372,10 @@ class Model:
             model.restore(arrays_under(arrays, f"learners/{name}/"), rest["external_models"][name])
         self._count_retired()
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
+        if self.asking is not None:
+            self.asking.restore(arrays_under(arrays, "asking/"))
+            if not self.asking.is_consistent():
+                raise CheckpointError("the checkpoint's arrays asking/ contradict each other")
         if self.delayed_labels is not None:
             self.delayed_labels.restore(arrays_under(arrays, "delayed_labels/"), rest["delayed_labels"])
 

@@ -3,6 +3,7 @@
 Each module holds one table of a TOML file; `loading.py` says where the values come from.
 """
 
+from streamlin.config.ask import AskConfig
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.evaluation import BASELINES, EvaluationConfig
@@ -16,7 +17,8 @@ from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
 from streamlin.config.priors import PriorsConfig
-from streamlin.config.run import RunConfig, further_fields
+from streamlin.config.run import RunConfig, further_fields, measure_names
+from streamlin.config.surprise import SurpriseConfig
 
 __all__ = [
     "BASELINES",
@@ -24,6 +26,7 @@ __all__ = [
     "DEFAULT_KINDS",
     "PARSERS",
     "TAGGERS",
+    "AskConfig",
     "BuiltInConfig",
     "CheckpointConfig",
     "DelayedLabelsConfig",
@@ -39,12 +42,14 @@ __all__ = [
     "PriorsConfig",
     "RunConfig",
     "SklearnConfig",
+    "SurpriseConfig",
     "TaggerConfig",
     "Task",
     "Tokens",
     "ViewConfig",
     "further_fields",
     "learner_models",
+    "measure_names",
     "needs_pickle",
     "table_model",
 ]

@@ -36,14 +36,14 @@ CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
 _FIND = "SELECT kept FROM waiting WHERE id = ? AND gone IS NULL"
-_FIND_OLDEST = "SELECT id, kept FROM waiting WHERE came = ?"
+_FIND_OLDEST = "SELECT kept FROM waiting WHERE came = ?"
 _GONE_BY_ID = "UPDATE waiting SET gone = ? WHERE id = ? AND gone IS NULL"
 _GONE = "UPDATE waiting SET gone = ? WHERE came = ?"
-_OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
+_OLDEST = "SELECT came, time, size, id FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
 
 
 class _Kept(msgspec.Struct, array_like=True):
-    """What a row keeps of a text, see `WaitingText`; older rows have no values."""
+    """What a row keeps of a text, see `WaitingText`; older rows have no values, and most were not asked."""
 
     texts: tuple[str, ...]
     extra: tuple[str | None, ...]
@@ -54,6 +54,7 @@ class _Kept(msgspec.Struct, array_like=True):
     scores: bytes
     codes: bytes
     values: tuple[float, ...] | None = None
+    asked: float = 0.0
 
 
 class OnDisk:
@@ -118,7 +119,7 @@ class OnDisk:
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""
         if self._count:
-            self._oldest_from, time, _ = self._row(_OLDEST, self._oldest_from)
+            self._oldest_from, time, *_ = self._row(_OLDEST, self._oldest_from)
             return math.nan if time is None else float(time)
         _, text = next(iter(self._new.values()))
         return text.time
@@ -126,9 +127,9 @@ class OnDisk:
     def pop_oldest(self, clock: int) -> WaitingText:
         """Remove the oldest text and return it."""
         if self._count:
-            came, _, size = self._row(_OLDEST, self._oldest_from)
+            came, _, size, id_ = self._row(_OLDEST, self._oldest_from)
             self._mark_gone(_GONE, clock, came, size)
-            id_, kept = self._row(_FIND_OLDEST, came)
+            (kept,) = self._row(_FIND_OLDEST, came)
             return _unpacked(id_, kept, self._form)
         _, (_, text) = self._new.popitem(last=False)
         self._size -= text.size
@@ -218,7 +219,7 @@ def _packed(text: WaitingText) -> bytes:
         text.codes.tobytes(),
         text.values,
     )
-    return msgspec.msgpack.encode(kept)
+    return msgspec.msgpack.encode((*kept, text.asked) if text.asked else kept)
 
 
 def _unpacked(id_: str, kept: bytes, form: Form) -> WaitingText:
@@ -228,9 +229,11 @@ def _unpacked(id_: str, kept: bytes, form: Form) -> WaitingText:
         text = WaitingText(id_, row.texts, row.extra, row.weight, time, row.number, values=row.values or None)
         text.scores = np.frombuffer(row.scores).reshape(form.learners, row.known)
         text.codes = np.frombuffer(row.codes, np.int32).reshape(form.shape(row.texts))
+        text.asked = row.asked
     except (msgspec.MsgspecError, ValueError, TypeError, CheckpointError) as error:
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: {error}") from None
-    fits = row.number >= 0 and 0.0 <= row.weight < math.inf and len(row.values or row.texts) == len(row.texts)
+    fits = row.number >= 0 and 0.0 <= row.weight < math.inf and 0.0 <= row.asked <= 1.0
+    fits = fits and len(row.values or row.texts) == len(row.texts)
     if not (fits and form.in_bounds(text.codes, row.known)):
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: its numbers are out of bounds")
     return text

@@ -55,13 +55,14 @@ class Admission:
         waiting: list[WaitingText] = []
         if model.delayed_labels is not None and model.learns_unlabelled:
             return False  # which texts the batch lets go is known event by event
+        own: Mapping[str, Buckets] = features
         if model.delayed_labels is not None:
             waiting = model.delayed_labels.texts_due(batch)
         elif None in batch.labels and not model.learns_unlabelled:
             labelled = np.array([event for event, label in enumerate(batch.labels) if label is not None], np.int64)
-            features = {view: found.take(labelled) for view, found in features.items()}
+            own = {view: found.take(labelled) for view, found in features.items()}
         old = model.featurize(old_texts(waiting, model.further_fields, batch)) if waiting else {}
-        rows = {view: len(index) + index.count_new(_buckets(features, old, view)) for view, index in model.rows.items()}
+        rows = {view: len(index) + index.count_new(_buckets(own, old, view)) for view, index in model.rows.items()}
         return self.table_bytes(rows, n_labels + len(new)) <= self.max_bytes
 
     def check(self, event: Batch, features: Features, label_rule: str = "") -> None:
@@ -150,7 +151,7 @@ def _is_learned(view: str, due: Due) -> bool:
     return due.label is not None or view.endswith(WITH_UNLABELLED)
 
 
-def _buckets(features: Features, old: Mapping[str, Buckets], view: str) -> NDArray[np.int32]:
+def _buckets(features: Mapping[str, Buckets], old: Mapping[str, Buckets], view: str) -> NDArray[np.int32]:
     """The buckets of a batch and of the earlier texts that are learned with it."""
     own = features[view].buckets
     return np.concatenate([own, old[view].buckets]) if view in old else own

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation import Predictions
+from streamlin.evaluation.predictions import Asked
 from streamlin.events import Batch, LabelIndex
 from streamlin.kernel import kernel
 from streamlin.kernel.byte_buffers import PADDING, concatenate, copy_bytes
@@ -23,27 +24,35 @@ class Lines(NamedTuple):
 class PredictionLines:
     """Makes `{"id": …, "predicted": …, "confidence": …, "learners": {…}, "label": …}`, one line per event.
 
+    Where labels are asked for, `"asked": …, "probability": …` stand behind the confidence.
+
     An event without an id has its `position` instead; one without a label has no `label`. An abstention is null, and so
-    is a confidence that can't be computed (scores that overflowed).
+    is a confidence that can't be computed (scores that overflowed). Measures stand behind the confidence, null for NaN.
     """
 
-    def __init__(self, learners: Sequence[str], labels: LabelIndex) -> None:
+    def __init__(self, learners: Sequence[str], labels: LabelIndex, measures: Sequence[str] = ()) -> None:
         self._labels = labels
         self._fragments = [b"null"]
         heads = [b', "learners": {', *[b", "] * (len(learners) - 1)]
         names = [head + msgspec.json.encode(name) + b": " for head, name in zip(heads, learners, strict=True)]
-        self._texts, self._text_bounds = concatenate([*_PUNCTUATION, *names])
+        self._own_texts = [*_PUNCTUATION, *names, *(measure_head(name) for name in measures)]
+        self._texts, self._text_bounds = concatenate(self._own_texts)
 
     def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
-        predicted, lead, confidences, _ = predictions
+        predicted, lead, confidences, _, measures, asked = predictions
+        texts, text_bounds, asks = self._texts, self._text_bounds, _NO_ASKS
+        if asked is not None:
+            said, asks = _asks(asked)
+            texts, text_bounds = concatenate([*self._own_texts, *said])
+            asks += len(self._own_texts)
         labels, encoded = self._encoded(batch.labels)
         fragments, bounds = concatenate(encoded)
         keys, has_id = keys_of(batch)
         lengths = np.diff(bounds)
         given_out = predicted[lead, np.arange(lead.size)]
         size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
-        size += len(keys) + lead.size * (self._texts.size + SHARE_SIZE) + PADDING
+        size += len(keys) + lead.size * (texts.size + SHARE_SIZE) + measures.size * DECIMAL_SIZE + PADDING
         out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
         fill_lines(
             np.frombuffer(keys, np.uint8),
@@ -51,11 +60,13 @@ class PredictionLines:
             predicted,
             lead,
             confidences,
+            measures,
             labels,
             fragments,
             bounds,
-            self._texts,
-            self._text_bounds,
+            asks,
+            texts,
+            text_bounds,
             out,
             line_bounds,
         )
@@ -84,8 +95,26 @@ _PUNCTUATION = (
 )
 _ENCODER = msgspec.json.Encoder()
 _ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
-SHARE_SIZE = 8
-"""Maximum number of bytes of a confidence."""
+SHARE_SIZE, DECIMAL_SIZE = 8, 17
+"""Maximum number of bytes of a confidence, and of a measure."""
+_NO_ASKS = np.empty(0, np.int64)
+
+
+def measure_head(name: str) -> bytes:
+    """The text before a measure."""
+    return b", " + msgspec.json.encode(name) + b": "
+
+
+def _asks(asked: Asked) -> tuple[list[bytes], NDArray[np.int64]]:
+    """The texts about asking, and int64[n], which of them each event has."""
+    signed = np.where(asked.reasons > 0, asked.probabilities, -asked.probabilities)
+    values, numbers = np.unique(signed, return_inverse=True)
+    kinds = [b"true" if value > 0 else b"false" for value in values]
+    texts = [
+        b', "asked": %b, "probability": %b' % (kind, msgspec.json.encode(abs(value)))
+        for kind, value in zip(kinds, values.tolist(), strict=True)
+    ]
+    return texts, numbers.astype(np.int64)
 
 
 def keys_of(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
@@ -106,9 +135,11 @@ def fill_lines(
     predicted: NDArray[np.int32],
     lead: NDArray[np.int32],
     confidences: NDArray[np.float64],
+    measures: NDArray[np.float64],
     labels: NDArray[np.int32],
     fragments: NDArray[np.uint8],
     bounds: NDArray[np.int64],
+    asks: NDArray[np.int64],
     texts: NDArray[np.uint8],
     text_bounds: NDArray[np.int64],
     out: NDArray[np.uint8],
@@ -119,9 +150,11 @@ def fill_lines(
     All byte arrays, `out` too, end with PADDING unused bytes.
 
     keys : a JSON list of n strings.
-    confidences [n] : 0 to 1, or NaN.
+    confidences [n] : 0 to 1, or NaN. measures [k, n] : 0 to 1e9, or NaN.
     predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
-    texts, text_bounds : in the same form, `_PUNCTUATION`, then the text before each learner's prediction.
+    asks [n], or empty : the text behind each confidence and its measures.
+    texts, text_bounds : in the same form, `_PUNCTUATION`, then the text before each learner's prediction, and before
+        each measure, then others.
     """
     at, key = 0, 1
     line_bounds[0] = 0
@@ -135,6 +168,12 @@ def fill_lines(
         at = put(out, at, fragments, bounds, code + 1)
         at = put(out, at, texts, text_bounds, _SHARE)
         at = put(out, at, texts, text_bounds, _NULL) if np.isnan(confidences[i]) else put_share(out, at, confidences[i])
+        for k in range(measures.shape[0]):
+            at = put(out, at, texts, text_bounds, _FIRST_LEARNER + predicted.shape[0] + k)
+            value = measures[k, i]
+            at = put(out, at, texts, text_bounds, _NULL) if np.isnan(value) else put_decimal(out, at, value)
+        if asks.size > 0:
+            at = put(out, at, texts, text_bounds, asks[i])
         for m in range(predicted.shape[0]):
             at = put(out, at, texts, text_bounds, _FIRST_LEARNER + m)
             at = put(out, at, fragments, bounds, predicted[m, i] + 1)
@@ -172,7 +211,29 @@ def put_share(
     share: float,
 ) -> int:
     """Write a number from 0 to 1 with one to six decimals; returns its end."""
-    millionths = int(share * 1e6 + 0.5)
+    return put_millionths(out, at, int(share * 1e6 + 0.5))
+
+
+@kernel
+def put_decimal(
+    out: NDArray[np.uint8],
+    at: int,
+    value: float,
+) -> int:
+    """Write a number from 0 to 1e9 with one to six decimals; returns its end."""
+    millionths = int(value * 1e6 + 0.5)
+    if millionths >= 10_000_000:
+        at = put_number(millionths // 10_000_000, out, at)
+    return put_millionths(out, at, millionths % 10_000_000)
+
+
+@kernel
+def put_millionths(
+    out: NDArray[np.uint8],
+    at: int,
+    millionths: int,
+) -> int:
+    """Write a number below 10, given in millionths, with one to six decimals; returns its end."""
     out[at], out[at + 1] = 0x30 + millionths // 1_000_000, 0x2E
     rest = millionths % 1_000_000
     last = at + 2
@@ -184,3 +245,17 @@ def put_share(
         if digit:
             last = place
     return last + 1
+
+
+@kernel
+def put_number(number: int, out: NDArray[np.uint8], at: int) -> int:
+    """Write a whole number, 0 or more; returns its end."""
+    digits = 1
+    rest = number // 10
+    while rest:
+        rest //= 10
+        digits += 1
+    for place in range(at + digits - 1, at - 1, -1):
+        out[place] = 0x30 + number % 10
+        number //= 10
+    return at + digits

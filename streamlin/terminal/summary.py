@@ -9,7 +9,7 @@ from rich.text import Text
 
 from streamlin.terminal.cells import counted, empty_table, percent, printable
 from streamlin.terminal.metrics_table import MetricsTable
-from streamlin.terminal.remarks import about_reading, remarks, unverified
+from streamlin.terminal.remarks import about_reading, about_texts, remarks, unverified
 
 _SIDE_BY_SIDE = 5
 """Learners whose accuracies in a slice fit next to each other in 80 columns."""
@@ -20,7 +20,8 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     head: list[RenderableType] = [counts_line(report), *map(Text, about_reading(report))]
     if report["events"] and not report["labelled"]:
         hint = report.get("label_hint", "set fields.label to its field")
-        return Group(*head, *map(Text, unverified(report)), Text(f"no event has a label, so nothing is scored; {hint}"))
+        nothing = f"no event has a label, so nothing is scored; {hint}"
+        return Group(*head, *map(Text, [*unverified(report), nothing, *about_texts(report)]))
     return Group(*head, "", *standing(report, window), *slice_tables(report))
 
 

@@ -29,7 +29,7 @@ _COUNTS = {
 }
 _TOO_LONG = "too_long", "Sentences with a tree that were too long to be parsed."
 """Of parsers only."""
-_GO_UP_AND_DOWN = ("waiting", "labels_waiting", "delay")
+_GO_UP_AND_DOWN = ("waiting", "labels_waiting", "wanted", "delay")
 
 Labelled = Iterable[tuple[tuple[str, ...], float | None]]
 """The values of the labels, and the value of the metric; None is left out."""
@@ -50,6 +50,8 @@ def families(run: "RunView") -> list[Family]:
         gauge("labels", "Labels seen so far.", [((), len(report["labels"]))]),
         *_metrics(report),
         *_drift(report.get("drift")),
+        *_novelty(report.get("novelty")),
+        *_surprise(report.get("surprise")),
         *_lag(report.get("lag")),
         *_delayed_labels(report.get("delayed_labels")),
         *_work(run),
@@ -105,6 +107,22 @@ def _metric(metric: type[Metric], name: str, rows: Mapping[str, Any], label: str
 def _drift(drift: Mapping[str, Any] | None) -> Iterator[Family]:
     if drift is not None:
         yield counter("drift_alarms", "Changes found in a learner's accuracy.", [((), drift["alarms"])])
+
+
+def _novelty(novelty: Mapping[str, Any] | None) -> Iterator[Family]:
+    if novelty is not None:
+        yield counter("tokens", "Tokens of all events.", [((), novelty["tokens"])])
+        yield counter("new_tokens", "Tokens that no event before had.", [((), novelty["new"])])
+        shares = [(("running",), novelty["share"]), (("window",), novelty["window_share"])]
+        yield gauge("new_tokens_ratio", "Share of tokens that no event before had.", shares, ("span",))
+        yield counter("new_words_alarms", "Rises found in the share of new tokens.", [((), novelty["alarms"])])
+
+
+def _surprise(surprise: Mapping[str, Any] | None) -> Iterator[Family]:
+    if surprise is not None:
+        bits = [(("running",), surprise["bits"]), (("window",), surprise["window_bits"])]
+        yield gauge("surprise_bits", "Bits of a token by the language model, on average.", bits, ("span",))
+        yield gauge("surprise_pairs", "Pairs of words that the language model knows.", [((), surprise["pairs"])])
 
 
 def _lag(lag: Mapping[str, int] | None) -> Iterator[Family]:
