@@ -32,7 +32,7 @@ from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
 from streamlin.storage.arrays import Expected
 
-UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors] alone"
+UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors]"
 
 
 class Prequential:
