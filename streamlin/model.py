@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import (
+    TEMPLATE,
+    DrainConfig,
     ExternalModelConfig,
     MixtureConfig,
     ParserConfig,
     PriorsConfig,
     RunConfig,
     TaggerConfig,
-    further_fields,
+    kept_fields,
 )
 from streamlin.delayed_labels import Form, open_delayed_labels
 from streamlin.delayed_labels.plan import gathered, text_of_row
@@ -29,6 +31,9 @@ from streamlin.learners import Learner, Mixture, Targets, from_config, learn_lab
 from streamlin.learners.priors import learn_priors, words_of
 from streamlin.storage.arrays import arrays_under
 from streamlin.streams.prediction_lines import PredictionLines
+
+if TYPE_CHECKING:
+    from streamlin.features.drain import Drain
 
 Features = dict[str, Buckets]
 
@@ -62,7 +67,7 @@ class Model:
         self.labels = LabelIndex()
         self.learned: Learned
         """The rows of the last `step`."""
-        self.further_fields = further_fields(config)
+        self.further_fields = kept_fields(config)
         self._notices: list[str] = []
         self._clipped: set[str] = set()
         """The learners for which negative values were raised to 0, as a notice has said."""
@@ -97,8 +102,12 @@ class Model:
         min_counts = {name: config.features.views[name].min_count for name in self.views}
         self.rows = {name: RowIndex(bits, min_counts[name]) for name in self.views}
         self.feature_names = {name: Names(config.features.names) for name in self.views}
+        self.drain = _new_drain(config.drain) if config.drain.enabled else None
+        """Finds the templates of log lines."""
+        self.has_template_features = self.drain is not None and TEMPLATE in categories
         calibrated = [name in self.mixtures for name in self.names]
         self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
+        self.prequential.drain = self.drain
         self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names)))
         if config.priors.labels:
             self._start_with(config.priors)
@@ -134,6 +143,8 @@ class Model:
 
         Returns the predicted events, which are all except those that bring only a delayed label, and their predictions.
         """
+        if self.drain is not None:
+            features = self._find_templates(self.drain, batch, features)
         plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
         rows = batch if plan is None else plan.rows
         old = batch[:0]
@@ -186,6 +197,7 @@ class Model:
         names = [*self.labels.names, None]
         return {
             "predicted": self.given_out(batch, predictions),
+            **({} if batch.templates is None else batch.templates.columns()),
             "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
             **{
                 learner: [names[code] for code in codes]
@@ -212,9 +224,27 @@ class Model:
 
     def scores(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores of n events, without learning."""
+        if self.drain is not None:
+            features = self._find_templates(self.drain, batch, features, learn=False)
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
         return self._scores(examples, no_targets(len(batch), len(self.labels)), inputs, None)
+
+    def look_up_templates(self, batch: Batch) -> None:
+        """Set the templates of a batch, if there are any, without learning."""
+        if self.drain is not None:
+            self.drain.assign(batch, learn=False)
+
+    def _find_templates(self, drain: "Drain", batch: Batch, features: Features, learn: bool = True) -> Features:
+        """Set the templates of a batch; returns its features, to which they belong if they are a category."""
+        was_full = drain.is_full
+        drain.assign(batch, learn)
+        if drain.is_full and not was_full:
+            self._notices.append(
+                f"drain.max_templates: there are {len(drain):,} templates, and lines that fit none get none; raise the "
+                "limit, or use a smaller drain.similarity"
+            )
+        return self.featurize(batch) if self.has_template_features else features
 
     def _name(
         self,
@@ -288,6 +318,8 @@ class Model:
             pickled, external_models[name] = model.state()
             arrays |= {f"learners/{name}/{part}": array for part, array in pickled.items()}
         self._count_retired()
+        if self.drain is not None:
+            arrays |= {f"drain/{name}": array for name, array in self.drain.state().items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
         rest = {"labels": self.labels.names, "evaluation": counts}
@@ -308,6 +340,8 @@ class Model:
             learner.restore(arrays_under(arrays, f"learners/{name}/"))
         for name, model in self.external_models.items():
             model.restore(arrays_under(arrays, f"learners/{name}/"), rest["external_models"][name])
+        if self.drain is not None:
+            self.drain.restore(arrays_under(arrays, "drain/"))
         self._count_retired()
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
         if self.delayed_labels is not None:
@@ -322,6 +356,12 @@ class Model:
         """Close what is open."""
         if self.delayed_labels is not None:
             self.delayed_labels.close()
+
+
+def _new_drain(config: DrainConfig) -> "Drain":
+    from streamlin.features.drain import Drain  # its kernels take time to load
+
+    return Drain(config)
 
 
 def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[str]:

@@ -4,6 +4,8 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
 
     rows/VIEW  sightings/VIEW              features.rows         the buckets of a view that have rows
     names/VIEW/…                           features.names        n-grams, if they are kept
+    drain/octets  drain/ends               features.drain       templates of log lines, if they are found
+    drain/counts  drain/firsts  drain/lines
     learners/NAME/…                        learners              each learner's tables; an external model's pickle
     evaluation/accuracy/…                  evaluation.accuracy   also the last predictions and the curve
     evaluation/calibration/…               evaluation.calibration

@@ -46,6 +46,7 @@ def inspect(
             name: float(weight)
             for name, weight in zip(model.labels.names, model.prequential.label_weights, strict=True)
         },
+        **({"templates": report["templates"]} if "templates" in report else {}),
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": size,
         "learners": {

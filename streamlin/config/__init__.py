@@ -5,6 +5,7 @@ Each module holds one table of a TOML file; `loading.py` says where the values c
 
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
+from streamlin.config.drain import TEMPLATE, DrainConfig
 from streamlin.config.evaluation import BASELINES, EvaluationConfig
 from streamlin.config.external_models import ExternalModelConfig, SklearnConfig, needs_pickle
 from streamlin.config.features import Mask, Tokens, ViewConfig
@@ -16,7 +17,7 @@ from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
 from streamlin.config.priors import PriorsConfig
-from streamlin.config.run import RunConfig, further_fields
+from streamlin.config.run import RunConfig, further_fields, kept_fields
 
 __all__ = [
     "BASELINES",
@@ -24,9 +25,11 @@ __all__ = [
     "DEFAULT_KINDS",
     "PARSERS",
     "TAGGERS",
+    "TEMPLATE",
     "BuiltInConfig",
     "CheckpointConfig",
     "DelayedLabelsConfig",
+    "DrainConfig",
     "EvaluationConfig",
     "ExternalModelConfig",
     "FieldsConfig",
@@ -44,6 +47,7 @@ __all__ = [
     "Tokens",
     "ViewConfig",
     "further_fields",
+    "kept_fields",
     "learner_models",
     "needs_pickle",
     "table_model",

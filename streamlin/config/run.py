@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
+from streamlin.config.drain import TEMPLATE, DrainConfig
 from streamlin.config.evaluation import EvaluationConfig
 from streamlin.config.external_models import ExternalModelConfig, needs_pickle
 from streamlin.config.features import TOKEN_BITS, FeaturesConfig
@@ -34,6 +35,7 @@ class RunConfig(Strict):
     fields: FieldsConfig = FieldsConfig()
     features: FeaturesConfig = FeaturesConfig()
     priors: PriorsConfig = PriorsConfig()
+    drain: DrainConfig = DrainConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
     delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
@@ -86,6 +88,8 @@ class RunConfig(Strict):
                 )
         if self.priors.labels and self.task != "classification":
             raise ValueError(f"priors: not for task = '{self.task}'; words are set by hand for labels of texts only")
+        if self.drain.enabled and self.task in ("tagging", "parsing"):
+            raise ValueError(f"drain: not for task = '{self.task}'; templates are of lines of text")
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
@@ -132,6 +136,8 @@ class RunConfig(Strict):
         tables["features"] |= tables["features"].pop("views")
         if self.priors.labels:
             tables["priors"] = {"strength": self.priors.strength} | self.priors.labels
+        if self.drain.enabled:
+            tables["drain"] = self.drain.model_dump(mode="json")
         if self.delayed_labels.delay or self.delayed_labels.by_id:
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id
@@ -148,5 +154,12 @@ def _task_of(learner: LearnerConfig) -> Task:
 
 def further_fields(config: RunConfig) -> tuple[str, ...]:
     """The fields that events need besides the standard ones, each once."""
+    message = (config.drain.field,) if config.drain.enabled else ()
+    return tuple(dict.fromkeys((*kept_fields(config), *message)))
+
+
+def kept_fields(config: RunConfig) -> tuple[str, ...]:
+    """Those that a text keeps while it waits for its label."""
     evaluation = config.evaluation
-    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references)))
+    template = (TEMPLATE,) if config.drain.enabled else ()
+    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references, *template)))

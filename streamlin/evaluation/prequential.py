@@ -1,7 +1,7 @@
 """Prequential evaluation: each event is predicted, then counted, before it is learned."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
 from streamlin.storage.arrays import Expected
 
+if TYPE_CHECKING:
+    from streamlin.features.drain import Drain
+
 UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors] alone"
 
 
@@ -45,6 +48,7 @@ class Prequential:
     new_alarms : the drift alarms of the last batch.
     dead_letter_kinds : how many dead letters there are of each kind.
     has_priors : whether the learners started with words set by hand.
+    drain : what finds the templates of log lines; None: nothing does.
     retired : learners that have failed and predict nothing any more, by name: where and why.
     """
 
@@ -75,6 +79,7 @@ class Prequential:
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
         self.dead_letter_kinds = DeadLetterKinds()
         self.has_priors = False
+        self.drain: Drain | None = None
 
     @property
     def label_weights(self) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ class Prediction(NamedTuple):
     confidence : 0 to 1; None if it can't be computed.
     learners : the prediction of each learner, by name.
     label : the true label; None if the event has no label.
+    template, template_number, new_template : of a log line; None where templates are not looked for.
     """
 
     id: str
@@ -22,6 +23,12 @@ class Prediction(NamedTuple):
     confidence: float | None
     learners: Mapping[str, str | None]
     label: str | None
+    template: str | None = None
+    template_number: int | None = None
+    new_template: bool | None = None
+
+
+_OF_TEMPLATES = ("template", "template_number", "new_template")
 
 
 class Results(Iterator[Prediction]):
@@ -33,6 +40,7 @@ class Results(Iterator[Prediction]):
 
     def __init__(self, run: Run) -> None:
         self._run, self._steps, self._learners = run, run.steps(), run.model.names
+        self._further = _OF_TEMPLATES if run.config.drain.enabled else ()
         self._rows: Iterator[Prediction] = iter(())
         self._closed = False
 
@@ -55,7 +63,8 @@ class Results(Iterator[Prediction]):
             names = self._learners
             learners = [dict(zip(names, row, strict=True)) for row in zip(*(columns[n] for n in names), strict=True)]
             shared = (columns[name] for name in ("id", "predicted", "confidence"))
-            self._rows = map(Prediction, *shared, learners, columns["label"])
+            further = (columns[name] for name in self._further)
+            self._rows = map(Prediction, *shared, learners, columns["label"], *further)
 
     def finish(self) -> dict[str, Any]:
         """Run to the end, discarding the predictions; returns the report."""
@@ -65,11 +74,13 @@ class Results(Iterator[Prediction]):
         return self._run.report()
 
     def columns(self) -> dict[str, list[Any]]:
-        """The remaining predictions as columns: id, predicted, confidence, one for each learner, label."""
-        whole: dict[str, list[Any]] = {name: [] for name in ("id", "predicted", "confidence", *self._learners, "label")}
+        """The remaining predictions as columns: id, predicted, confidence, one for each learner, label; of log lines
+        with templates also theirs."""
+        names = ("id", "predicted", *self._further, "confidence", *self._learners, "label")
+        whole: dict[str, list[Any]] = {name: [] for name in names}
         for row in self._rows:
             for name, value in {**row._asdict(), **row.learners}.items():
-                if name != "learners":
+                if name in whole:
                     whole[name].append(value)
         while (columns := self._next_columns()) is not None:
             for name, values in columns.items():

@@ -113,11 +113,16 @@ class TextPredictor(Predictor[Text]):
         lead, confidences = predictions.lead.tolist(), rounded(predictions.confidences)
         learners = self._model.names
         columns = zip(*([labels[code] for code in row] for row in predictions.predicted.tolist()), strict=True)
+        templates = [None] * len(batch) if batch.templates is None else batch.templates.to_json()
         answers = []
-        for id_, best, confidence, predicted in zip(batch.ids, lead, confidences, columns, strict=True):
+        for id_, best, confidence, template, predicted in zip(
+            batch.ids, lead, confidences, templates, columns, strict=True
+        ):
             answer: dict[str, Any] = {} if id_ is None else {"id": id_}
             answer["predicted"] = predicted[best]
             answer["confidence"] = confidence
+            if template is not None:
+                answer["template"] = template
             answer["learners"] = dict(zip(learners, predicted, strict=True))
             answers.append(answer)
         return answers

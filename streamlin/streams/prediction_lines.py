@@ -24,7 +24,8 @@ class PredictionLines:
     """Makes `{"id": …, "predicted": …, "confidence": …, "learners": {…}, "label": …}`, one line per event.
 
     An event without an id has its `position` instead; one without a label has no `label`. An abstention is null, and so
-    is a confidence that can't be computed (scores that overflowed).
+    is a confidence that can't be computed (scores that overflowed). `template` stands behind it, where log lines have
+    templates.
     """
 
     def __init__(self, learners: Sequence[str], labels: LabelIndex) -> None:
@@ -41,9 +42,10 @@ class PredictionLines:
         fragments, bounds = concatenate(encoded)
         keys, has_id = keys_of(batch)
         lengths = np.diff(bounds)
+        marks, mark_bounds = _marks(batch)
         given_out = predicted[lead, np.arange(lead.size)]
         size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
-        size += len(keys) + lead.size * (self._texts.size + SHARE_SIZE) + PADDING
+        size += len(keys) + marks.size + lead.size * (self._texts.size + SHARE_SIZE) + PADDING
         out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
         fill_lines(
             np.frombuffer(keys, np.uint8),
@@ -51,6 +53,8 @@ class PredictionLines:
             predicted,
             lead,
             confidences,
+            marks,
+            mark_bounds,
             labels,
             fragments,
             bounds,
@@ -82,6 +86,7 @@ _PUNCTUATION = (
     b"}}\n",
     b"}\n",
 )
+_NO_MARKS = np.zeros(PADDING, np.uint8)
 _ENCODER = msgspec.json.Encoder()
 _ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
 SHARE_SIZE = 8
@@ -99,6 +104,20 @@ def keys_of(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
     return keys, has_id
 
 
+def _marks(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """What stands behind the confidence of each event, and its bounds: the templates of log lines."""
+    if batch.templates is None:
+        return _NO_MARKS, np.zeros(len(batch) + 1, np.int64)
+    return concatenate(
+        [
+            b""
+            if one is None
+            else b', "template": {"number": %b, "text": %b, "new": %b}' % tuple(map(_ENCODER.encode, one.values()))
+            for one in batch.templates.to_json()
+        ]
+    )
+
+
 @kernel
 def fill_lines(
     keys: NDArray[np.uint8],
@@ -106,6 +125,8 @@ def fill_lines(
     predicted: NDArray[np.int32],
     lead: NDArray[np.int32],
     confidences: NDArray[np.float64],
+    marks: NDArray[np.uint8],
+    mark_bounds: NDArray[np.int64],
     labels: NDArray[np.int32],
     fragments: NDArray[np.uint8],
     bounds: NDArray[np.int64],
@@ -119,7 +140,7 @@ def fill_lines(
     All byte arrays, `out` too, end with PADDING unused bytes.
 
     keys : a JSON list of n strings.
-    confidences [n] : 0 to 1, or NaN.
+    confidences [n] : 0 to 1, or NaN. marks, mark_bounds [n + 1] : the text behind each.
     predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
     texts, text_bounds : in the same form, `_PUNCTUATION`, then the text before each learner's prediction.
     """
@@ -135,6 +156,7 @@ def fill_lines(
         at = put(out, at, fragments, bounds, code + 1)
         at = put(out, at, texts, text_bounds, _SHARE)
         at = put(out, at, texts, text_bounds, _NULL) if np.isnan(confidences[i]) else put_share(out, at, confidences[i])
+        at = put(out, at, marks, mark_bounds, i)
         for m in range(predicted.shape[0]):
             at = put(out, at, texts, text_bounds, _FIRST_LEARNER + m)
             at = put(out, at, fragments, bounds, predicted[m, i] + 1)

@@ -20,6 +20,8 @@ def inspection(found: Mapping[str, Any], whole: bool = False) -> RenderableType:
         f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
         f"{counted(found['dead_letters'], 'dead letter')}"
     )
+    if "templates" in found:
+        head += f", {counted(found['templates']['new'], 'log template')}"
     return Group(
         Text(" · ".join(filter(None, [head, rows, f"{found['bytes'] / 1e6:.1f} MB"]))),
         "",

@@ -84,6 +84,7 @@ def kept(folder: Path, drift: str, **flags: Any) -> tuple[dict[str, NDArray[Any]
         "evaluation.slice_by": ["split"],
         "evaluation.references": ["other"],
         "evaluation.drift": drift,
+        "drain.enabled": True,
     }
     with closing(Run(load_config(flags=flags, environment={}), Silent())) as run:
         run.run()
@@ -102,7 +103,7 @@ def pattern(name: str, drift: str) -> Listed:
     elif parts[:2] == ["evaluation", "drift"]:
         kind = drift
     elif "extra" in parts:
-        parts[-1] = re.sub(r"^(split|other)", "FIELD", parts[-1])
+        parts[-1] = re.sub(r"^(split|other|template)", "FIELD", parts[-1])
     return Listed("/".join(parts), kind)
 
 

@@ -112,7 +112,7 @@ def test_the_table_of_the_report_is_complete() -> None:
     report = pipeline.learn_many(["a", "b", "a"], ["x", "y", "x"]).metrics
     rows = table_rows(EVALUATION.section("The report"), "key")
     listed = {name for first, _ in rows if "only" not in first for name in quoted(first)}
-    assert listed == set(report) | {"delayed_labels", "label_hint", "lag", "missing_fields", "unverified"}
+    assert listed == set(report) | {"delayed_labels", "label_hint", "lag", "missing_fields", "templates", "unverified"}
     for name in {*report["learners"]["naive_bayes"], *report["baselines"]["majority"]}:
         of_all = name.removeprefix("window_").removeprefix("fading_")
         assert f"`{name}`" in EVALUATION.prose or f"`{of_all}`" in EVALUATION.prose, name
@@ -126,6 +126,7 @@ def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
         "source.url": str(tmp_path / "in.jsonl"),
         "checkpoint.path": str(tmp_path / "state"),
         "delayed_labels.enabled": True,
+        "drain.enabled": True,
     }
     with closing(Run(load_config(flags=flags, learners=["naive_bayes"], environment={}), Silent())) as run:
         run.run()

@@ -50,6 +50,7 @@ def families(run: "RunView") -> list[Family]:
         gauge("labels", "Labels seen so far.", [((), len(report["labels"]))]),
         *_metrics(report),
         *_drift(report.get("drift")),
+        *_templates(report.get("templates")),
         *_lag(report.get("lag")),
         *_delayed_labels(report.get("delayed_labels")),
         *_work(run),
@@ -105,6 +106,13 @@ def _metric(metric: type[Metric], name: str, rows: Mapping[str, Any], label: str
 def _drift(drift: Mapping[str, Any] | None) -> Iterator[Family]:
     if drift is not None:
         yield counter("drift_alarms", "Changes found in a learner's accuracy.", [((), drift["alarms"])])
+
+
+def _templates(templates: Mapping[str, Any] | None) -> Iterator[Family]:
+    if templates is not None:
+        yield counter("new_templates", "Templates of log lines that no line before had.", [((), templates["new"])])
+        text = "Lines without a template, because there are too many."
+        yield counter("lines_without_template", text, [((), templates["beyond"])])
 
 
 def _lag(lag: Mapping[str, int] | None) -> Iterator[Family]:

@@ -193,6 +193,7 @@ function show() {
   showDrift();
   showPace();
   showDelayedLabels();
+  showTemplates();
   showMistakes();
   showConfusion();
   showShares();
@@ -414,6 +415,20 @@ function showDelayedLabels() {
   if (!delays) return;
   const keys = Object.keys(DELAYED_LABELS).filter((key, i) => (i < ALWAYS ? key in delays : delays[key]));
   fill(element("delayed-labels").querySelector("table"), ["texts and labels", "number"], keys.map((key) => [DELAYED_LABELS[key], amount(delays[key])]));
+}
+
+function showTemplates() {
+  const { templates } = shown;
+  element("templates").hidden = !templates;
+  if (!templates) return;
+  const without = templates.beyond ? `; ${count(templates.beyond)} lines have none, there are too many` : "";
+  say(element("templates-count"), `${count(templates.new)} templates in ${count(templates.lines)} lines, ` +
+    `${count(templates.window_new)} of them never seen before the ${recent()}${without}.`);
+  for (const [key, title] of [["newest", "newest template"], ["largest", "largest template"]]) {
+    fill(element(`${key}-templates`), ["", title, "lines", "first line"], templates[key].map(([number, text, lines, first]) => [
+      `#${number}`, name(text === null ? "(hidden)" : text), count(lines), count(first),
+    ]), ["", "text"]);
+  }
 }
 
 function showMistakes() {
