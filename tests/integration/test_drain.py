@@ -196,6 +196,14 @@ def test_too_many_templates_are_told_once(tmp_path: Path) -> None:
     assert "3 log templates in 8 lines, 3 of them in none before the last 8; 5 lines without one" in done.out
 
 
+def test_messages_may_be_as_long_as_texts(tmp_path: Path) -> None:
+    """Other fields may not; a category is one of these."""
+    stream = write_lines(tmp_path / "in.jsonl", [{"text": "a", "content": "b " * 10_000, "label": "c"}])
+    assert "1 label · 0 dead letters" in command_line("run", stream, "--drain", *TWO).out
+    more = ("--set", 'fields.categories=["content"]')
+    assert "10,000" in command_line("run", stream, "--drain", *TWO, *more, code=3).err
+
+
 def test_a_hint_names_the_key(tmp_path: Path) -> None:
     stream = write_lines(tmp_path / "in.jsonl", [{"text": "a", "label": "b"}])
     done = command_line("run", stream, *TWO, "--slice-by", "template")
@@ -243,10 +251,15 @@ def test_a_service_answers_with_templates(tmp_path: Path) -> None:
         unknown = {"number": None, "text": "disk <*> full", "new": True}
         for _ in "12":
             assert service.post("/predict", {"text": "disk 1 full"}).value["template"] == unknown
-        lines = [{"text": "disk 1 full", "label": "bad"}, {"text": "a b", "content": "all well", "label": "good"}]
+        lines = [
+            {"text": "disk 1 full", "label": "bad"},
+            {"text": "a b", "fields": {"content": "all well"}, "label": "good"},
+        ]
         assert service.post("/learn", lines).status == 202
         service.learned(2)
-        known, message = service.post("/predict", [{"text": "disk 2 full"}, {"text": "x", "content": "all well"}]).value
+        known, message = service.post(
+            "/predict", [{"text": "disk 2 full"}, {"text": "x", "fields": {"content": "all well"}}]
+        ).value
         assert known["template"] == {"number": 1, "text": "disk <*> full", "new": False}
         assert message["template"] == {"number": 2, "text": "all well", "new": False}
 
