@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import (
     TEMPLATE,
+    ClustererConfig,
     DrainConfig,
     ExternalModelConfig,
     MixtureConfig,
@@ -91,7 +92,7 @@ class Model:
                 self.members[learner.name] = [self.names.index(member) for member in members]
             else:
                 assert not isinstance(
-                    learner, TaggerConfig | ParserConfig
+                    learner, TaggerConfig | ParserConfig | ClustererConfig
                 )  # of another task, as the configuration checks
                 self.learners[learner.name] = from_config(learner)
                 self.view_of[learner.name] = learner.features

@@ -36,7 +36,8 @@ ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="Read the configuration from a TOML file.", metavar="FILE")
 ]
 TaskName = Annotated[
-    str | None, typer.Option("--task", help="classification (default), tagging of tokens, or parsing.", metavar="NAME")
+    str | None,
+    typer.Option("--task", help="classification (default), tagging of tokens, parsing, or topics.", metavar="NAME"),
 ]
 Learners = Annotated[
     list[str] | None, typer.Option("--learner", help="Use this learner (default: all). Repeatable.", metavar="NAME")

@@ -11,8 +11,17 @@ from streamlin.config.external_models import ExternalModelConfig, SklearnConfig,
 from streamlin.config.features import Mask, Tokens, ViewConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
-from streamlin.config.kinds import DEFAULT_KINDS, DEFAULTS, PARSERS, TAGGERS, Task, learner_models, table_model
-from streamlin.config.learners import BuiltInConfig, ParserConfig, TaggerConfig
+from streamlin.config.kinds import (
+    CLUSTERERS,
+    DEFAULT_KINDS,
+    DEFAULTS,
+    PARSERS,
+    TAGGERS,
+    Task,
+    learner_models,
+    table_model,
+)
+from streamlin.config.learners import BuiltInConfig, ClustererConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
@@ -21,6 +30,7 @@ from streamlin.config.run import RunConfig, further_fields, kept_fields
 
 __all__ = [
     "BASELINES",
+    "CLUSTERERS",
     "DEFAULTS",
     "DEFAULT_KINDS",
     "PARSERS",
@@ -28,6 +38,7 @@ __all__ = [
     "TEMPLATE",
     "BuiltInConfig",
     "CheckpointConfig",
+    "ClustererConfig",
     "DelayedLabelsConfig",
     "DrainConfig",
     "EvaluationConfig",

@@ -10,11 +10,11 @@ from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.drain import TEMPLATE, DrainConfig
 from streamlin.config.evaluation import EvaluationConfig
 from streamlin.config.external_models import ExternalModelConfig, needs_pickle
-from streamlin.config.features import TOKEN_BITS, FeaturesConfig
+from streamlin.config.features import TOKEN_BITS, TOPIC_BITS, TOPIC_NAMES, FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
-from streamlin.config.learners import ParserConfig, TaggerConfig
+from streamlin.config.learners import ClustererConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.priors import PriorsConfig
@@ -27,7 +27,7 @@ class RunConfig(Strict):
     """The configuration of a run.
 
     task : "classification" gives each text a label, "tagging" each token of a sentence a tag, "parsing" each sentence a
-        tree.
+        tree, "topics" each text a cluster, without labels.
     """
 
     task: Task = "classification"
@@ -52,12 +52,19 @@ class RunConfig(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _more_bits_for_tags(cls, data: Any) -> Any:
-        """`TOKEN_BITS`, unless others are given."""
-        if not isinstance(data, dict) or data.get("task") not in ("tagging", "parsing"):
+    def _features_of_the_task(cls, data: Any) -> Any:
+        """`TOKEN_BITS`, unless others are given; for topics fewer, with the names of words, and words alone."""
+        if not isinstance(data, dict) or data.get("task", "classification") == "classification":
             return data
         features = data.get("features", {})
-        return data | {"features": {"bits": TOKEN_BITS} | features} if isinstance(features, dict) else data
+        if not isinstance(features, dict):
+            return data
+        if data["task"] != "topics":
+            return data | {"features": {"bits": TOKEN_BITS} | features}
+        words = features.get("views", features).get("words", {})
+        if isinstance(words, dict) and "views" not in features:
+            features = features | {"words": {"ngrams": [1, 1]} | words}
+        return data | {"features": {"bits": TOPIC_BITS, "names": TOPIC_NAMES} | features}
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -88,12 +95,14 @@ class RunConfig(Strict):
                 )
         if self.priors.labels and self.task != "classification":
             raise ValueError(f"priors: not for task = '{self.task}'; words are set by hand for labels of texts only")
-        if self.drain.enabled and self.task in ("tagging", "parsing"):
-            raise ValueError(f"drain: not for task = '{self.task}'; templates are of lines of text")
+        if self.drain.enabled and self.task != "classification":
+            raise ValueError(f"drain: not for task = '{self.task}'; templates go with learners of texts")
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
             self._check_parsing()
+        if self.task == "topics":
+            self._check_topics()
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
@@ -119,6 +128,18 @@ class RunConfig(Strict):
         ):
             if given:
                 raise ValueError(f"{key}: not for task = 'parsing'; expected a tree in each event, or its words alone")
+
+    def _check_topics(self) -> None:
+        """Raise ValueError for keys that need labels."""
+        delayed = self.delayed_labels
+        for key, given in (
+            ("delayed_labels", delayed.enabled or delayed.url is not None or delayed.delay),
+            ("evaluation.references", self.evaluation.references),
+            ("evaluation.slice_by", self.evaluation.slice_by),
+            ("pipeline.token_confidence", self.pipeline.token_confidence),
+        ):
+            if given:
+                raise ValueError(f"{key}: not for task = 'topics'; clusters are made without labels")
 
     def settings_of(self, scheme: str) -> dict[str, Any]:
         """The table for the connectors of a scheme. Raises ConfigError if a secret can't be read."""
@@ -149,6 +170,8 @@ def _task_of(learner: LearnerConfig) -> Task:
     """The task that a learner is for."""
     if isinstance(learner, TaggerConfig):
         return "tagging"
+    if isinstance(learner, ClustererConfig):
+        return "topics"
     return "parsing" if isinstance(learner, ParserConfig) else "classification"
 
 

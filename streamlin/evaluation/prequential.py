@@ -100,6 +100,10 @@ class Prequential:
         scores, no_codes = np.empty((len(self.learners), 0, len(labels))), np.zeros(0, np.int32)
         self.predict_and_count(scores, no_codes, np.zeros(0), labels, {field: [] for field in fields})
 
+    def more(self, details: bool) -> dict[str, Any]:
+        """What a report has besides metrics and counts, by key. details : also what is long."""
+        return {}
+
     has_probabilities = True
     """Whether the losses of probabilities are counted."""
 

@@ -40,6 +40,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     for name, why in prequential.retired.items():
         report["learners"][name]["retired"] = why
     report["slices"] = {field: slices.to_json(prequential.learners) for field, slices in prequential.slices.items()}
+    report |= prequential.more(details)
     if prequential.drain is not None:
         report["templates"] = templates_of(prequential.drain, prequential.config.window, details)
         if TEMPLATE in report["slices"]:

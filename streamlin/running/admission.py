@@ -161,6 +161,10 @@ def new_admission(model: Model, config: RunConfig) -> Admission:
         from streamlin.parsing.admission import TreeAdmission
 
         return cast(Admission, TreeAdmission(cast(Any, model), config))
+    if config.task == "topics":
+        from streamlin.topics.admission import TopicAdmission
+
+        return cast(Admission, TopicAdmission(cast(Any, model), config))
     from streamlin.tagging.admission import TagAdmission
 
     return cast(Admission, TagAdmission(cast(Any, model), config))

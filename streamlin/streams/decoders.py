@@ -12,7 +12,7 @@ from streamlin.formats.lengths import Lengths
 def open_decoder(name: str, options: Mapping[str, str], config: RunConfig) -> Format:
     """The format of that name; arguments and errors as of `streamlin.formats.open_format`."""
     further = further_fields(config)
-    if config.task != "classification":
+    if config.task in ("tagging", "parsing"):
         from streamlin.features.text_tokens import cutter
 
         cut = cutter(config.features.views["words"].tokens)

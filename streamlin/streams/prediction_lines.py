@@ -39,32 +39,8 @@ class PredictionLines:
         """The lines of a batch, each with its line feed."""
         predicted, lead, confidences, _ = predictions
         labels, encoded = self._encoded(batch.labels)
-        fragments, bounds = concatenate(encoded)
-        keys, has_id = keys_of(batch)
-        lengths = np.diff(bounds)
-        marks, mark_bounds = _marks(batch)
-        given_out = predicted[lead, np.arange(lead.size)]
-        size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
-        size += len(keys) + marks.size + lead.size * (self._texts.size + SHARE_SIZE) + PADDING
-        out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
-        fill_lines(
-            np.frombuffer(keys, np.uint8),
-            has_id,
-            predicted,
-            lead,
-            confidences,
-            marks,
-            mark_bounds,
-            labels,
-            fragments,
-            bounds,
-            self._texts,
-            self._text_bounds,
-            out,
-            line_bounds,
-        )
-        text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
-        return Lines(text, line_bounds)
+        texts = self._texts, self._text_bounds
+        return write_lines(batch, predicted, lead, confidences, _marks(batch), labels, encoded, texts)
 
     def _encoded(self, labels: Sequence[str | None]) -> tuple[NDArray[np.int32], list[bytes]]:
         """Codes of the labels, and the JSON that codes -1, 0, … stand for; labels not learned yet come last."""
@@ -74,6 +50,46 @@ class PredictionLines:
         unknown = [i for i in np.flatnonzero(codes < 0).tolist() if labels[i] is not None]
         codes[unknown] = np.arange(len(unknown), dtype=np.int32) + len(self._fragments) - 1
         return codes, [*self._fragments, *(msgspec.json.encode(labels[i]) for i in unknown)]
+
+
+Pieces = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""Texts one behind the other, and their bounds."""
+
+
+def write_lines(
+    batch: Batch,
+    predicted: NDArray[np.int32],
+    lead: NDArray[np.int32],
+    shares: NDArray[np.float64],
+    marks: Pieces,
+    labels: NDArray[np.int32],
+    values: Sequence[bytes],
+    texts: Pieces,
+) -> Lines:
+    """The lines of a batch; see `fill_lines`. values : the JSON that codes -1, 0, … stand for."""
+    fragments, bounds = concatenate(values)
+    keys, has_id = keys_of(batch)
+    lengths = np.diff(bounds)
+    given_out = predicted[lead, np.arange(lead.size)]
+    size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
+    size += len(keys) + marks[0].size + lead.size * (texts[0].size + SHARE_SIZE) + PADDING
+    out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
+    fill_lines(
+        np.frombuffer(keys, np.uint8),
+        has_id,
+        predicted,
+        lead,
+        shares,
+        *marks,
+        labels,
+        fragments,
+        bounds,
+        *texts,
+        out,
+        line_bounds,
+    )
+    text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
+    return Lines(text, line_bounds)
 
 
 _PUNCTUATION = (
@@ -104,7 +120,7 @@ def keys_of(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
     return keys, has_id
 
 
-def _marks(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _marks(batch: Batch) -> Pieces:
     """What stands behind the confidence of each event, and its bounds: the templates of log lines."""
     if batch.templates is None:
         return _NO_MARKS, np.zeros(len(batch) + 1, np.int64)

@@ -20,6 +20,8 @@ _SIDE_BY_SIDE = 5
 def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """All of it."""
     head: list[RenderableType] = [counts_line(report), *map(Text, about_reading(report))]
+    if "topics" in report:
+        return Group(*head, "", MetricsTable(report, window), *topic_tables(report["topics"]))
     if report["events"] and not report["labelled"]:
         hint = report.get("label_hint", "set fields.label to its field")
         templates = template_table(report, window)
@@ -34,7 +36,7 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
 
 def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
     """The table of metrics, and the remarks on it."""
-    lines = [Text(line) for line in remarks(report)]
+    lines = [] if "topics" in report else [Text(line) for line in remarks(report)]
     table: list[RenderableType] = [MetricsTable(report, window)]
     return [*table, "", *lines] if lines else table
 
@@ -77,6 +79,34 @@ def template_table(report: Mapping[str, Any], window: int, most: int = 8) -> lis
     if found["new"] > most:
         table.caption = f"{found['new'] - most:,} more in the report"
     return ["", Text(line), table]
+
+
+def topic_tables(topics: Mapping[str, Any], most: int = 10) -> list[RenderableType]:
+    """For each clusterer its largest clusters, with their heaviest words."""
+    tables: list[RenderableType] = []
+    for learner, clusters in topics.items():
+        labelled = any("label" in cluster for cluster in clusters)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("texts", justify="right", no_wrap=True)
+        table.add_column("", justify="right", no_wrap=True)
+        table.add_column(Text(f"{learner}: heaviest words"))
+        if labelled:
+            table.add_column("commonest label")
+        for cluster in clusters[:most]:
+            row: list[RenderableType] = [
+                f"{cluster['texts']:,.0f}",
+                f"#{cluster['number']}",
+                Text(printable(" ".join(cluster["words"]))),
+            ]
+            if labelled:
+                label = cluster.get("label")
+                share = "" if label is None else f"{printable(label)[:40]} {percent(cluster['label_share'])}"
+                row.append(Text(share))
+            table.add_row(*row)
+        if len(clusters) > most:
+            table.caption = f"{len(clusters) - most:,} more in the report"
+        tables += ["", table]
+    return tables
 
 
 def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableType]:

@@ -32,7 +32,8 @@ _PARTS = 20
 def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) -> dict[str, Any]:
     """A report as the page takes it, JSON-able; the curve is under `curve`, its series in the order of `rows`.
 
-    window : labelled events, as its columns are titled. hide_text : leave out the texts of templates.
+    window : labelled events, as its columns are titled.
+    hide_text : leave out the texts of templates, and the words of clusters.
     """
     shown: dict[str, Any] = {
         "window": window,
@@ -67,6 +68,8 @@ def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) ->
         shown["drift"] = _drift(report["drift"])
     if "templates" in report:
         shown["templates"] = _templates(report["templates"], hide_text)
+    if "topics" in report:
+        shown["topics"] = {shortened(name): _topics(own, hide_text) for name, own in report["topics"].items()}
     if isinstance(report.get("delayed_labels"), Mapping):
         shown["delayed_labels"] = _numbers(report["delayed_labels"])
     return shown
@@ -221,6 +224,20 @@ def _templates(templates: Mapping[str, Any], hide_text: bool) -> dict[str, Any]:
             for one in templates.get(key, [])[:_VALUES]
         ]
     return found
+
+
+def _topics(clusters: list[dict[str, Any]], hide_text: bool) -> list[list[Any]]:
+    """Of the largest clusters: number, weight of texts, heaviest words, commonest label and its share."""
+    return [
+        [
+            one["number"],
+            one["texts"],
+            None if hide_text else shortened(" ".join(one.get("words", ())), LONG),
+            shortened(one["label"]) if "label" in one else None,
+            one.get("label_share"),
+        ]
+        for one in clusters[:_VALUES]
+    ]
 
 
 def _is_number(value: Any) -> bool:

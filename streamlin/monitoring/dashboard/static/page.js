@@ -193,6 +193,7 @@ function show() {
   showDrift();
   showPace();
   showDelayedLabels();
+  showTopics();
   showTemplates();
   showMistakes();
   showConfusion();
@@ -417,6 +418,24 @@ function showDelayedLabels() {
   fill(element("delayed-labels").querySelector("table"), ["texts and labels", "number"], keys.map((key) => [DELAYED_LABELS[key], amount(delays[key])]));
 }
 
+function showTopics() {
+  const learners = Object.entries(shown.topics || {});
+  say(element("accuracy-title"), learners.length ? "Clusters" : "Accuracy");
+  element("accuracy").lastElementChild.hidden = learners.length > 0;
+  children(element("topics"), learners.length, "section").forEach((section, i) => {
+    const [learner, clusters] = learners[i];
+    if (!section.firstChild) section.append(make("h2"), scrolledTable());
+    const labelled = clusters.some((one) => one[3] !== null);
+    say(section.firstChild, `Largest clusters of ${learner}`);
+    section.lastChild.setAttribute("aria-label", `Largest clusters of ${learner}`);
+    fill(section.lastChild.firstChild, ["", "heaviest words", "texts", ...(labelled ? ["commonest label", "share"] : [])],
+      clusters.map(([number, texts, words, label, share]) => [
+        `#${number}`, name(words === null ? "(hidden)" : words), count(texts),
+        ...(labelled ? [name(label === null ? "–" : label), percent(share)] : []),
+      ]), ["", "text"]);
+  });
+}
+
 function showTemplates() {
   const { templates } = shown;
   element("templates").hidden = !templates;
@@ -537,20 +556,22 @@ function showInputs() {
     ]));
 }
 
+function scrolledTable() {
+  const scroll = make("div", undefined, "scroll");
+  Object.assign(scroll, { tabIndex: 0 });
+  scroll.setAttribute("role", "region");
+  const table = make("table");
+  table.append(make("thead"), make("tbody"));
+  scroll.append(table);
+  return scroll;
+}
+
 function showSlices() {
   const fields = Object.entries(shown.slices || {}).filter(([, slice]) => slice.values.length);
   const learners = shown.rows.filter((row) => row.learner).map((row) => row.name);
   children(element("slices"), fields.length, "section").forEach((section, i) => {
     const [field, { values, more }] = fields[i];
-    if (!section.firstChild) {
-      const table = make("table");
-      const scroll = make("div", undefined, "scroll");
-      Object.assign(scroll, { tabIndex: 0 });
-      scroll.setAttribute("role", "region");
-      scroll.append(table);
-      table.append(make("thead"), make("tbody"));
-      section.append(make("h2"), scroll, make("p", "", "hint"));
-    }
+    if (!section.firstChild) section.append(make("h2"), scrolledTable(), make("p", "", "hint"));
     const [title, scroll, hint] = section.children;
     say(title, `Accuracy by ${field}`);
     scroll.setAttribute("aria-label", `Accuracy by ${field}`);
