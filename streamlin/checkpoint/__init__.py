@@ -19,6 +19,7 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
     evaluation/sentences/…                 evaluation.sentence_tally     of taggers
     evaluation/tokens/…                    evaluation.token_window
     evaluation/commonest_tag/…             evaluation.commonest_tag
+    evaluation/topics/…                    evaluation.topic_tally    of clusterers
     delayed_labels/waiting/…               delayed_labels.waiting   texts that wait for labels
     delayed_labels/early/…                 delayed_labels.by_id  labels that wait for texts
     delayed_labels/known/…                 delayed_labels.by_id  ids whose label is known
