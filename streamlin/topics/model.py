@@ -66,7 +66,7 @@ class TopicModel:
         self.prequential = TopicsPrequential(self.names, config.evaluation, clusters, self.topics, self._in_use)
         self._most_labels = config.evaluation.confusion_labels
         self._notices: list[str] = []
-        self._told_full = False
+        self._told = set[str]()
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view."""
@@ -171,13 +171,20 @@ class TopicModel:
         found = {}
         for view, (indptr, buckets, values) in features.items():
             rows, before = self.rows[view].assign(indptr, buckets.reshape(-1, 1), learned)
-            if self.rows[view].full and not self._told_full:
-                self._told_full = True
+            if self.rows[view].full:
                 most = self.rows[view].capacity
-                self._notices.append(f"features.max_rows: there are {most:,} features, further ones are ignored")
-            values = np.maximum(values, np.float32(0.0))  # negative values, of Vowpal Wabbit's format, are no counts
+                self._tell(f"features.max_rows: there are {most:,} features, further ones are ignored")
+            if values.min(initial=0.0) < 0:
+                values = np.maximum(values, np.float32(0.0))
+                self._tell("values below 0 are taken as 0, since words are counted")
             found[view] = _Rows(Examples(indptr, rows.reshape(-1), values, before), before)
         return found
+
+    def _tell(self, line: str) -> None:
+        """Have a line shown, once."""
+        if line not in self._told:
+            self._told.add(line)
+            self._notices.append(line)
 
     def _assign(self, rows: Mapping[str, _Rows], weights: NDArray[np.float64]) -> list[Assigned]:
         """What each clusterer says of each text."""

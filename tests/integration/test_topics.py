@@ -253,6 +253,17 @@ def test_soft_clusters_are_those_of_the_twin(data: Path, tmp_path: Path) -> None
         assert (line["similarity"] is None) == (share is None)
 
 
+def test_few_rows_and_negative_values_are_told_once(tmp_path: Path) -> None:
+    stream = tmp_path / "in.vw"
+    stream.write_text("| a:-1 b\n| c d\n| e:-2 f\n")
+    more = ("--set", "features.max_rows=3", "--set", "pipeline.batch_size=1")
+    done = command_line("run", f"{stream}?format=vw", "--task", "topics", *more)
+    assert done.err.splitlines() == [
+        "streamlin: values below 0 are taken as 0, since words are counted",
+        "streamlin: features.max_rows: there are 3 features, further ones are ignored",
+    ]
+
+
 def test_labels_beyond_the_limit_count_as_one(tmp_path: Path) -> None:
     events: list[Any] = [{"text": "abcdefgh"[i % 8], "label": str(i)} for i in range(60)]
     stream = write_lines(tmp_path / "in.jsonl", events)

@@ -211,7 +211,7 @@ function showCounts() {
   if (!shown.done && rates.length) items.push(["events/s, now", count(rates[rates.length - 1])]);
   items.push(["events/s", count(shown.events_per_second)]);
   if ("total_lag" in shown) items.push(["lag", count(shown.total_lag)]);
-  if (leader && leader.accuracy !== null) items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
+  if (leader && typeof leader.accuracy === "number") items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
   items.push(["labels", count(shown.n_labels)]);
   if (counts.unlabelled) items.push(["without label", count(counts.unlabelled)]);
   items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
@@ -231,7 +231,7 @@ function showCounts() {
 }
 
 function best() {
-  const learners = shown.rows.filter((row) => row.learner && row.accuracy !== null);
+  const learners = shown.rows.filter((row) => row.learner && typeof row.accuracy === "number");
   return learners.sort((one, other) => other.accuracy - one.accuracy)[0];
 }
 
