@@ -4,7 +4,7 @@ He, Zhu, Zheng, Lyu, "Drain: an online log parsing approach with fixed depth tre
 levels, and tokens that contain digits variable from the start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -163,9 +163,16 @@ class Drain:
         return texts, np.array(ends, np.int64)
 
     def _texts_of(
-        self, found: NDArray[np.int32], what: NDArray[np.uint8], learned: NDArray[np.bool_], message: Any
+        self,
+        found: NDArray[np.int32],
+        what: NDArray[np.uint8],
+        learned: NDArray[np.bool_],
+        message: Callable[[int], list[str]],
     ) -> list[str | None]:
-        """The text of each line's template, as the line has left it; that of the line itself, if it has none."""
+        """The text of each line's template, as the line has left it; that of the line itself, if it has none.
+
+        found, what, learned : as of `match_lines`. message : the pieces of a line.
+        """
         shown: list[str | None] = []
         begin, numbers, kinds = 0, found.tolist(), what.tolist()
         number_of_line = self.lines + np.cumsum(learned) - learned
