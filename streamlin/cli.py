@@ -21,6 +21,7 @@ from streamlin.commands.predict import predict
 from streamlin.commands.produce import produce
 from streamlin.commands.run import run
 from streamlin.commands.serve import serve
+from streamlin.commands.warm import warm
 from streamlin.errors import ConfigError
 from streamlin.terminal.printing import print_notice, print_result
 from streamlin.terminal.standard_streams import occupy_closed_descriptors, print_what_can_be_encoded, use_utf8
@@ -72,11 +73,11 @@ def command(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        known = "run, demo, predict, explain, serve, produce, inspect, connectors"
+        known = "run, demo, predict, explain, serve, produce, inspect, connectors, warm"
         raise ConfigError(f"no command given; choose one of {known} (streamlin --help)")
 
 
-_COMMANDS: tuple[Callable[..., None], ...] = (run, demo, predict, serve, produce, inspect, explain, connectors)
+_COMMANDS: tuple[Callable[..., None], ...] = (run, demo, predict, serve, produce, inspect, explain, connectors, warm)
 """In the order in which `--help` lists them."""
 
 for function in _COMMANDS:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.asking.asking import TOO_FEW, Asking
+from streamlin.asking.turns import Turns
 from streamlin.config import (
     TEMPLATE,
     ClustererConfig,
@@ -19,15 +21,18 @@ from streamlin.config import (
     TaggerConfig,
     kept_fields,
 )
-from streamlin.delayed_labels import Form, open_delayed_labels
+from streamlin.delayed_labels import Form, LabelsById, open_delayed_labels
 from streamlin.delayed_labels.plan import gathered, text_of_row
 from streamlin.delayed_labels.scores import keep, recall
+from streamlin.errors import CheckpointError
 from streamlin.evaluation import Predictions, Prequential
+from streamlin.evaluation.measures import Measures
 from streamlin.events import Batch, LabelIndex
 from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
+from streamlin.features.token_hashes import TokenHashes
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import learn_priors, words_of
 from streamlin.storage.arrays import arrays_under
@@ -36,7 +41,14 @@ from streamlin.streams.prediction_lines import PredictionLines
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
 
-Features = dict[str, Buckets]
+
+class Features(dict[str, Buckets]):
+    """The features of a batch, by view.
+
+    tokens : the tokens of its texts; None if nothing needs them.
+    """
+
+    tokens: TokenHashes | None = None
 
 
 class Learned(NamedTuple):
@@ -107,9 +119,16 @@ class Model:
         """Finds the templates of log lines."""
         self.has_template_features = self.drain is not None and TEMPLATE in categories
         calibrated = [name in self.mixtures for name in self.names]
-        self.prequential = Prequential(self.names, config.evaluation, calibrated, list(self.views))
+        self.measures = Measures.of(config)
+        self.asking = None if config.ask.budget is None else Asking(config.ask.budget)
+        asks = self.asking is not None
+        views = list(self.views)
+        self.prequential = Prequential(self.names, config.evaluation, calibrated, views, self.measures, asks)
         self.prequential.drain = self.drain
-        self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names)))
+        self._words = next(iter(self.views.values()), None) or View(config.features.views["words"], bits)
+        self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names), asks))
+        if self.asking is not None and self.asking.is_rough:
+            self._notices.append(TOO_FEW)
         if config.priors.labels:
             self._start_with(config.priors)
 
@@ -136,8 +155,16 @@ class Model:
             self._notices.append(f"{', '.join(others)} can't start with the words of [priors], and learns without them")
 
     def featurize(self, batch: Batch) -> Features:
-        """The features of a batch, by view."""
-        return {name: view.buckets(batch) for name, view in self.views.items()}
+        """The features of a batch, by view, and its tokens as the first view has them."""
+        features = Features()
+        for name, view in self.views.items():
+            if view is self._words and self.measures.need_tokens:
+                features[name], features.tokens = view.buckets_and_tokens(batch)
+            else:
+                features[name] = view.buckets(batch)
+        if features.tokens is None and self.measures.need_tokens:
+            _, features.tokens = self._words.buckets_and_tokens(batch)
+        return features
 
     def step(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Test, then train, event by event: every learner predicts each event before its label is used.
@@ -149,40 +176,44 @@ class Model:
         plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
         rows = batch if plan is None else plan.rows
         old = batch[:0]
+        own: Mapping[str, Buckets] = features
         if plan is not None and not plan.is_plain:
             old = plan.old_batch()
-            features = gathered(features, self.featurize(old), plan.sources)
+            own = gathered(features, self.featurize(old), plan.sources)
         goals = learn_labels(self.labels, rows.labels, rows.weights)
         learned = goals.codes >= 0
-        examples = {view: index.examples(features[view], learned) for view, index in self.rows.items()}
+        examples = {view: index.examples(own[view], learned) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
         self._name(batch, old, sources, learned, examples)
         position = rows.place
-        scores = self._scores(examples, goals, Inputs(features, partial(_texts, batch, old, sources)), position)
+        scores = self._scores(examples, goals, Inputs(own, partial(_texts, batch, old, sources)), position)
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
+        codes = goals.codes if plan is None else None
+        measures = self.measures.update(batch, features.tokens, prequential.events, codes, len(self.labels))
         prequential.events += batch.n_texts
         prequential.labelled += len(rows) - rows.labels.count(None)
-        predictions = prequential.predict_and_count(
-            scores,
-            goals.codes,
-            rows.weights,
-            self.labels,
-            rows.extra,
-            earlier,
-            position,
-        )
+        if self.asking is not None and plan is not None and earlier is not None:
+            assert isinstance(self.delayed_labels, LabelsById)  # as the configuration checks
+            turns = Turns(self.asking, self.delayed_labels, prequential, plan, rows, scores, goals.codes)
+            predictions = turns.take(self.labels, earlier, position)
+        else:
+            predictions = prequential.predict_and_count(
+                scores, goals.codes, rows.weights, self.labels, rows.extra, earlier, position
+            )
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.delayed_labels is None or plan is None:
-            return batch, predictions
+            return batch, predictions._replace(measures=measures)
         keep(plan, scores, goals.known, predictions.baselines)
         self.delayed_labels.settle()
-        return batch.take(plan.events), predictions.take(plan.given)
+        given = predictions.take(plan.given)
+        return batch.take(plan.events), given._replace(measures=measures[:, plan.events])
 
     def predict(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """Predict without learning; nothing changes. Returns the same as `step`."""
         predictions = self.prequential.predict(self.scores(batch, features))
+        predictions = predictions._replace(measures=self.measures.of_tokens(features.tokens, len(batch)))
         if batch.label_only is None:
             return batch, predictions
         texts = np.flatnonzero(~batch.label_only)
@@ -200,6 +231,7 @@ class Model:
             "predicted": self.given_out(batch, predictions),
             **({} if batch.templates is None else batch.templates.columns()),
             "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
+            **self.measures.columns(predictions.measures),
             **{
                 learner: [names[code] for code in codes]
                 for learner, codes in zip(self.names, predictions.predicted.tolist(), strict=True)
@@ -209,7 +241,7 @@ class Model:
 
     def lines(self) -> PredictionLines:
         """What makes the lines of its predictions."""
-        return PredictionLines(self.names, self.labels)
+        return PredictionLines(self.names, self.labels, self.measures.names)
 
     def probabilities(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[n, n_labels]: the leading learner's probabilities for n events; nothing changes."""
@@ -218,6 +250,7 @@ class Model:
     def pop_notices(self) -> list[str]:
         """The notices of the model and its external models since the last call, which removes them."""
         lines = self._notices + [line for model in self.external_models.values() for line in model.notices]
+        lines += self.measures.pop_notices()
         self._notices = []
         for model in self.external_models.values():
             model.notices.clear()
@@ -323,6 +356,8 @@ class Model:
             arrays |= {f"drain/{name}": array for name, array in self.drain.state().items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
+        if self.asking is not None:
+            arrays |= {f"asking/{name}": array for name, array in self.asking.state().items()}
         rest = {"labels": self.labels.names, "evaluation": counts}
         if external_models:
             rest["external_models"] = external_models
@@ -345,6 +380,10 @@ class Model:
             self.drain.restore(arrays_under(arrays, "drain/"))
         self._count_retired()
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
+        if self.asking is not None:
+            self.asking.restore(arrays_under(arrays, "asking/"))
+            if not self.asking.is_consistent():
+                raise CheckpointError("the checkpoint's arrays asking/ contradict each other")
         if self.delayed_labels is not None:
             self.delayed_labels.restore(arrays_under(arrays, "delayed_labels/"), rest["delayed_labels"])
 

@@ -14,6 +14,7 @@ from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
 from streamlin.model import Model
 from streamlin.running.admission import new_admission
+from streamlin.running.beside_metrics import beside_metrics
 from streamlin.running.inputs_and_outputs import outputs_of
 from streamlin.running.loop import Run
 from streamlin.running.results import Results
@@ -118,8 +119,8 @@ class Pipeline:
         if self._run is not None:
             return self._run.report()
         model = self._state.model
-        late = {} if model.delayed_labels is None else {"delayed_labels": model.delayed_labels.report()}
-        return {"seconds": 0.0, "events_per_second": None} | late | report_of(model.prequential, model.labels)
+        pace = {"seconds": 0.0, "events_per_second": None}
+        return pace | beside_metrics(model) | report_of(model.prequential, model.labels)
 
     def learn_one(self, x: X, y: Any = None, w: float = 1.0) -> Self:
         """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.

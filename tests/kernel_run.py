@@ -58,7 +58,11 @@ def outcome(n: int) -> dict[str, NDArray[np.generic]]:
         features = model.featurize(batch)
         for how in (model.predict, model.step):
             given, predictions = how(batch, features)
-            left |= {f"{name}/{how.__name__} {number}": column for name, column in predictions._asdict().items()}
+            left |= {
+                f"{name}/{how.__name__} {number}": column
+                for name, column in predictions._asdict().items()
+                if column is not None
+            }
             left[f"lines/{how.__name__} {number}"] = np.frombuffer(
                 bytes(lines.encode(given, predictions).text), np.uint8
             )

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from streamlin.config import RunConfig
+from streamlin.evaluation import Predictions
 from streamlin.evaluation.report import report_of
 from streamlin.events import Event
 from streamlin.model import Model
@@ -24,9 +25,10 @@ EVERY_STREAM = pytest.mark.parametrize(("name", "n", "extra"), STREAMS)
 
 
 def config_of(extra=(), **tables):
-    """All learners on words, in fewer buckets than usual; accuracy over a short window, sliced by `extra`."""
-    settings = {"features": {"bits": 16}, "evaluation": {"window": 50, "fading": 0.99, "slice_by": extra}}
-    return RunConfig(**settings | tables)
+    """All learners on words, in fewer buckets than usual; accuracy over a short window, by `extra`; measures."""
+    settings = {"features": {"bits": 16}, "evaluation": {"window": 50, "fading": 0.99, "slice_by": extra}} | tables
+    settings["evaluation"] = {"novelty": True} | settings["evaluation"]
+    return RunConfig(**settings | {"pipeline": {"novelty": True}, "surprise": {"model": "kneser_ney"}})
 
 
 @cache
@@ -47,7 +49,7 @@ def step(model, batch):
 
 def run(model, events, size, begin=0, end=None):
     """The predictions of all events, or of a part, column by column."""
-    predictions = [step(model, batch) for batch in batches(events, size, begin, end)]
+    predictions = [step(model, batch)[:4] for batch in batches(events, size, begin, end)]
     return [np.concatenate(column, axis=-1) for column in zip(*predictions, strict=True)]
 
 
@@ -74,7 +76,7 @@ def assert_same_state(ours, theirs):
 
 def assert_same_predictions(ours, theirs):
     """Predictions, leads and confidences, bit for bit; an abstention's confidence is NaN in both."""
-    for name, mine, other in zip(("predicted", "lead", "confidences", "baselines"), ours, theirs, strict=True):
+    for name, mine, other in zip(Predictions._fields, ours, theirs, strict=True):
         assert_array_equal(mine, other, err_msg=name, strict=True)
 
 
@@ -164,7 +166,7 @@ def test_an_event_of_weight_0_is_predicted():
     model = Model(config_of())
     events = labelled(("a b", "x"), ("c d", "y"), ("a b", "x"))
     run(model, events, 10)
-    predicted, _, confidences, _ = run(model, [replace(events[1], weight=0.0)], 1)
+    predicted, _, confidences, *_ = run(model, [replace(events[1], weight=0.0)], 1)
     assert predicted[0, 0] == model.labels.code("y")
     assert 0.5 < confidences[0] < 1
 
@@ -213,7 +215,7 @@ def test_predicting_changes_nothing_and_uses_the_learned_state(data):
     run(model, events[:300], 100)
     state = kept(model)
     batch = batch_of(events[300:320])
-    predicted, lead, confidences, _ = model.predict(batch, model.featurize(batch))[1]
+    predicted, lead, confidences, *_ = model.predict(batch, model.featurize(batch))[1]
     assert_same_state(kept(model), state)
     assert (lead == model.prequential.leads(predicted)).all()
     for i in range(len(batch)):
@@ -226,7 +228,7 @@ def test_predicting_changes_nothing_and_uses_the_learned_state(data):
 def test_a_fresh_model_abstains():
     model = Model(config_of())
     batch = batch_of(labelled(("a b", None), ("", None)))
-    for predicted, _, confidences, _ in (model.predict(batch, model.featurize(batch))[1], step(model, batch)):
+    for predicted, _, confidences, *_ in (model.predict(batch, model.featurize(batch))[1], step(model, batch)):
         assert (predicted == -1).all()
         assert np.isnan(confidences).all()
 

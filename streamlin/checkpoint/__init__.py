@@ -15,11 +15,17 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
     evaluation/confusion/…                 evaluation.confusion
     evaluation/inputs/…                    evaluation.inputs
     evaluation/drift/…                     evaluation.adwin, page_hinkley, ddm, kswin
+    evaluation/novelty/…                   evaluation.novelty    new words
+    evaluation/surprise/…                  evaluation.surprise   the language model
     evaluation/slices/FIELD/…              evaluation.slices
     evaluation/sentences/…                 evaluation.sentence_tally     of taggers
     evaluation/tokens/…                    evaluation.token_window
     evaluation/commonest_tag/…             evaluation.commonest_tag
     evaluation/topics/…                    evaluation.topic_tally    of clusterers
+    evaluation/raw/… evaluation/raw_sums/… evaluation.sampled    where labels are asked for
+    evaluation/weighted_pairs/…            evaluation.sampled
+    asking/…                               asking.asking
+    delayed_labels/wanted/…                delayed_labels.wanted   labels that are asked for
     delayed_labels/waiting/…               delayed_labels.waiting   texts that wait for labels
     delayed_labels/early/…                 delayed_labels.by_id  labels that wait for texts
     delayed_labels/known/…                 delayed_labels.by_id  ids whose label is known

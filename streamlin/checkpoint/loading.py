@@ -88,4 +88,6 @@ def load_into(
 
 
 def _for_predictions(config: RunConfig) -> RunConfig:
-    return config.model_copy(update={"delayed_labels": DelayedLabelsConfig()})
+    """Nothing waits; and everything that is measured of an event is on its line, since nobody is asked."""
+    pipeline = config.pipeline.model_copy(update={"novelty": config.evaluation.novelty})
+    return config.model_copy(update={"delayed_labels": DelayedLabelsConfig(), "pipeline": pipeline})

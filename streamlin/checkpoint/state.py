@@ -30,6 +30,18 @@ class _Drift(TypedDict):
     last_alarms: list[_Alarm]
 
 
+class _NewWordsAlarm(TypedDict):
+    event: Count
+    position: str
+    before: float
+    after: float
+
+
+class _Novelty(TypedDict):
+    alarms: Count
+    last_alarms: list[_NewWordsAlarm]
+
+
 class _Evaluation(TypedDict):
     events: Count
     labelled: Count
@@ -40,6 +52,7 @@ class _Evaluation(TypedDict):
     slices: dict[str, list[str]]
     too_long: NotRequired[Count]
     drift: _Drift
+    novelty: NotRequired[_Novelty]
 
 
 class _Retired(TypedDict):

@@ -43,6 +43,9 @@ Learners = Annotated[
     list[str] | None, typer.Option("--learner", help="Use this learner (default: all). Repeatable.", metavar="NAME")
 ]
 Predictions = Annotated[str | None, typer.Option(help="Write one JSON line per event.", metavar="URL")]
+LabelsWanted = Annotated[
+    str | None, typer.Option(help="Write one JSON line per label that is asked for (ask.budget).", metavar="URL")
+]
 DeadLetters = Annotated[str | None, typer.Option(help="Write records that can't be read.", metavar="URL")]
 CheckpointDir = Annotated[str | None, typer.Option("--checkpoint", help="Resume and save here.", metavar="DIR")]
 Reports = Annotated[

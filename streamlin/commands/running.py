@@ -31,6 +31,7 @@ def run_and_show(
     from streamlin.monitoring.watchers import watchers
     from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
     from streamlin.running.loop import Run
+    from streamlin.running.second_compiler import SecondCompiler
     from streamlin.streams.overlap import refuse_overlaps, standard_outputs
     from streamlin.terminal.compile_notice import notify_when_compiling
     from streamlin.terminal.progress import terminal_progress
@@ -43,8 +44,12 @@ def run_and_show(
     report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
     with stop_on_signals(stop.set):
-        with terminal_progress() as progress, watchers(monitoring, config.serve, progress.notice) as watching:
-            notify_when_compiling(progress.notice)
+        with (
+            terminal_progress() as progress,
+            watchers(monitoring, config.serve, progress.notice) as watching,
+            closing(SecondCompiler(config)) as second,
+        ):
+            notify_when_compiling(progress.notice, second.start)
             with closing(Run(config, progress, watchers=watching, limit=limit, previous=previous, stop=stop)) as run:
                 tune_garbage_collector()
                 _run_and_report(run, report_files)

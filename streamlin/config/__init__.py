@@ -3,6 +3,7 @@
 Each module holds one table of a TOML file; `loading.py` says where the values come from.
 """
 
+from streamlin.config.ask import AskConfig
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.drain import TEMPLATE, DrainConfig
@@ -26,7 +27,8 @@ from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.plugin import PluginConfig
 from streamlin.config.priors import PriorsConfig
-from streamlin.config.run import RunConfig, further_fields, kept_fields
+from streamlin.config.run import RunConfig, further_fields, kept_fields, measure_names
+from streamlin.config.surprise import SurpriseConfig
 
 __all__ = [
     "BASELINES",
@@ -36,6 +38,7 @@ __all__ = [
     "PARSERS",
     "TAGGERS",
     "TEMPLATE",
+    "AskConfig",
     "BuiltInConfig",
     "CheckpointConfig",
     "ClustererConfig",
@@ -53,6 +56,7 @@ __all__ = [
     "PriorsConfig",
     "RunConfig",
     "SklearnConfig",
+    "SurpriseConfig",
     "TaggerConfig",
     "Task",
     "Tokens",
@@ -60,6 +64,7 @@ __all__ = [
     "further_fields",
     "kept_fields",
     "learner_models",
+    "measure_names",
     "needs_pickle",
     "table_model",
 ]

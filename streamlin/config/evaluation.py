@@ -20,6 +20,8 @@ class EvaluationConfig(Strict):
     references : fields that hold the predictions of another system, which is evaluated beside the baselines.
     confusion_labels, slice_values : labels, and values of a field, that are counted separately; the rest count as one.
     metrics : "accuracy" computes only accuracy and the losses of probabilities.
+    novelty : count the tokens that no event before had, and watch their share.
+    novelty_threshold : the cumulative sum that is an alarm.
     drift : the detector that watches each learner's errors for a change; the keys below are its parameters.
     """
 
@@ -31,6 +33,8 @@ class EvaluationConfig(Strict):
     confusion_labels: Count = 200
     slice_values: Count = 1000
     metrics: Literal["all", "accuracy"] = "all"
+    novelty: bool = False
+    novelty_threshold: PositiveFloat = 14.0
     drift: Literal["adwin", "page_hinkley", "ddm", "kswin", "none"] = "adwin"
     adwin_delta: Annotated[float, Field(gt=0, lt=1)] = 0.002
     page_hinkley_delta: Annotated[float, Field(ge=0)] = 0.005

@@ -20,6 +20,7 @@ class PipelineConfig(Strict):
     max_consecutive_dead_letters : this many in a row end the run.
     max_labels : more labels than this end the run.
     token_confidence : taggers add the probability of each token's tag to the prediction lines.
+    novelty : prediction lines have the share of each event's tokens that no event before had.
     max_table_bytes : larger tables of all learners together end the run; None: a third of the usable memory.
     max_label_characters, max_id_characters, max_field_characters : a record with a longer label, id or further field (a
         category, a field to slice by, a reference) is a dead letter.
@@ -31,6 +32,7 @@ class PipelineConfig(Strict):
     max_consecutive_dead_letters: Count = 1000
     max_labels: Count = 1000
     token_confidence: bool = False
+    novelty: bool = False
     max_table_bytes: Count | None = None
     max_label_characters: _Length = 1000
     max_id_characters: _Length = 4000

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from streamlin.config.ask import AskConfig
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
@@ -21,6 +22,7 @@ from streamlin.config.priors import PriorsConfig
 from streamlin.config.serve import ServeConfig
 from streamlin.config.sinks import SinksConfig
 from streamlin.config.source import SourceConfig
+from streamlin.config.surprise import SurpriseConfig
 
 
 class RunConfig(Strict):
@@ -38,7 +40,9 @@ class RunConfig(Strict):
     drain: DrainConfig = DrainConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
+    surprise: SurpriseConfig = SurpriseConfig()
     delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
+    ask: AskConfig = AskConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
@@ -73,8 +77,9 @@ class RunConfig(Strict):
             if names.count(name) > 1:
                 raise ValueError(f"learners: two are named '{name}'; give each its own name")
         unit = "tokens" if self.task == "tagging" else "events"
-        if unit in names:  # in the report, a slice has this key beside those of its learners
-            raise ValueError(f"learners: the name '{unit}' is reserved; give the learner another name")
+        for key in (unit, *measure_names(self)):  # beside those of learners in slices of the report, and in data frames
+            if key in names:
+                raise ValueError(f"learners: the name '{key}' is reserved; give the learner another name")
         for number, learner in enumerate(self.learners):
             if isinstance(learner, MixtureConfig):
                 learner.check_members(names[:number])
@@ -97,15 +102,38 @@ class RunConfig(Strict):
             raise ValueError(f"priors: not for task = '{self.task}'; words are set by hand for labels of texts only")
         if self.drain.enabled and self.task != "classification":
             raise ValueError(f"drain: not for task = '{self.task}'; templates go with learners of texts")
+        if self.surprise.model != "none" and self.task != "classification":
+            raise ValueError(
+                f"surprise.model: not for task = '{self.task}'; expected 'none', only texts have a surprise"
+            )
+        self._check_asking()
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
             self._check_parsing()
         if self.task == "topics":
             self._check_topics()
+        if self.pipeline.novelty and not self.evaluation.novelty:
+            raise ValueError("pipeline.novelty: needs evaluation.novelty = true, which counts new words")
+        delayed = self.delayed_labels
+        if self.surprise.by_label and (self.surprise.model == "none" or delayed.by_id or delayed.delay):
+            raise ValueError("surprise.by_label: needs a surprise.model, and labels that come with their texts")
         if self.evaluation.lead is not None and self.evaluation.lead not in names:
             raise ValueError(f"evaluation.lead: no learner '{self.evaluation.lead}'; choose one of {', '.join(names)}")
         return self
+
+    def _check_asking(self) -> None:
+        """Raise ValueError where labels can't be asked for, or could not come back."""
+        if self.ask.budget is None:
+            if self.sinks.labels_wanted is not None:
+                raise ValueError("sinks.labels_wanted: no label is asked for without ask.budget, such as 0.05")
+            return
+        if self.task != "classification":
+            raise ValueError(f"ask.budget: not for task = '{self.task}'; only labels of texts are asked for")
+        if not self.delayed_labels.by_id:
+            how = "expected labels by id, --late-labels or --feedback"
+            given = "instead of delayed_labels.delay" if self.delayed_labels.delay else "by which answers come back"
+            raise ValueError(f"ask.budget: {how}, {given}")
 
     def _check_tagging(self) -> None:
         """Raise ValueError for keys that are of texts only."""
@@ -136,6 +164,7 @@ class RunConfig(Strict):
             ("delayed_labels", delayed.enabled or delayed.url is not None or delayed.delay),
             ("evaluation.references", self.evaluation.references),
             ("evaluation.slice_by", self.evaluation.slice_by),
+            ("evaluation.novelty", self.evaluation.novelty),
             ("pipeline.token_confidence", self.pipeline.token_confidence),
         ):
             if given:
@@ -159,10 +188,16 @@ class RunConfig(Strict):
             tables["priors"] = {"strength": self.priors.strength} | self.priors.labels
         if self.drain.enabled:
             tables["drain"] = self.drain.model_dump(mode="json")
+        if not self.evaluation.novelty:
+            del tables["evaluation"]["novelty"], tables["evaluation"]["novelty_threshold"]
+        if self.surprise.model != "none":
+            tables["surprise"] = self.surprise.model_dump(mode="json")
         if self.delayed_labels.delay or self.delayed_labels.by_id:
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id
             }
+        if self.ask.budget is not None:
+            tables["ask"] = {"budget": self.ask.budget}
         return tables
 
 
@@ -173,6 +208,12 @@ def _task_of(learner: LearnerConfig) -> Task:
     if isinstance(learner, ClustererConfig):
         return "topics"
     return "parsing" if isinstance(learner, ParserConfig) else "classification"
+
+
+def measure_names(config: RunConfig) -> tuple[str, ...]:
+    """The measures of each event that prediction lines have."""
+    asked = {"novelty": config.pipeline.novelty, "surprise": config.surprise.model != "none"}
+    return tuple(name for name, wanted in asked.items() if wanted)
 
 
 def further_fields(config: RunConfig) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from streamlin.delayed_labels.in_memory import Store
 from streamlin.delayed_labels.packing import expected_packed, packed, unpacked_texts
 from streamlin.delayed_labels.plan import Plan
 from streamlin.delayed_labels.waiting import Due, WaitingText
+from streamlin.delayed_labels.wanted import Request, Wanted
 from streamlin.errors import CheckpointError
 from streamlin.events import Batch
 from streamlin.storage.arrays import Expected, arrays_under, expected
@@ -44,6 +45,7 @@ class LabelsById:
     store : holds the texts that wait.
 
     notices : lines for the user.
+    wanted : the texts whose label was asked for.
     """
 
     counted = (
@@ -63,6 +65,7 @@ class LabelsById:
 
     def __init__(self, config: DelayedLabelsConfig, form: Form, store: Store) -> None:
         self._config, self._form, self._waiting = config, form, store
+        self.wanted = Wanted()
         self._early: OrderedDict[str, _EarlyLabel] = OrderedDict()
         self._known: OrderedDict[str, str] = OrderedDict()
         self._known_size = self._early_size = 0
@@ -116,12 +119,26 @@ class LabelsById:
             return Due(None, early.label, weight * early.weight) if fits else None
         return None if label is None else Due(None, label, weight)
 
+    def ask(self, text: WaitingText, request: Request) -> None:
+        """Ask for the label of a text of the batch that was planned last, unless it has arrived in that batch, too."""
+        text.asked = request.probability
+        if self._waiting.get(str(text.id)) is text:
+            self.wanted.add(str(text.id), request)
+
+    def asked(self, after: int) -> Iterator[tuple[Request, WaitingText]]:
+        """What is asked for, of texts behind the text of a number, the oldest first."""
+        for id_, request in self.wanted.after(after):
+            text = self._waiting.get(id_)
+            if text is not None:
+                yield request, text
+
     def report(self) -> dict[str, Any]:
         """What waits, what became of the rest, and the delays: in texts, and in seconds by the events' times."""
         seconds = self._in_time.report()
         return {
             "waiting": len(self._waiting),
             "labels_waiting": len(self._early),
+            **({"wanted": len(self.wanted)} if self._form.asks else {}),
             **self.counts,
             "delay_events": self._in_events.report(),
             "delay_seconds": None if seconds is None else {name: value / 1000 for name, value in seconds.items()},
@@ -138,6 +155,8 @@ class LabelsById:
         arrays |= packed("known/ids", list(self._known)) | packed("known/labels", list(self._known.values()))
         arrays |= {"delays/events": self._in_events.counts, "delays/time": self._in_time.counts}
         arrays["now"] = np.array(self._now)
+        if self._form.asks:
+            arrays |= {f"wanted/{name}": array for name, array in self.wanted.state().items()}
         return arrays, {"clock": self._clock, "number": self._number, "counts": self.counts} | more
 
     def expected(self, n_labels: int, rest: Mapping[str, Any]) -> dict[str, Expected]:
@@ -148,6 +167,8 @@ class LabelsById:
         arrays |= expected_packed("early/ids", "early/labels", "known/ids", "known/labels")
         arrays |= {name: expected(np.float64, None) for name in ("early/weights", "early/times")}
         delays = self._in_events.expected(n_labels)["counts"]
+        if self._form.asks:
+            arrays |= {f"wanted/{name}": array for name, array in self.wanted.expected(n_labels).items()}
         return arrays | {"delays/events": delays, "delays/time": delays, "now": expected(np.float64)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
@@ -172,6 +193,8 @@ class LabelsById:
         self._early_size = sum(_size((id_, one.label)) for id_, one in self._early.items())
         self._in_events.counts, self._in_time.counts = arrays["delays/events"].copy(), arrays["delays/time"].copy()
         self._now = float(arrays["now"])
+        if self._form.asks:
+            self.wanted.restore(arrays_under(arrays, "wanted/"))
         self._clock, self._number, self.counts = rest["clock"], rest["number"], dict(rest["counts"])
 
     def settle(self) -> None:
@@ -191,6 +214,7 @@ class LabelsById:
         if (replaced := self._waiting.get(id_)) is not None:
             self.counts["replaced"] += 1
             self._waiting.remove(self._clock, replaced)
+            self.wanted.discard(id_)
         early = self._early.pop(id_, None)
         if early is not None:
             self._early_size -= _size((id_, early.label))
@@ -208,6 +232,8 @@ class LabelsById:
             return
         self._forget(id_)
         self._waiting.put(self._clock, text)
+        if text.weight > 0:
+            plan.askable.append(text)
 
     def _add_label(self, plan: Plan, event: int, id_: str, label: str, weight: float, time: float) -> None:
         text = self._waiting.get(id_)
@@ -215,6 +241,7 @@ class LabelsById:
             return
         if text is not None:
             self._waiting.remove(self._clock, text)
+            self.wanted.discard(id_)
             self.counts["joined"] += 1
             self._in_events.add(self._number - text.number)
             if not math.isnan(time - text.time):
@@ -259,7 +286,7 @@ class LabelsById:
             fits = len(self._waiting) <= config.max_pending and self._waiting.size <= config.max_pending_characters
             if fits and (config.max_pending_age is None or not self._is_old(self._waiting.oldest())):
                 break
-            self._waiting.drop_oldest(self._clock)
+            self.wanted.discard(self._waiting.drop_oldest(self._clock))
             self.counts["fallen_out"] += 1
         while self._early:
             early = next(iter(self._early.values()))

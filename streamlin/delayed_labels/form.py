@@ -16,7 +16,8 @@ class Form:
 
     A label is one text in every task, which is what is compared, remembered and written to checkpoints.
 
-    names : of the further fields of the events. learners : the number of learners.
+    names : of the further fields of the events. learners : the number of learners. asks : whether some labels are
+        asked for.
     misfits : the count of labels that can't be those of their text; () where every label can.
     array, columns : the name of the array of all codes in a checkpoint, and its shape behind the first axis.
     """
@@ -25,8 +26,8 @@ class Form:
     array = "baselines"
     columns: tuple[int, ...] = (2,)
 
-    def __init__(self, names: Sequence[str], learners: int) -> None:
-        self.names, self.learners = tuple(names), learners
+    def __init__(self, names: Sequence[str], learners: int, asks: bool = False) -> None:
+        self.names, self.learners, self.asks = tuple(names), learners, asks
 
     def labels(self, batch: Batch) -> Sequence[str | None]:
         """The label of each event; None for none."""

@@ -38,11 +38,11 @@ _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
 _FIND = "SELECT kept FROM waiting WHERE id = ? AND gone IS NULL"
 _GONE_BY_ID = "UPDATE waiting SET gone = ? WHERE id = ? AND gone IS NULL"
 _GONE = "UPDATE waiting SET gone = ? WHERE came = ?"
-_OLDEST = "SELECT came, time, size FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
+_OLDEST = "SELECT came, time, size, id FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
 
 
 class _Kept(msgspec.Struct, array_like=True):
-    """What a row keeps of a text, see `WaitingText`; older rows have no values."""
+    """What a row keeps of a text, see `WaitingText`; older rows have no values, and most were not asked."""
 
     texts: tuple[str, ...]
     extra: tuple[str | None, ...]
@@ -53,6 +53,7 @@ class _Kept(msgspec.Struct, array_like=True):
     scores: bytes
     codes: bytes
     values: tuple[float, ...] | None = None
+    asked: float = 0.0
 
 
 class OnDisk:
@@ -117,19 +118,20 @@ class OnDisk:
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none."""
         if self._count:
-            self._oldest_from, time, _ = self._row(_OLDEST, self._oldest_from)
+            self._oldest_from, time, *_ = self._row(_OLDEST, self._oldest_from)
             return math.nan if time is None else float(time)
         _, text = next(iter(self._new.values()))
         return text.time
 
-    def drop_oldest(self, clock: int) -> None:
-        """Remove the oldest text."""
+    def drop_oldest(self, clock: int) -> str:
+        """Remove the oldest text; returns its id."""
         if self._count:
-            came, _, size = self._row(_OLDEST, self._oldest_from)
+            came, _, size, id_ = self._row(_OLDEST, self._oldest_from)
             self._mark_gone(_GONE, clock, came, size)
-            return
-        _, (_, text) = self._new.popitem(last=False)
+            return str(id_)
+        id_, (_, text) = self._new.popitem(last=False)
         self._size -= text.size
+        return id_
 
     def settle(self) -> None:
         """Write the texts of this batch, whose predictions are kept by now."""
@@ -215,7 +217,7 @@ def _packed(text: WaitingText) -> bytes:
         text.codes.tobytes(),
         text.values,
     )
-    return msgspec.msgpack.encode(kept)
+    return msgspec.msgpack.encode((*kept, text.asked) if text.asked else kept)
 
 
 def _unpacked(id_: str, kept: bytes, form: Form) -> WaitingText:
@@ -225,9 +227,11 @@ def _unpacked(id_: str, kept: bytes, form: Form) -> WaitingText:
         text = WaitingText(id_, row.texts, row.extra, row.weight, time, row.number, values=row.values or None)
         text.scores = np.frombuffer(row.scores).reshape(form.learners, row.known)
         text.codes = np.frombuffer(row.codes, np.int32).reshape(form.shape(row.texts))
+        text.asked = row.asked
     except (msgspec.MsgspecError, ValueError, TypeError, CheckpointError) as error:
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: {error}") from None
-    fits = row.number >= 0 and 0.0 <= row.weight < math.inf and len(row.values or row.texts) == len(row.texts)
+    fits = row.number >= 0 and 0.0 <= row.weight < math.inf and 0.0 <= row.asked <= 1.0
+    fits = fits and len(row.values or row.texts) == len(row.texts)
     if not (fits and form.in_bounds(text.codes, row.known)):
         raise CheckpointError(f"{NAME} is damaged: the text of id {id_!r:.60}: its numbers are out of bounds")
     return text

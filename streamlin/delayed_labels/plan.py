@@ -1,6 +1,6 @@
 """The rows of a batch when labels may be delayed: each is predicted and learned in turn."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -37,12 +37,14 @@ class Plan:
     given, events : int64[g], the rows of texts that arrive, and which events of the batch they are.
     new : the texts that wait from now on, and the row of each.
     old : the texts from before this batch whose label arrives in it.
+    askable : the texts that wait from now on, those of weight 0 aside; some may get their label within the batch.
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
         self._batch, self._names = batch, names
         self.old: list[WaitingText] = []
         self.new: list[tuple[WaitingText, int]] = []
+        self.askable: list[WaitingText] = []
         self._sources: list[int] = []
         self._labels: list[str | None] = []
         self._weights: list[float] = []
@@ -85,6 +87,10 @@ class Plan:
         self._learned_rows.append(len(self._sources))
         self._learned_texts.append(text)
         self._row(event, text.source, label, text.weight * weight)
+
+    def learned(self) -> Iterable[tuple[int, WaitingText]]:
+        """The rows of texts that are learned with a label that has arrived, in order, and these texts."""
+        return zip(self._learned_rows, self._learned_texts, strict=True)
 
     @property
     def is_plain(self) -> bool:
@@ -141,9 +147,7 @@ class Plan:
         """The rows of texts that are learned now, and where their predictions are."""
         rows = np.array(self._learned_rows, np.int64)
         asked = np.array([text.row for text in self._learned_texts], np.int64)
-        before = [
-            (row, text) for row, text in zip(self._learned_rows, self._learned_texts, strict=True) if text.row < 0
-        ]
+        before = [(row, text) for row, text in self.learned() if text.row < 0]
         return Recalled(rows[asked >= 0], asked[asked >= 0], before)
 
     def keep(self, kept: Callable[[int], tuple[NDArray[np.float64], NDArray[np.int32]]]) -> None:

@@ -25,11 +25,12 @@ class WaitingText:
         tagger's confidence.
     codes : int32[2], `baselines` of `Predictions`; of a sentence int32[L + 2, tokens]: each tagger's tags, those of
         the baseline, and 1 for each token whose word was known.
+    asked : the probability with which its label was asked for; 0 if it was not.
     row, source : its row, and its event, in the batch that is being processed; -1 if it is not in it.
     """
 
     __slots__ = (
-        *("codes", "extra", "id", "label", "number", "row"),
+        *("asked", "codes", "extra", "id", "label", "number", "row"),
         *("scores", "source", "texts", "time", "values", "weight"),
     )
 
@@ -50,6 +51,7 @@ class WaitingText:
         self.id, self.texts, self.extra = id_, texts, extra
         self.weight, self.time, self.number, self.label, self.values = weight, time, number, label, values
         self.row = self.source = -1
+        self.asked = 0.0
 
     @property
     def size(self) -> int:
@@ -80,6 +82,8 @@ def to_arrays(waiting: Sequence[WaitingText], form: Form) -> dict[str, NDArray[A
     arrays["weights"] = np.array([text.weight for text in waiting])
     arrays["times"] = np.array([text.time for text in waiting])
     arrays["numbers"] = np.array([text.number for text in waiting], np.int64)
+    if form.asks:
+        arrays["asked"] = np.array([text.asked for text in waiting])
     return arrays
 
 
@@ -91,16 +95,18 @@ def expected_arrays(form: Form, n_labels: int) -> dict[str, Expected]:
     arrays["values"] = expected(np.float32, None)
     arrays["known"] = expected(np.int64, None, highest=max(n_labels, 1))
     arrays[form.array] = form.expected(n_labels)
-    return arrays
+    return arrays | ({"asked": expected(np.float64, None)} if form.asks else {})
 
 
 def _check(arrays: Mapping[str, NDArray[Any]], extras: Sequence[Sequence[Any]], pieces: int, learners: int) -> None:
     """Raise CheckpointError unless the arrays are of the same texts."""
     n = arrays["ids_lengths"].size
-    columns = [arrays[name] for name in ("labels_lengths", "pieces", "weights", "times", "numbers", "known")]
+    names = ("labels_lengths", "pieces", "weights", "times", "numbers", "known", "asked")
+    columns = [arrays[name] for name in names if name in arrays]
     if not (
         all(len(column) == n for column in [*columns, *extras])
         and ((arrays["weights"] >= 0.0) & (arrays["weights"] < np.inf)).all()
+        and all(0.0 <= share <= 1.0 for share in arrays.get("asked", ()))
         and sum(arrays["pieces"].tolist()) == pieces == arrays["values"].size
         and sum(arrays["known"].tolist()) * learners == arrays["scores"].size
     ):
@@ -141,6 +147,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], form: Form) -> list[WaitingT
         known = int(arrays["known"][i])
         text.scores = arrays["scores"][score_end[i] - known * learners : score_end[i]].reshape(learners, known)
         text.codes = codes[i]
+        text.asked = float(arrays["asked"][i]) if form.asks else 0.0
         if label is not None:
             form.check(label)
             if form.misfit(label, form.length(owned[i])) is not None:

@@ -20,6 +20,7 @@ from streamlin.kernel import kernel
 BINS = 10
 _SMALLEST = 1e-15
 """The log loss of a smaller probability is that of this one."""
+_NO_MARGINS = np.empty(0)
 
 
 class Losses(NamedTuple):
@@ -72,12 +73,14 @@ class Calibration(ArrayState):
         labels: NDArray[np.int32],
         weights: NDArray[np.float64],
         counted: int,
+        margins: NDArray[np.float64] = _NO_MARGINS,
     ) -> NDArray[np.float64]:
         """Count, then learn from, a batch of n events; an event without label changes nothing.
 
         scores float64[L, n, n_labels]: -inf behind the candidates. predicted int32[L, n]: their best, -1 for an
         abstention. lead int32[n]: a learner. labels int32[n]: -1 where nothing is to be counted. counted: labelled
-        events before the batch.
+        events before the batch. margins float64[n], or empty: set to how far the lead's highest probability is ahead
+        of its second, 0 for an abstention and overflowed scores.
         Returns float64[n]: the lead's confidences, above 0 and at most 1; NaN for an abstention and overflowed scores.
         """
         confidences = np.empty(labels.size)
@@ -97,6 +100,7 @@ class Calibration(ArrayState):
             self.scales,
             self.recent,
             confidences,
+            margins,
         )
         return confidences
 
@@ -160,6 +164,7 @@ def calibrate(
     scales: NDArray[np.float64],
     recent: NDArray[np.float64],
     confidences: NDArray[np.float64],
+    margins: NDArray[np.float64],
 ) -> None:
     """Predict probabilities, count, then adjust the temperature: event by event, learner by learner.
 
@@ -167,7 +172,7 @@ def calibrate(
     fading. bins float64[L, 2, 10, 3]: likewise of w, w c, w h; events int64[L, 10]. scales float64[L]: the factor of
     new weights in the fading sums, which grows by `growth` with each event. recent float64[L, window, 3]: log loss,
     Brier and c (NaN: no confidence) of the last labelled events, a ring; `counted` labelled events came before. All
-    changed in place. confidences float64[n]: set.
+    changed in place. confidences float64[n], and margins if it is not empty: set.
     """
     powers, window = np.empty(scores.shape[2]), recent.shape[1]
     slot = counted % window if window > 0 else 0
@@ -189,6 +194,8 @@ def calibrate(
                     confidence, squares, mean = powers_of(s, s[winner], known, factor, powers)
             if lead[i] == m:
                 confidences[i] = confidence
+                if margins.size > 0:
+                    margins[i] = confidence * (1.0 - second_of(powers, winner, known)) if confidence > 0.0 else 0.0
             if y < 0:
                 continue
             told = confidence > 0.0
@@ -201,8 +208,7 @@ def calibrate(
             if window > 0:
                 scales[m] *= growth
                 if scales[m] > LARGE:
-                    sums[m, 1] /= scales[m]
-                    bins[m, 1] /= scales[m]
+                    rescale(sums[m, 1], bins[m, 1], scales[m])
                     scales[m] = 1.0
                 add_event(w * scales[m], log_loss, brier, confidence, winner == y, sums[m, 1], bins[m, 1])
                 last = recent[m, slot]
@@ -211,6 +217,25 @@ def calibrate(
                 adjust(temperatures[m], w * (mean - factor * (s[y] - s[winner])), w, spread)
         if y >= 0 and window > 0:
             slot = slot + 1 if slot + 1 < window else 0
+
+
+@kernel
+def rescale(sums: NDArray[np.float64], bins: NDArray[np.float64], scale: float) -> None:
+    """Divide the fading sums float64[3] and bins float64[10, 3] of a learner; see `curve.thin_out`."""
+    for k in range(sums.size):
+        sums[k] /= scale
+        for b in range(bins.shape[0]):
+            bins[b, k] /= scale
+
+
+@kernel
+def second_of(powers: NDArray[np.float64], winner: int, n: int) -> float:
+    """The highest of the first n powers, without the winner's, which is 1; 0 if it is the only one."""
+    second = 0.0
+    for k in range(n):
+        if k != winner and powers[k] > second:
+            second = powers[k]
+    return second
 
 
 @kernel

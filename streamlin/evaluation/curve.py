@@ -43,7 +43,8 @@ def add_point(
 ) -> None:
     """Add a point to points float64[room, 2, M]: running, then windowed accuracy of M predictors."""
     n = progress[COUNT]
-    points[n, 0] = hit_weights / total
+    for m in range(hit_weights.size):
+        points[n, 0, m] = hit_weights[m] / total
     window_shares(window_labels, window_predicted, window_weights, points[n, 1])
     keep_point(progress, points)
 
@@ -54,12 +55,22 @@ def keep_point(progress: NDArray[np.int64], points: NDArray[np.float64]) -> None
     n = progress[COUNT] + 1
     if n == points.shape[0]:
         n //= 2
-        for i in range(n):
-            points[i] = points[2 * i + 1]
-        points[n:] = 0.0  # so that equal states are equal bytes
+        thin_out(points, n)
         progress[_DISTANCE] *= 2
     progress[COUNT] = n
     progress[_DUE] += progress[_DISTANCE]
+
+
+@kernel
+def thin_out(points: NDArray[np.float64], n: int) -> None:
+    """Move every second point to the first n; the rest become 0, so that equal states are equal bytes.
+
+    Value by value: for a whole slice numba compiles the text of an error, which takes seconds.
+    """
+    for i in range(points.shape[0]):
+        for j in range(points.shape[1]):
+            for m in range(points.shape[2]):
+                points[i, j, m] = points[2 * i + 1, j, m] if i < n else 0.0
 
 
 @kernel

@@ -93,9 +93,11 @@ def add_batch(
             continue
         scale[0] *= growth
         if scale[0] > LARGE:
-            label_sums[:, 1] /= scale[0]
-            sums[:, :, 1] /= scale[0]
-            sums[:, :, 3] /= scale[0]
+            for k in range(label_sums.shape[0]):
+                label_sums[k, 1] /= scale[0]
+                for m in range(sums.shape[0]):
+                    sums[m, k, 1] /= scale[0]
+                    sums[m, k, 3] /= scale[0]
             scale[0] = 1.0
         w = weights[i]
         scaled = w * scale[0]

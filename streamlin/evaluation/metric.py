@@ -27,6 +27,7 @@ class Metric(ArrayState):
     meaning : one sentence for people; Prometheus' help text, and the hint on the page's heading.
     format : how its values are written.
     smaller_is_better : of losses, for example.
+    of_sums : it is computed from sums of weights alone, and so also from those of the labels that were asked for.
     spans : those it is computed over.
     lean_spans : those of them that `evaluation.metrics = "accuracy"` leaves.
     terminal : the spans that the terminal's table shows, each with its rank: columns stand in the order of ranks.
@@ -41,6 +42,7 @@ class Metric(ArrayState):
     meaning: ClassVar[str]
     format: ClassVar[Format] = "ratio"
     smaller_is_better: ClassVar[bool] = False
+    of_sums: ClassVar[bool] = False
     spans: ClassVar[tuple[Span, ...]] = ("running", "window", "fading")
     lean_spans: ClassVar[tuple[Span, ...]] = ()
     terminal: ClassVar[Mapping[Span, int]] = {}

@@ -1,6 +1,6 @@
 """Pairs of predictors: how often only one of the two was right."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,19 +33,28 @@ class Pairs(ArrayState):
         return only
 
 
-def pair_list(names: list[str], only: NDArray[np.int64], recent: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """Each pair of predictors: the counts and p of McNemar's test, over all events and over the window (`recent`)."""
+class Compared(Protocol):
+    """The comparison of predictors over a span, see `streamlin.evaluation.spans.Sums`."""
+
+    @property
+    def only(self) -> NDArray[np.int64]: ...
+
+    def p_value(self, first: int, second: int) -> float: ...
+
+
+def pair_list(names: list[str], running: Compared, window: Compared) -> list[dict[str, Any]]:
+    """Each pair of predictors: the counts and p of a test, over all events and over the window."""
     n = len(names)
     return [
-        {"first": names[a], "second": names[b]} | _compared(only, a, b, "") | _compared(recent, a, b, "window_")
+        {"first": names[a], "second": names[b]} | _compared(running, a, b, "") | _compared(window, a, b, "window_")
         for a in range(n)
         for b in range(a + 1, n)
     ]
 
 
-def _compared(only: NDArray[np.int64], a: int, b: int, span: str) -> dict[str, Any]:
-    counts = {f"{span}only_first": int(only[a, b]), f"{span}only_second": int(only[b, a])}
-    return counts | {f"{span}p": p_value(only, a, b)}
+def _compared(sums: Compared, a: int, b: int, span: str) -> dict[str, Any]:
+    counts = {f"{span}only_first": int(sums.only[a, b]), f"{span}only_second": int(sums.only[b, a])}
+    return counts | {f"{span}p": sums.p_value(a, b)}
 
 
 def p_value(only: NDArray[np.int64], a: int, b: int) -> float:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import EvaluationConfig
 from streamlin.evaluation import metrics
+from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.metric import Metric
 from streamlin.evaluation.prequential import Prequential
 from streamlin.evaluation.spans import Span
@@ -26,6 +27,7 @@ class TreePredictions(NamedTuple):
     covered : bool[L, n], whether the grammar has a tree of the whole sentence.
     trees : for each parser those in brackets; None where it has none.
     baselines : int32[1, m].
+    measures : float64[k, n], the measures of each sentence that are asked for.
     """
 
     tags: NDArray[np.int32]
@@ -35,6 +37,7 @@ class TreePredictions(NamedTuple):
     covered: NDArray[np.bool_]
     trees: list[list[str | None]]
     baselines: NDArray[np.int32]
+    measures: NDArray[np.float64]
 
 
 class ParsingPrequential(TaggingPrequential):
@@ -49,8 +52,8 @@ class ParsingPrequential(TaggingPrequential):
     tally_type = TreeTally
     metric_types = metrics.PARSING
 
-    def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
-        super().__init__(learners, config)
+    def __init__(self, learners: Sequence[str], config: EvaluationConfig, measures: Measures | None = None) -> None:
+        super().__init__(learners, config, measures)
         self.too_long = 0
         self._trees = TreeCounts.empty(0, len(learners) + len(self.baseline_names))
 

@@ -15,16 +15,37 @@ class Predictions(NamedTuple):
     lead : int32[n], the learner whose prediction is given out.
     confidences : float64[n], the lead's, calibrated; NaN for an abstention and for overflowed scores.
     baselines : int32[2, n], those of the baselines; -1 where they made none.
+    measures : float64[k, n], the measures of each event that are asked for, NaN for none; see `measure_names`.
+    asked : whose labels are asked for; None where none are.
     """
 
     predicted: NDArray[np.int32]
     lead: NDArray[np.int32]
     confidences: NDArray[np.float64]
     baselines: NDArray[np.int32]
+    measures: NDArray[np.float64]
+    asked: "Asked | None" = None
 
     def take(self, rows: NDArray[np.int64]) -> "Predictions":
         """The predictions of some of the events."""
-        return Predictions(self.predicted[:, rows], self.lead[rows], self.confidences[rows], self.baselines[:, rows])
+        asked = None if self.asked is None else self.asked.take(rows)
+        columns = self.predicted[:, rows], self.lead[rows], self.confidences[rows], self.baselines[:, rows]
+        return Predictions(*columns, self.measures[:, rows], asked)
+
+
+class Asked(NamedTuple):
+    """Whether the label of each of n events is asked for.
+
+    reasons : int8[n], why, see `streamlin.asking.decisions`; 0 where it is not.
+    probabilities : float64[n], that of asking; 0 for events whose label can't be asked for.
+    """
+
+    reasons: NDArray[np.int8]
+    probabilities: NDArray[np.float64]
+
+    def take(self, rows: NDArray[np.int64]) -> "Asked":
+        """The same of some of the events."""
+        return Asked(self.reasons[rows], self.probabilities[rows])
 
 
 class Earlier(NamedTuple):

@@ -18,9 +18,13 @@ from streamlin.evaluation.dead_letter_kinds import DeadLetterKinds
 from streamlin.evaluation.drift import Alarm, Drift
 from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.evaluation.label_sums import LabelSums
+from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.metric import Metric
+from streamlin.evaluation.metrics.raw_accuracy import RawAccuracy
 from streamlin.evaluation.pairs import Pairs
 from streamlin.evaluation.predictions import Earlier, Predictions, predict
+from streamlin.evaluation.sampled import Sample, Sampled
+from streamlin.evaluation.sampled_sums import SampledSums
 from streamlin.evaluation.slices import Slices
 from streamlin.evaluation.spans import Span, Sums
 from streamlin.evaluation.tally import Tally
@@ -43,6 +47,8 @@ class Prequential:
     config : windows, fields to slice by, columns that hold the predictions of other systems (`references`).
     calibrated : for each learner, whether the softmax of its scores is its probabilities; None: for none.
     views : names of the views whose features are counted.
+    measures : of the tokens of events; None: there are none.
+    sampled : whether only a sample of the events gets labels, see `streamlin.evaluation.sampled`.
 
     complete : whether all metrics are computed, and not accuracy and the goodness of probabilities alone.
     new_alarms : the drift alarms of the last batch.
@@ -58,6 +64,8 @@ class Prequential:
         config: EvaluationConfig,
         calibrated: Sequence[bool] | None = None,
         views: Sequence[str] = (),
+        measures: Measures | None = None,
+        sampled: bool = False,
     ) -> None:
         self.learners, self.config = list(learners), config
         self.references = list(config.references)
@@ -68,6 +76,7 @@ class Prequential:
         calibrated = [False] * n_learners if calibrated is None else calibrated
         self.calibration = Calibration(calibrated, config.window if self.complete else 0, config.fading)
         self.label_sums, self.pairs = LabelSums(n_predictors, config.fading), Pairs(n_predictors)
+        self.sampled = Sampled(n_predictors, config) if sampled else None
         self.confusion = Confusion(n_learners, config.confusion_labels)
         self.feature_counts = FeatureCounts(views, config.window)
         self.slices = {field: Slices(n_learners, config.slice_values, self.unit) for field in config.slice_by}
@@ -75,6 +84,7 @@ class Prequential:
         self._counting = [metric for group in self.metrics for metric in group if metric.arrays and self.spans(metric)]
         self.drift = Drift(self.learners, config)
         self.new_alarms: list[Alarm] = []
+        self.measures = Measures() if measures is None else measures
         self.retired: dict[str, dict[str, str]] = {}
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
         self.dead_letter_kinds = DeadLetterKinds()
@@ -92,7 +102,8 @@ class Prequential:
     @property
     def unverified(self) -> bool:
         """Whether predictions rest on words set by hand alone: no label was learned yet."""
-        return self.has_priors and not self.label_weights.any()
+        unasked = self.sampled is not None and self.sampled.raw.totals.any()  # labels that stand for nothing else
+        return self.has_priors and not self.label_weights.any() and not unasked
 
     def start_with(self, labels: LabelIndex, fields: Sequence[str]) -> None:
         """Know labels before the first event. fields : those that events have besides the standard ones."""
@@ -130,11 +141,14 @@ class Prequential:
 
     def spans(self, metric: Metric) -> tuple[Span, ...]:
         """Those that a metric is computed over in this run."""
+        if isinstance(metric, RawAccuracy) and self.sampled is None:
+            return ()
         return metric.spans if self.complete else metric.lean_spans
 
     def sums(self, span: Span) -> Sums:
         """What was counted over a span, for metrics to be computed from."""
-        return Sums(span, self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
+        counted = (self.tally, self.label_sums, self.pairs, self.calibration, len(self.learners))
+        return Sums(span, *counted) if self.sampled is None else SampledSums(span, *counted, self.sampled)
 
     def count_records(
         self, dead_letters: Sequence[DeadLetter], tombstones: int, lost: int, mended: str | None = None
@@ -162,11 +176,14 @@ class Prequential:
         extra: Mapping[str, Sequence[str | None]],
         earlier: Earlier | None = None,
         position: Callable[[int], str] | None = None,
+        sample: Sample | None = None,
     ) -> Predictions:
         """Predict from scores float64[L, n, n_labels], then count the hits among label codes int32[n] (-1: no label).
 
         earlier : rows whose scores were made before, and with them the baselines' predictions.
         position : names the place of the i-th event in its source.
+        sample : the labels as they are, if only a sample of the events gets some; then `codes` and `weights` have those
+            alone that stand for others, by as much.
         """
         n_learners, n, _ = scores.shape
         predicted = np.empty((n_learners + len(self.baseline_names), n), np.int32)
@@ -191,8 +208,11 @@ class Prequential:
             metric.update(predicted, codes, weights, len(labels))
         for field, slices in self.slices.items():
             slices.update(extra[field], ours, codes, weights)
-        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted)
-        return Predictions(ours, lead, confidences, baselines)
+        margins = () if sample is None else (sample.margins,)
+        confidences = self.calibration.update(scores, ours, lead, codes, weights, counted, *margins)
+        if sample is not None and self.sampled is not None:
+            self.sampled.update(predicted, codes, weights, sample, len(labels))
+        return Predictions(ours, lead, confidences, baselines, np.empty((0, codes.size)))
 
     def _read_references(
         self,
@@ -213,7 +233,7 @@ class Prequential:
         predict(scores, predicted)
         lead, unlabelled = self.leads(predicted), np.full(n, -1, np.int32)
         confidences = self.calibration.update(scores, predicted, lead, unlabelled, np.ones(n), 0)
-        return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32))
+        return Predictions(predicted, lead, confidences, np.full((2, n), -1, np.int32), np.empty((0, n)))
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[n, n_labels] of the learner that `leads`, from scores float64[L, n, n_labels]."""
@@ -256,6 +276,7 @@ class Prequential:
             "dead_letters_by_kind": dict(kinds),
             "slices": slices,
             "drift": self.drift.to_json(),
+            **self.measures.rest(),
         }
 
     def expected(self, n_labels: int) -> dict[str, Expected]:
@@ -277,6 +298,7 @@ class Prequential:
         for field, slices in self.slices.items():
             slices.restore_values(rest["slices"].get(field))
         self.drift.restore(rest["drift"])
+        self.measures.restore_rest(rest)
         self.events, self.labelled, self.dead_letters = rest["events"], rest["labelled"], rest["dead_letters"]
         self.tombstones, self.lost = rest["tombstones"], rest["lost"]
         self.dead_letter_kinds = DeadLetterKinds(rest.get("dead_letters_by_kind"))  # older checkpoints have none
@@ -289,6 +311,10 @@ class Prequential:
             yield "inputs", self.feature_counts
             if self.drift.detector is not None:
                 yield "drift", self.drift.detector
+        yield from self.measures.parts()
+        if self.sampled is not None:
+            yield from (("raw", self.sampled.raw), ("raw_sums", self.sampled.raw_sums))
+            yield "weighted_pairs", self.sampled.pairs
         yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
         yield from ((f"metrics/{metric.name}", metric) for metric in self._counting)
 

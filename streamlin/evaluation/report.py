@@ -9,6 +9,7 @@ from streamlin.evaluation.json_values import Row, json_values
 from streamlin.evaluation.pairs import pair_list
 from streamlin.evaluation.prequential import Prequential
 from streamlin.evaluation.report_details import add_details, curve_of, label_shares
+from streamlin.evaluation.sampled_sums import SampledSums
 from streamlin.evaluation.spans import PREFIXES, Span, Sums
 from streamlin.events import LabelIndex
 
@@ -27,6 +28,8 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     """
     sums = {span: prequential.sums(span) for span in PREFIXES}
     rows = metric_rows(prequential, sums)
+    if prequential.sampled is not None and prequential.complete:
+        add_raw(rows, prequential, sums)
     if details:
         add_details(rows, prequential, sums, labels.names)
     report: dict[str, Any] = {
@@ -40,6 +43,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     for name, why in prequential.retired.items():
         report["learners"][name]["retired"] = why
     report["slices"] = {field: slices.to_json(prequential.learners) for field, slices in prequential.slices.items()}
+    report |= prequential.measures.to_json(details, labels.names)
     report |= prequential.more(details)
     if prequential.drain is not None:
         report["templates"] = templates_of(prequential.drain, prequential.config.window, details)
@@ -53,7 +57,7 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
         report["inputs"] = prequential.feature_counts.to_json()
         if details:
             names = [*prequential.learners, *prequential.baseline_names]
-            report["pairs"] = pair_list(names, sums["running"].only, sums["window"].only)
+            report["pairs"] = pair_list(names, sums["running"], sums["window"])
             labelled, courses = curve_of(prequential.course())
             report["curve"] = {"labelled": labelled, **_by_name(courses, prequential)}
             report["label_shares"] = label_shares(sums["running"].by_label, sums["window"].by_label, labels.names)
@@ -98,6 +102,19 @@ def metric_rows(prequential: Prequential, sums: dict[Span, Sums]) -> list[Row]:
                     for row, value in zip(rows, values, strict=False):  # some are of the learners alone
                         row[metric.key(span)] = value
     return rows
+
+
+def add_raw(rows: list[Row], prequential: Prequential, sums: dict[Span, Sums]) -> None:
+    """Add the metrics of the labels as they are, where only a sample of the events gets labels, as `raw`."""
+    found: list[Row] = [{} for _ in rows]
+    for metric in (metric for group in prequential.metrics for metric in group if metric.of_sums):
+        for span in prequential.spans(metric):
+            own = sums[span]
+            assert isinstance(own, SampledSums)
+            for row, value in zip(found, json_values(metric.compute(own.raw)), strict=True):
+                row[metric.key(span)] = value
+    for row, raw in zip(rows, found, strict=True):
+        row["raw"] = raw
 
 
 def _by_name(rows: list[Row], prequential: Prequential) -> dict[str, dict[str, Row]]:

@@ -1,7 +1,7 @@
 """The spans of a stream that a metric is computed over, and the sums of each."""
 
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamlin.evaluation.baselines import MAJORITY, NO_CHANGE
 from streamlin.evaluation.calibration import Calibration, Losses
 from streamlin.evaluation.label_sums import LabelSums, Totals
-from streamlin.evaluation.pairs import Pairs
+from streamlin.evaluation.pairs import Pairs, p_value
 from streamlin.evaluation.sentence_tally import SentenceTally, SentenceTotals
 from streamlin.evaluation.tally import Tally
 from streamlin.evaluation.window import Window
@@ -54,6 +54,15 @@ class Sums:
     def abstained(self) -> NDArray[np.int64]:
         """int64[M], events without a prediction, over all time."""
         return self._tally.abstained
+
+    @property
+    def hits(self) -> tuple[NDArray[Any], float]:
+        """int64[M], events predicted right over all time, and the number of those that were counted."""
+        return self.correct, self.events
+
+    def p_value(self, first: int, second: int) -> float:
+        """Of McNemar's test on two predictors."""
+        return p_value(self.only, first, second)
 
     @property
     def window(self) -> Window:

@@ -12,6 +12,7 @@ from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.commonest_tag import CommonestTag
 from streamlin.evaluation.curve import POINTS
 from streamlin.evaluation.drift import Drift
+from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.metric import Metric
 from streamlin.evaluation.metrics.sentences import SpanF1, SpanPrecision, SpanRecall
 from streamlin.evaluation.prequential import Prequential
@@ -30,6 +31,7 @@ class TagPredictions(NamedTuple):
     confidences : float64[L, n], the probability of each tagger's tags; NaN where it has none.
     token_confidences : float32[L, m], of each token's tag; [L, 0] if they are not wanted.
     baselines : int32[1, m].
+    measures : float64[k, n], the measures of each sentence that are asked for.
     """
 
     tags: NDArray[np.int32]
@@ -37,6 +39,7 @@ class TagPredictions(NamedTuple):
     confidences: NDArray[np.float64]
     token_confidences: NDArray[np.float32]
     baselines: NDArray[np.int32]
+    measures: NDArray[np.float64]
 
     def take(self, sentences: NDArray[np.int64], bounds: NDArray[np.int64]) -> "TagPredictions":
         """The predictions of some of the sentences, whose tokens are bounded by int64[n + 1]."""
@@ -48,6 +51,7 @@ class TagPredictions(NamedTuple):
             self.confidences[:, sentences],
             shares[:, tokens] if shares.shape[1] else shares,
             self.baselines[:, tokens],
+            self.measures[:, sentences],
         )
 
 
@@ -78,8 +82,8 @@ class TaggingPrequential(Prequential):
     tally_type: type[SentenceTally] = SentenceTally
     metric_types = metrics.TAGGING
 
-    def __init__(self, learners: Sequence[str], config: EvaluationConfig) -> None:
-        super().__init__(learners, config)
+    def __init__(self, learners: Sequence[str], config: EvaluationConfig, measures: Measures | None = None) -> None:
+        super().__init__(learners, config, measures=measures)
         n_predictors = len(learners) + len(CommonestTag.names)
         self.drift = Drift(self.learners, config, "sentence accuracy")
         self.commonest = CommonestTag()
@@ -200,6 +204,7 @@ class TaggingPrequential(Prequential):
             yield from (("sums", self.label_sums), ("pairs", self.pairs), ("confusion", self.confusion))
             if self.drift.detector is not None:
                 yield "drift", self.drift.detector
+        yield from self.measures.parts()
         yield from ((f"slices/{field}", slices) for field, slices in self.slices.items())
 
 
@@ -214,4 +219,4 @@ def _sentences_right(
     np.cumsum(codes >= 0, out=wrong[-1, 1:])
     np.cumsum((predicted != codes) & (codes >= 0), axis=1, out=wrong[:-1, 1:])
     found = wrong[:, bounds[1:]] - wrong[:, bounds[:-1]]
-    return (found[:-1] == 0).astype(np.int32), np.where(found[-1] > 0, 1, -1).astype(np.int32)
+    return (found[:-1] == 0).astype(np.int32, order="C"), np.where(found[-1] > 0, 1, -1).astype(np.int32)

@@ -6,7 +6,7 @@ Z_95 = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 
 
-def wilson(correct: int, n: int, z: float = Z_95) -> tuple[float, float] | None:
+def wilson(correct: float, n: float, z: float = Z_95) -> tuple[float, float] | None:
     """The interval of the true share, given `correct` of `n`; None for n = 0.
 
     Wilson, JASA 22 (1927) 209-212::

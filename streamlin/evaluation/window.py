@@ -38,4 +38,5 @@ def window_shares(
         total += w
         for m in range(shares.size):
             shares[m] += w * (predicted[i, m] == labels[i])
-    shares /= total
+    for m in range(shares.size):
+        shares[m] /= total

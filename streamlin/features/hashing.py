@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from streamlin.features.murmur3 import murmur3_32
 from streamlin.features.ngrams import append_ngrams, bucket_of
 from streamlin.features.sums import sum_repeats
+from streamlin.features.token_hashes import hash_written
 from streamlin.features.tokens import character_bounds, write_tokens
 from streamlin.kernel import kernel
 
@@ -40,9 +41,50 @@ def hash_texts(
         shorter than the shortest n-gram is one n-gram); 0 for n-grams of a piece's tokens.
     scale : BINARY (always 1), COUNTS, or LOG, log(1 + count).
     """
+    tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
+    return _features(tokens, pieces, names, name_lengths, characters, shortest, longest, scale, bits)
+
+
+@kernel
+def hash_texts_and_tokens(
+    data: NDArray[np.uint8],
+    lengths: NDArray[np.int64],
+    pieces: NDArray[np.int64],
+    names: NDArray[np.uint8],
+    name_lengths: NDArray[np.int64],
+    ascii_table: NDArray[np.int16],
+    unicode_table: NDArray[np.uint8],
+    min_length: int,
+    characters: int,
+    shortest: int,
+    longest: int,
+    scale: int,
+    bits: int,
+) -> tuple[
+    tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]], tuple[NDArray[np.int64], NDArray[np.uint64]]
+]:
+    """What `hash_texts` returns, and the tokens that the features are of, see `hash_written`."""
+    tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
+    features = _features(tokens, pieces, names, name_lengths, characters, shortest, longest, scale, bits)
+    return features, hash_written(tokens, pieces)
+
+
+@kernel
+def _features(
+    tokens: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]],
+    pieces: NDArray[np.int64],
+    names: NDArray[np.uint8],
+    name_lengths: NDArray[np.int64],
+    characters: int,
+    shortest: int,
+    longest: int,
+    scale: int,
+    bits: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """See `hash_texts`. tokens : what `write_tokens` returns."""
+    token_bytes, starts, ends = tokens
     n = pieces.size - 1
     k = name_lengths.size // max(n, 1)
-    token_bytes, starts, ends = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
     n_tokens = ends[-1] if ends.size else 0
     units, gap = (starts[n_tokens] + n_tokens, 0) if characters else (n_tokens, 1)
     buckets = np.empty(units * (longest - shortest + 1) + name_lengths.size, np.int32)

@@ -35,7 +35,7 @@ def write_tokens(
     written, edges = np.empty(data.size, np.uint8), np.empty(data.size + 1, np.int64)
     token_bytes[0] = BLANK
     starts[0] = 1
-    end = count = 0
+    end = count = int(np.int64(0))  # not 0, which is a type of its own: what is called would be compiled for both
     for piece in range(lengths.size):
         begin, end = end, end + int(lengths[piece])
         if _is_ascii(data, begin, end):

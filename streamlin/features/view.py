@@ -12,10 +12,11 @@ from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, taken
 from streamlin.features.characters import ascii_characters, token_characters
-from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts
+from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts, hash_texts_and_tokens
 from streamlin.features.masks import masked
 from streamlin.features.normalization import normalized
 from streamlin.features.sums import sum_repeats
+from streamlin.features.token_hashes import TokenHashes
 from streamlin.kernel.byte_buffers import encode_text, encode_texts
 
 _DEFAULT = ViewConfig()
@@ -97,6 +98,14 @@ class View:
             return self._valued(batch, batch.pieces, batch.values)
         pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
         return self._hashed(batch.texts, pieces, self._category_names(batch))
+
+    def buckets_and_tokens(self, batch: Batch) -> tuple[Buckets, TokenHashes]:
+        """The features of a batch's events, and the tokens that they are of, without categories."""
+        pieces = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
+        encoded = *encode_texts(self._normalized(batch.texts)), pieces, *encode_texts(self._category_names(batch))
+        features, tokens = hash_texts_and_tokens(*encoded, *self.hash_options)
+        valued = batch.values is not None
+        return self.buckets(batch) if valued else _trimmed(*features), TokenHashes(*tokens)
 
     def encode_batches(self, batches: Sequence[Batch]) -> tuple[NDArray[Any], ...]:
         """The first five arguments of `hash_texts` for the events of all batches; `hash_options` are the others."""

@@ -48,14 +48,14 @@ def copy_bytes(source: NDArray[np.uint8], begin: int, end: int, target: NDArray[
     to, stop = np.uint64(at), np.uint64(end)
     i = np.uint64(begin)
     while i < stop:
-        _store_word(target, to, _load_word(source, i))
+        _store_word(target, to, load_word(source, i))
         i += np.uint64(8)
         to += np.uint64(8)
     return at + (end - begin)
 
 
 @kernel
-def _load_word(data: NDArray[np.uint8], i: np.uint64) -> np.uint64:
+def load_word(data: NDArray[np.uint8], i: np.uint64) -> np.uint64:
     """The eight bytes from i on, little-endian."""
     word = np.uint64(data[i])
     word |= np.uint64(data[i + np.uint64(1)]) << np.uint64(8)

@@ -5,10 +5,12 @@ flipped, would end the process without a word. So each file begins with the SHA-
 its length, and a file that does not fit is as good as none: the kernel is compiled again, and the file replaced.
 """
 
+import fcntl
 import hashlib
 import io
 import os
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -18,6 +20,8 @@ from numba.core.runtime.nrt import rtsys
 
 _DIGEST = hashlib.sha256().digest_size
 _HOW = "so every start compiles kernels again; NUMBA_CACHE_DIR names another folder"
+_PATIENCE, _PAUSE = 60.0, 0.01
+"""Seconds to wait for another process that compiles a kernel, and between two looks."""
 
 _tell: Callable[[str], None] | None = None
 
@@ -85,6 +89,46 @@ class _Results(CompileResultCacheImpl):
     _locator_classes = [_Folder, *_OTHERS]  # noqa: RUF012  # an attribute of its base
 
 
+class Turn:
+    """A lock that the process takes that compiles a kernel; others wait, and then load what it has compiled.
+
+    It is a courtesy: where files can't be locked, and after `_PATIENCE`, a process compiles on its own.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lock: int | None = None
+
+    def take(self) -> bool:
+        """Wait for the turn. False if files can't be locked here, or another process does not give it back."""
+        if self._lock is not None:
+            return True
+        try:
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            lock = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError:
+            return False
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_PAUSE)
+            except OSError:
+                break
+            else:
+                self._lock = lock
+                return True
+        os.close(lock)
+        return False
+
+    def give_back(self) -> None:
+        """End the turn."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
 class KernelCache(FunctionCache):
     """The cache of njit(cache=True), checked, and without the imports that numba makes before it loads a function.
 
@@ -98,6 +142,7 @@ class KernelCache(FunctionCache):
         super().__init__(function)  # type: ignore[no-untyped-call]
         files = self._cache_file
         self._cache_file = CheckedFiles(files._cache_path, self._impl.filename_base, files._source_stamp)  # type: ignore[no-untyped-call]
+        self._turn = Turn(f"{files._cache_path}/{self._impl.filename_base}.lock")
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled kernel; where the folder can't be written to, a line says so."""
@@ -105,9 +150,19 @@ class KernelCache(FunctionCache):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:
             _not_kept(f"{self._cache_path} can't be written to: {error.strerror}")
+        finally:
+            self._turn.give_back()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)
+        found = self._loaded(sig, target_context)
+        if found is None and self._turn.take():
+            found = self._loaded(sig, target_context)  # perhaps another process has compiled it meanwhile
+            if found is not None:
+                self._turn.give_back()
+        return found
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 

@@ -52,7 +52,7 @@ def learn_batch(
         known = targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, current)
         mean_scores(examples, i, average, current, known, scores[i])
-        y = targets.codes[i]
+        y = np.int64(targets.codes[i])
         if y < 0 or best_other(current, y) < 0:
             continue
         guess = best_other(current, -1)

@@ -51,7 +51,7 @@ def mean_scores(
 
 
 @kernel
-def add_late(examples: Examples, i: int, step: float, average: Average, k: int) -> None:
+def add_late(examples: Examples, i: int, step: float, average: Average, k: int | np.int64) -> None:
     """Note in U that W_k was changed by step times event i, its bias feature included."""
     add_scaled(examples, i, step * float(average.clock[()]), average.sums, average.bias_sums, k)
 

@@ -26,7 +26,7 @@ def linear_scores(
 
 
 @kernel
-def best_other(scores: NDArray[np.float64], y: int) -> int:
+def best_other(scores: NDArray[np.float64], y: int | np.int64) -> int:
     """The best scored candidate other than y; -1 if there is no other. Ties go to the label seen first."""
     best = -1
     for k in range(scores.size):
@@ -45,7 +45,7 @@ def squared_length(examples: Examples, i: int) -> float:
 
 
 @kernel
-def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Array, k: int) -> None:
+def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Array, k: int | np.int64) -> None:
     """weights_jk += step * x_j for every feature j of event i, its bias feature included."""
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
         weights[examples.rows[j], k] += step * examples.values[j]

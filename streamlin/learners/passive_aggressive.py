@@ -58,7 +58,7 @@ def learn_batch(
         linear_scores(examples, i, weights, bias, 1.0, known, s)
         if averaged:
             mean_scores(examples, i, average, s, known, scores[i])
-        y = targets.codes[i]
+        y = np.int64(targets.codes[i])
         rival = best_other(s, y)
         if y < 0 or rival < 0:
             continue

@@ -36,7 +36,7 @@ def learn_batch(
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
         linear_scores(examples, i, weights, bias, 1.0, targets.known[i], scores[i])
-        y = targets.codes[i]
+        y = np.int64(targets.codes[i])
         guess = best_other(scores[i], -1)
         if y < 0 or guess < 0 or guess == y:
             continue

@@ -17,13 +17,13 @@ class TreeLines:
     """Makes `{"id": …, "predicted": "(S …)", "confidence": …, "log_probability": …, "covered": …, "learners": {…},
     "tree": "(S …)"}`, one line per sentence.
 
-    A sentence that was not parsed has null for its tree, and so has a probability that there is none of; one without a
-    tree of its own has no `tree`. Sentences that were texts have `start` and `end`, the places of their tokens in the
-    text.
+    Measures that are asked for follow `covered`. A sentence that was not parsed has null for its tree, and so has a
+    probability that there is none of; one without a tree of its own has no `tree`. Sentences that were texts have
+    `start` and `end`, the places of their tokens in the text.
     """
 
-    def __init__(self, learners: Sequence[str]) -> None:
-        self._learners = tuple(learners)
+    def __init__(self, learners: Sequence[str], measures: Sequence[str] = ()) -> None:
+        self._learners, self._measures = tuple(learners), tuple(measures)
 
     def encode(self, batch: Batch, predictions: TreePredictions) -> Lines:
         """The lines of a batch, each with its line feed."""
@@ -43,6 +43,7 @@ class TreeLines:
             "log_probability": rounded(predictions.log_probabilities[lead, i]),
             "covered": bool(predictions.covered[lead, i]),
         }
+        line |= dict(zip(self._measures, map(rounded, predictions.measures[:, i]), strict=True))
         assert batch.pieces is not None
         assert batch.tokens is not None
         begin, end = batch.pieces[i : i + 2].tolist()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
 from streamlin.errors import CheckpointError
+from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.parsing import ParsingPrequential, TreePredictions
 from streamlin.evaluation.tree_tally import TreeCounts
 from streamlin.events import Batch, LabelIndex
@@ -41,6 +42,7 @@ class ParsingModel:
     view_of: Mapping[str, str] = {}
     feature_names: Mapping[str, Any] = {}
     delayed_labels = None
+    asking = None
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
@@ -56,7 +58,8 @@ class ParsingModel:
         self.max_tokens = max(parser.max_tokens for parser in self.learners.values())
         self.view = TokenView(self._bits)
         self.rows = {"contexts": TokenRows(self._bits, self._most)}
-        self.prequential = ParsingPrequential(self.names, config.evaluation)
+        self.measures = Measures.of(config)
+        self.prequential = ParsingPrequential(self.names, config.evaluation, self.measures)
         self._notices: list[str] = []
         self._told = set[str]()
 
@@ -84,7 +87,8 @@ class ParsingModel:
             brackets,
             position,
         )
-        predictions = predictions._replace(lead=lead, baselines=baselines)
+        measures = self.measures.update(batch, tokens.hashes, prequential.events)
+        predictions = predictions._replace(lead=lead, baselines=baselines, measures=measures)
         self._count_long(np.flatnonzero(learned & (lengths > self.max_tokens)), lengths, position)
         prequential.events += len(batch)
         prequential.labelled += len(trees) - trees.count(None)
@@ -102,7 +106,8 @@ class ParsingModel:
         n, m = len(batch), len(batch.texts)
         nothing = np.zeros(n, np.bool_), np.full(m, -1, np.int32), len(self.labels)
         predictions, _ = self._predictions(batch, features, *nothing)
-        return batch, predictions._replace(lead=self.prequential.lead(n))
+        measures = self.measures.of_tokens(features.tokens.hashes, n)
+        return batch, predictions._replace(lead=self.prequential.lead(n), measures=measures)
 
     def given_out(self, batch: Batch, predictions: TreePredictions) -> list[Any]:
         """The leading parser's tree of each sentence, in brackets; None for a sentence that was not parsed."""
@@ -114,18 +119,19 @@ class ParsingModel:
         return {
             "predicted": self.given_out(batch, predictions),
             "confidence": [rounded(share) for share in confidences],
+            **self.measures.columns(predictions.measures),
             **dict(zip(self.names, predictions.trees, strict=True)),
             "label": batch.labels,
         }
 
     def lines(self) -> TreeLines:
         """What makes the lines of its predictions."""
-        return TreeLines(self.names)
+        return TreeLines(self.names, self.measures.names)
 
     def pop_notices(self) -> list[str]:
         """The notices since the last call, which removes them."""
         notices, self._notices = self._notices, []
-        return notices
+        return notices + self.measures.pop_notices()
 
     def _notice(self, key: str, line: str) -> None:
         """Have a line shown, once for each key."""
@@ -156,6 +162,7 @@ class ParsingModel:
             np.zeros((size, n), np.bool_),
             [[None] * n for _ in range(size)],
             np.full((1, m), -1, np.int32),
+            np.empty((0, n)),
         )
         counts = TreeCounts.empty(n, size + len(self.prequential.baseline_names))
         for parser in self.learners.values():

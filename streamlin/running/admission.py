@@ -52,15 +52,16 @@ class Admission:
         if self.fits_any_text(n_labels + len(new)):
             return True
         waiting: list[WaitingText] = []
+        own: Mapping[str, Buckets] = features
         if model.delayed_labels is not None:
             waiting = model.delayed_labels.texts_due(batch)
         elif None in batch.labels:
             labelled = np.array([event for event, label in enumerate(batch.labels) if label is not None], np.int64)
-            features = {view: found.take(labelled) for view, found in features.items()}
+            own = {view: found.take(labelled) for view, found in features.items()}
         old = model.featurize(old_texts(waiting, model.further_fields, batch)) if waiting else {}
         new_rows = len(batch) if model.has_template_features else 0
         rows = {
-            view: len(index) + index.count_new(_buckets(features, old, view)) + new_rows
+            view: len(index) + index.count_new(_buckets(own, old, view)) + new_rows
             for view, index in model.rows.items()
         }
         return self.table_bytes(rows, n_labels + len(new)) <= self.max_bytes
@@ -147,7 +148,7 @@ class Admission:
         return None if label is None else Due(None, label, float(event.weights[0]))
 
 
-def _buckets(features: Features, old: Mapping[str, Buckets], view: str) -> NDArray[np.int32]:
+def _buckets(features: Mapping[str, Buckets], old: Mapping[str, Buckets], view: str) -> NDArray[np.int32]:
     """The buckets of a batch and of the earlier texts that are learned with it."""
     own = features[view].buckets
     return np.concatenate([own, old[view].buckets]) if view in old else own

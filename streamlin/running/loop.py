@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
+from streamlin.asking.lines import WantedLines
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError, redacted, spelled
@@ -18,6 +19,7 @@ from streamlin.model import Features
 from streamlin.registry import connector
 from streamlin.running.admission import new_admission
 from streamlin.running.background_tasks import BackgroundTasks
+from streamlin.running.beside_metrics import beside_metrics
 from streamlin.running.checkpoint_requests import CheckpointRequests
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
 from streamlin.running.lag import LagMonitor, lags
@@ -126,9 +128,14 @@ class Run:
     def _open_outputs(self) -> None:
         """Open the sinks and what saves the run; save it once, if its checkpoint is new or does not know a sink."""
         config, opened = self.config, self._open.enter_context
-        predictions, dead_letters = config.sinks.predictions, config.sinks.dead_letters
+        sinks, lengths = config.sinks, self.state.lengths
         self._sinks = opened(
-            closing(Sinks(predictions, dead_letters, self.state.lengths, self.notice, config.settings_of))
+            closing(
+                Sinks(
+                    *(sinks.predictions, sinks.dead_letters, lengths, self.notice, config.settings_of),
+                    labels_wanted=sinks.labels_wanted,
+                )
+            )
         )
         self._writer = opened(closing(BackgroundTasks(config.pipeline.threads > 1)))
         if self._sinks.commit_positions and getattr(self.source, "shared", False):
@@ -136,6 +143,7 @@ class Run:
             raise ConfigError("kafka: transactional= needs assignment=all")
         self._interleaved = opened(closing(Interleaved(self._readers))) if len(self._readers) > 1 else None
         self._lines = self.model.lines()
+        self._wanted_lines = WantedLines(self.model.labels, config.ask.hide_text)
         self._saver = RunSaver(self.state, self._readers, self._sinks, self._writer, self.stages, self.notice)
         if self.state.has_checkpoint and (self._sinks.new or self.state.number == 0):
             self._saver.save(wait=True)  # so that after a kill before the next one the sinks' lengths are known
@@ -227,8 +235,7 @@ class Run:
         unlabelled = counts["events"] and not counts["labelled"]
         hint = {"label_hint": self._readers[-1].decoder.no_label_hint} if unlabelled else {}
         lag = self.lag()
-        delayed = self.model.delayed_labels
-        more = ({} if lag is None else {"lag": lag}) | ({} if delayed is None else {"delayed_labels": delayed.report()})
+        more = ({} if lag is None else {"lag": lag}) | beside_metrics(self.model)
         if self._named_fields.missing:
             more["missing_fields"] = self._named_fields.missing
         return counts | pace | more | hint | report
@@ -292,6 +299,9 @@ class Run:
         for line in [*hints, *self.model.pop_notices(), *falls]:
             if line is not None:
                 self.notice(line)
+        if self._sinks.labels_wanted is not None:
+            lines, asked = self._wanted_lines.encode(batch, given, predictions)
+            self._writer.run(self._sinks.write_wanted, lines, asked, inline=self._is_small(portion))
         if self._sinks.predictions is not None:
             self._writer.run(self._write, given, predictions, inline=self._is_small(portion))
         for watcher in self.watchers:

@@ -1,6 +1,6 @@
 """The results of a run in Python: predictions, one by one or as a data frame."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from streamlin.errors import ConfigError
@@ -15,6 +15,8 @@ class Prediction(NamedTuple):
     confidence : 0 to 1; None if it can't be computed.
     learners : the prediction of each learner, by name.
     label : the true label; None if the event has no label.
+    measures : the measures of the event that are configured, by name: with `pipeline.novelty` the share of tokens that
+        no event before had, with `surprise.model` the bits of a token; None where there is no token.
     template, template_number, new_template : of a log line; None where templates are not looked for.
     """
 
@@ -23,6 +25,7 @@ class Prediction(NamedTuple):
     confidence: float | None
     learners: Mapping[str, str | None]
     label: str | None
+    measures: Mapping[str, float | None]
     template: str | None = None
     template_number: int | None = None
     new_template: bool | None = None
@@ -41,6 +44,7 @@ class Results(Iterator[Prediction]):
     def __init__(self, run: Run) -> None:
         self._run, self._steps, self._learners = run, run.steps(), run.model.names
         self._further = _OF_TEMPLATES if run.config.drain.enabled else ()
+        self._measures = run.model.measures.names
         self._rows: Iterator[Prediction] = iter(())
         self._closed = False
 
@@ -60,11 +64,10 @@ class Results(Iterator[Prediction]):
             columns = self._next_columns()
             if columns is None:
                 raise StopIteration
-            names = self._learners
-            learners = [dict(zip(names, row, strict=True)) for row in zip(*(columns[n] for n in names), strict=True)]
             shared = (columns[name] for name in ("id", "predicted", "confidence"))
+            learners, measures = _by_row(columns, self._learners), _by_row(columns, self._measures)
             further = (columns[name] for name in self._further)
-            self._rows = map(Prediction, *shared, learners, columns["label"], *further)
+            self._rows = map(Prediction, *shared, learners, columns["label"], measures, *further)
 
     def finish(self) -> dict[str, Any]:
         """Run to the end, discarding the predictions; returns the report."""
@@ -74,12 +77,12 @@ class Results(Iterator[Prediction]):
         return self._run.report()
 
     def columns(self) -> dict[str, list[Any]]:
-        """The remaining predictions as columns: id, predicted, confidence, one for each learner, label; of log lines
-        with templates also theirs."""
-        names = ("id", "predicted", *self._further, "confidence", *self._learners, "label")
+        """The remaining predictions as columns: id, predicted, confidence, measures, one for each learner, label; of
+        log lines with templates also theirs."""
+        names = ("id", "predicted", *self._further, "confidence", *self._measures, *self._learners, "label")
         whole: dict[str, list[Any]] = {name: [] for name in names}
         for row in self._rows:
-            for name, value in {**row._asdict(), **row.learners}.items():
+            for name, value in {**row._asdict(), **row.learners, **row.measures}.items():
                 if name in whole:
                     whole[name].append(value)
         while (columns := self._next_columns()) is not None:
@@ -119,6 +122,13 @@ class Results(Iterator[Prediction]):
                 return None
             raise
         return {"id": batch.keys(), **self._run.model.columns(batch, predictions)}
+
+
+def _by_row(columns: Mapping[str, list[Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The values of some columns as a mapping for each row."""
+    if not names:
+        return [{} for _ in columns["id"]]
+    return [dict(zip(names, row, strict=True)) for row in zip(*(columns[name] for name in names), strict=True)]
 
 
 def _library(name: str) -> Any:

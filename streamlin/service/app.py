@@ -16,18 +16,25 @@ from streamlin.monitoring.prometheus.routes import PATHS as MONITORING_PATHS
 from streamlin.service.accepting import Acceptance
 from streamlin.service.bodies import Bodies, Example, Text
 from streamlin.service.body import Body
+from streamlin.service.label_page import PATHS as LABEL_PATHS
+from streamlin.service.label_page import label_page
 from streamlin.service.openapi import description
 from streamlin.service.predicting import Predictor
 from streamlin.service.problems import Refused, problem
 from streamlin.service.sentences import Sentence, TaggedSentence
+from streamlin.service.wanted import WantedLabels
 
 POSTS = ("/predict", "/learn")
-PATHS = (*POSTS, *MONITORING_PATHS, "/openapi.json")
+PATHS = (*POSTS, "/labels-wanted", *LABEL_PATHS, *MONITORING_PATHS, "/openapi.json")
 _BOOL = TypeAdapter(bool)
 
 
 def make_app(
-    config: RunConfig, predictor: Predictor[Any], acceptance: Acceptance, monitoring_routes: Sequence[Route]
+    config: RunConfig,
+    predictor: Predictor[Any],
+    acceptance: Acceptance,
+    wanted: WantedLabels,
+    monitoring_routes: Sequence[Route],
 ) -> Starlette:
     """The application. It expects requests whose body is checked for its type and size."""
     models: tuple[type[Body], type[Body]] = (Sentence, TaggedSentence) if config.task == "tagging" else (Text, Example)
@@ -50,6 +57,10 @@ def make_app(
         await acceptance.accept(bodies)
         return _answer(msgspec.json.encode({"accepted": len(bodies)}), 202)
 
+    async def labels_wanted(request: Request) -> Response:
+        given = request.query_params
+        return _answer(await wanted.page(given.get("after", ""), given.get("limit", "")))
+
     async def openapi(_: Request) -> Response:
         return _answer(document)
 
@@ -57,6 +68,8 @@ def make_app(
         routes=[
             Route("/predict", predict, methods=["POST"]),
             Route("/learn", learn, methods=["POST"]),
+            Route("/labels-wanted", labels_wanted),
+            *label_page(),
             Route("/openapi.json", openapi),
             *monitoring_routes,
         ],

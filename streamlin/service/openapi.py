@@ -7,6 +7,7 @@ from typing import Any
 
 from streamlin.config import RunConfig
 from streamlin.service.bodies import Bodies
+from streamlin.service.wanted import default_limit
 from streamlin.version import __version__
 
 
@@ -19,6 +20,8 @@ def description(texts: Bodies[Any], examples: Bodies[Any], config: RunConfig) ->
     if config.task == "tagging":
         document = _patched(document, _read("openapi-tagging"))
     document["info"]["version"] = __version__
+    _, limit = document["paths"]["/labels-wanted"]["get"]["parameters"]
+    limit["schema"] |= {"maximum": config.serve.max_batch, "default": default_limit(config)}
     schemas = document["components"]["schemas"]
     schemas["PredictBody"] = texts.schema(schemas)
     schemas["LearnBody"] = examples.schema(schemas)

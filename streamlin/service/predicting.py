@@ -79,6 +79,11 @@ class Predictor(Generic[Kind]):
     def _answers(self, batch: Batch, predictions: Any) -> list[dict[str, Any]]:
         raise NotImplementedError
 
+    def _measures(self, predictions: Any) -> list[dict[str, float | None]]:
+        """The measures of each event, by name."""
+        names, each = self._model.measures.names, predictions.measures.T
+        return [dict(zip(names, rounded(values), strict=True)) for values in each]
+
 
 class TextPredictor(Predictor[Text]):
     """Predicts the label of texts."""
@@ -115,19 +120,19 @@ class TextPredictor(Predictor[Text]):
         columns = zip(*([labels[code] for code in row] for row in predictions.predicted.tolist()), strict=True)
         templates = [None] * len(batch) if batch.templates is None else batch.templates.to_json()
         answers = []
-        for id_, best, confidence, template, predicted in zip(
-            batch.ids, lead, confidences, templates, columns, strict=True
-        ):
+        rows = zip(batch.ids, lead, confidences, self._measures(predictions), templates, columns, strict=True)
+        for id_, best, confidence, measures, template, predicted in rows:
             answer: dict[str, Any] = {} if id_ is None else {"id": id_}
             answer["predicted"] = predicted[best]
             answer["confidence"] = confidence
             if template is not None:
                 answer["template"] = template
+            answer |= measures
             answer["learners"] = dict(zip(learners, predicted, strict=True))
             answers.append(answer)
         return answers
 
 
-def rounded(confidences: Any) -> list[float | None]:
+def rounded(values: Any) -> list[float | None]:
     """Rounded to six decimals, as in prediction lines; None for NaN."""
-    return [None if share != share else share for share in (np.floor(confidences * 1e6 + 0.5) / 1e6).tolist()]
+    return [None if value != value else value for value in (np.floor(values * 1e6 + 0.5) / 1e6).tolist()]

@@ -41,11 +41,13 @@ class SentencePredictor(Predictor[Sentence]):
         tags = [[names[code] for code in codes] for codes in predictions.tags.tolist()]
         shares, places = _shares(batch.pieces, predictions), batch.tokens.offsets
         answers = []
-        bounds = pairwise(batch.pieces.tolist())
-        for id_, best, confidence, (begin, end) in zip(batch.ids, lead.tolist(), confidences, bounds, strict=True):
+        bounds, each = pairwise(batch.pieces.tolist()), self._measures(predictions)
+        rows = zip(batch.ids, lead.tolist(), confidences, each, bounds, strict=True)
+        for id_, best, confidence, measures, (begin, end) in rows:
             answer: dict[str, Any] = {} if id_ is None else {"id": id_}
             answer["predicted"] = tags[best][begin:end]
             answer["confidence"] = confidence
+            answer |= measures
             if shares and begin < end:
                 answer["token_confidence"] = shares[begin:end]
             if places is not None and begin < end and places[begin, 0] >= 0:

@@ -25,6 +25,7 @@ from streamlin.monitoring.prometheus.routes import routes
 from streamlin.monitoring.prometheus.watcher import Metrics
 from streamlin.monitoring.server import Server, ServerOptions
 from streamlin.running.loop import Run
+from streamlin.running.warming import warm_up
 from streamlin.running.watching import RunView, Watcher
 from streamlin.service.accepting import Acceptance
 from streamlin.service.app import PATHS, POSTS, make_app
@@ -36,7 +37,7 @@ from streamlin.service.predicting import Predictor, TextPredictor
 from streamlin.service.problems import problem
 from streamlin.service.source import PART, JournalSource
 from streamlin.service.traffic import RequestMetrics, Traffic
-from streamlin.service.warming import warm_up
+from streamlin.service.wanted import WantedLabels
 from streamlin.streams.json_lines import json_lines
 
 _TOGETHER = 50
@@ -170,7 +171,8 @@ class Service(Watcher):
         acceptance = Acceptance(config, self._journal, self._source, self._state, self._run.admission)
         self._open.callback(acceptance.close)
         metrics = RequestMetrics()
-        app: ASGIApp = make_app(config, predictor, acceptance, routes(self._metrics, *metrics.collectors))
+        wanted, monitoring = WantedLabels(self._state, config), routes(self._metrics, *metrics.collectors)
+        app: ASGIApp = make_app(config, predictor, acceptance, wanted, monitoring)
         app = Intake(app, POSTS, config.serve)
         app = Overload(app, config.serve.max_in_flight, metrics)
         app = HostCheck(TokenCheck(app, self._token), self._listener, problem, config.serve.hosts)

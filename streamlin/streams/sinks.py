@@ -1,4 +1,4 @@
-"""The sinks of a run: predictions and dead letters."""
+"""The sinks of a run: predictions, labels that are wanted, and dead letters."""
 
 import base64
 from collections.abc import Callable, Mapping, MutableMapping
@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from streamlin.errors import ConfigError
 from streamlin.events import Batch, DeadLetter, Position, Records, SinkContext
 from streamlin.registry import connector
 from streamlin.streams.addresses import Address, parse_address
@@ -29,6 +30,19 @@ class _OpenSink:
         self.scheme, self.key, self.known = address.scheme, address.key, known
         self.sink: Any = connector("sinks", address.scheme)(address.address, context)
         self.has_messages = hasattr(self.sink, "write_messages")
+        self.written: MutableMapping[str, int] = {}
+
+    def write(self, lines: Lines, batch: Batch) -> None:
+        """Append the lines of a batch, except those that were already sent for good before this start."""
+        if not self.has_messages:
+            self.sink.write(lines.text)
+            return
+        begin = 0
+        if (sent := self.written.get(batch.records.key)) is not None:
+            begin = int(np.searchsorted(batch.records.offsets[batch.kept], sent))
+        keys = batch.keys()
+        if begin < len(keys):
+            self.sink.write_messages(lines.text, lines.bounds[begin:], keys[begin:])
 
 
 class Sinks:
@@ -36,7 +50,7 @@ class Sinks:
 
     Parameters
     ----------
-    predictions, dead_letters : the sinks' addresses; None: no such sink.
+    predictions, dead_letters, labels_wanted : the sinks' addresses; None: no such sink.
     lengths : key of a sink -> length, from a checkpoint.
     notice : shows the user one line.
     settings : scheme -> its table in the configuration.
@@ -54,20 +68,26 @@ class Sinks:
         lengths: Mapping[str, Any],
         notice: Callable[[str], None],
         settings: Callable[[str], Mapping[str, Any]] = _no_settings,
+        labels_wanted: str | None = None,
     ) -> None:
         self._notice, self._shown = notice, 0
         self._lengths, self._settings = lengths, settings
-        self.predictions = self.dead_letters = None
-        main, dead = (None if url is None else parse_address(url, "stdout") for url in (predictions, dead_letters))
-        if main is not None:
-            self.predictions = self._opened(main, {})
+        self.predictions = self.labels_wanted = self.dead_letters = None
+        main, wanted, dead = (
+            None if url is None else parse_address(url, "stdout") for url in (predictions, labels_wanted, dead_letters)
+        )
+        _refuse_shared_transactions(main, wanted)
         try:
+            if main is not None:
+                self.predictions = self._opened(main, {})
+            if wanted is not None:
+                self.labels_wanted = self._opened(wanted, {})
             if dead is not None:
                 appended = {"mode": "append"} if dead.scheme == "file" else {}
                 self.dead_letters = self._opened(dead, appended)
-            self._written: MutableMapping[str, int] = {}
-            if self.predictions is not None and self.predictions.has_messages:
-                self._written = self.predictions.sink.written()
+            for output in self._of_events():
+                if output.has_messages:
+                    output.written = output.sink.written()
         except BaseException:
             self.close()
             raise
@@ -98,22 +118,18 @@ class Sinks:
 
     def begin_anew(self, part: str) -> None:
         """The part, by its key, has new records at offsets of before: no lines of these were sent."""
-        self._written.pop(part, None)
+        for output in self._of_events():
+            output.written.pop(part, None)
 
     def write(self, lines: Lines, batch: Batch) -> None:
-        """Append the lines of a batch, except those that were already sent for good before this start."""
-        output = self.predictions
-        if output is None:
-            return
-        if not output.has_messages:
-            output.sink.write(lines.text)
-            return
-        begin = 0
-        if (sent := self._written.get(batch.records.key)) is not None:
-            begin = int(np.searchsorted(batch.records.offsets[batch.kept], sent))
-        keys = batch.keys()
-        if begin < len(keys):
-            output.sink.write_messages(lines.text, lines.bounds[begin:], keys[begin:])
+        """Append the predictions of a batch."""
+        if self.predictions is not None:
+            self.predictions.write(lines, batch)
+
+    def write_wanted(self, lines: Lines, batch: Batch) -> None:
+        """Append the requests for the labels of events."""
+        if self.labels_wanted is not None:
+            self.labels_wanted.write(lines, batch)
 
     def write_dead(self, letters: list[DeadLetter], records: Records) -> None:
         """Append to the dead letters; without a sink for them, show the first few."""
@@ -149,7 +165,25 @@ class Sinks:
                 outputs.callback(output.sink.close)
 
     def _open(self) -> list[_OpenSink]:
-        return [output for output in (self.predictions, self.dead_letters) if output is not None]
+        return [*self._of_events(), *([] if self.dead_letters is None else [self.dead_letters])]
+
+    def _of_events(self) -> list[_OpenSink]:
+        """Those that get lines for events."""
+        return [output for output in (self.predictions, self.labels_wanted) if output is not None]
+
+
+def _refuse_shared_transactions(predictions: Address | None, wanted: Address | None) -> None:
+    """Raise ConfigError if two sinks would commit the same group's offsets, each in a transaction of its own.
+
+    A crash between the two would lose the lines of the second: the offsets would say that they were sent.
+    """
+    if predictions is None or wanted is None:
+        return
+    for option in ("transactional", "group"):
+        if option in wanted.options and predictions.options.get(option) == wanted.options[option]:
+            raise ConfigError(
+                f"sinks.labels_wanted: {option}={wanted.options[option]} is that of sinks.predictions; give another one"
+            )
 
 
 def dead_letter_line(letter: DeadLetter, records: Records) -> bytes:

@@ -60,7 +60,8 @@ def set_probabilities(
     p: NDArray[np.float32],
 ) -> None:
     """Set p[:width] to P(k | the word of sentence i's token `token`)."""
-    p[:width] = priors[:width]
+    for k in range(width):
+        p[k] = priors[k]
     for level in range(LEVELS):
         row = sentences.contexts[token, level]
         if 0 <= row < sentences.contexts_before[i] and counted.totals[row] > 0.0:

@@ -130,7 +130,8 @@ def set_factors(model: Weights, j: int, lattice: Lattice, scratch: _Scratch) -> 
     """Set row j of the transitions' exponentials."""
     width = model.transitions.shape[1]
     exponentials(model.transitions[j], _ZERO, width, lattice.shares, lattice.bits, lattice.powers)
-    scratch.factors[j] = lattice.shares
+    for k in range(lattice.shares.size):  # not as a slice, see `curve.thin_out`
+        scratch.factors[j, k] = lattice.shares[k]
 
 
 @kernel
@@ -185,11 +186,11 @@ def predict(
     """Set the best tags of a sentence, and the probabilities of all of them and, if wanted, of each."""
     path = tagged.tags[begin : begin + n]
     best = best_path(lattice, lattice.scores, model.transitions, n, n_tags, path)
-    log_z = forward(lattice, lattice.scores, scratch.factors, n, n_tags, prune)
+    log_z = forward(lattice, lattice.scores, scratch.factors, n, n_tags, prune, int(np.int64(0)))
     tagged.confidences[i] = np.exp(min(0.0, np.float64(best) - log_z))
     if tagged.token_confidences.size:
         scratch.errors[:n] = _ZERO
-        add_posteriors(lattice, scratch.factors, n, np.float32(1.0), scratch.errors, scratch.nothing)
+        add_posteriors(lattice, scratch.factors, n, np.float32(1.0), scratch.errors, scratch.nothing, int(np.int64(0)))
         for t in range(n):
             tagged.token_confidences[begin + t] = scratch.errors[t, path[t]]
 

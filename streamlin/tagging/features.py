@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamlin.events import Batch, taken
 from streamlin.features.hashing import hash_ranges
+from streamlin.features.token_hashes import TokenHashes
 from streamlin.kernel.byte_buffers import encode_texts
 from streamlin.tagging.templates import (
     LEVELS,
@@ -35,6 +36,11 @@ class TokenBuckets(NamedTuple):
     words: NDArray[np.uint32]
     buckets: NDArray[np.int32]
     contexts: NDArray[np.int32]
+
+    @property
+    def hashes(self) -> TokenHashes:
+        """The tokens as such."""
+        return TokenHashes(self.bounds, self.words.astype(np.uint64))
 
     def followed_by(self, other: "TokenBuckets") -> "TokenBuckets":
         """Those of further sentences behind these."""

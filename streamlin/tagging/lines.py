@@ -11,7 +11,18 @@ from streamlin.evaluation.tagging import TagPredictions
 from streamlin.events import Batch, Distinct, LabelIndex
 from streamlin.kernel import kernel
 from streamlin.kernel.byte_buffers import PADDING, concatenate, copy_bytes
-from streamlin.streams.prediction_lines import SHARE_SIZE, Lines, keys_of, put, put_share, string_end
+from streamlin.streams.prediction_lines import (
+    DECIMAL_SIZE,
+    SHARE_SIZE,
+    Lines,
+    keys_of,
+    measure_head,
+    put,
+    put_decimal,
+    put_number,
+    put_share,
+    string_end,
+)
 
 _PUNCTUATION = (
     *(b'{"id": ', b'{"position": ', b', "predicted": [', b'], "confidence": ', b"null", b", ", b', "tags": ['),
@@ -40,16 +51,19 @@ _TOKEN_SIZE, _NUMBER_SIZE = SHARE_SIZE + 2, 20
 class TagLines:
     """Makes `{"id": …, "predicted": […], "confidence": …, "learners": {…}, "tags": […]}`, one line per sentence.
 
-    An unknown tag is null; a sentence without any has no `tags`. With the probabilities of tokens, `token_confidence`
-    follows `confidence`; sentences that were texts then have `start` and `end`, the places of their tokens in the text.
+    An unknown tag is null; a sentence without any has no `tags`. Measures that are asked for follow `confidence`, then
+    the probabilities of tokens, `token_confidence`; sentences that were texts then have `start` and `end`, the places
+    of their tokens in the text.
     """
 
-    def __init__(self, learners: Sequence[str], labels: LabelIndex) -> None:
+    def __init__(self, learners: Sequence[str], labels: LabelIndex, measures: Sequence[str] = ()) -> None:
         self._labels = labels
         self._fragments = [b"null"]
         heads = [b', "learners": {', *[b"], "] * (len(learners) - 1)]
         names = [head + msgspec.json.encode(name) + b": [" for head, name in zip(heads, learners, strict=True)]
-        self._texts, self._text_bounds = concatenate([*_PUNCTUATION, *names])
+        self._texts, self._text_bounds = concatenate(
+            [*_PUNCTUATION, *names, *(measure_head(name) for name in measures)]
+        )
 
     def encode(self, batch: Batch, predictions: TagPredictions) -> Lines:
         """The lines of a batch, each with its line feed."""
@@ -68,9 +82,12 @@ class TagLines:
         longest = int(np.diff(bounds).max()) + 2
         size = len(keys) + n * (self._texts.size + SHARE_SIZE) + m * longest * (predictions.tags.shape[0] + 2) + PADDING
         size += shares.size * _TOKEN_SIZE + offsets.size * _NUMBER_SIZE
+        size += predictions.measures.size * DECIMAL_SIZE
         out, line_bounds = np.empty(size, np.uint8), np.empty(n + 1, np.int64)
         confidences = predictions.confidences[predictions.lead, np.arange(n)]
-        columns = _Columns(sentences, predictions.tags, predictions.lead, confidences, codes, shares, offsets)
+        columns = _Columns(
+            sentences, predictions.tags, predictions.lead, confidences, predictions.measures, codes, shares, offsets
+        )
         texts = _Texts(fragments, bounds, self._texts, self._text_bounds)
         fill_tag_lines(np.frombuffer(keys, np.uint8), has_id, columns, texts, out, line_bounds)
         text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
@@ -94,6 +111,7 @@ class _Columns(NamedTuple):
     tags: NDArray[np.int32]
     lead: NDArray[np.int32]
     confidences: NDArray[np.float64]
+    measures: NDArray[np.float64]
     codes: NDArray[np.int32]
     shares: NDArray[np.float32]
     offsets: NDArray[np.int64]
@@ -133,6 +151,11 @@ def fill_tag_lines(
         at = put_tags(columns.tags[lead], begin, end, texts, out, at)
         at = put(out, at, texts.texts, texts.text_bounds, _SHARE)
         at = put_known_share(columns.confidences[i], texts, out, at)
+        for k in range(columns.measures.shape[0]):
+            at = put(out, at, texts.texts, texts.text_bounds, _FIRST_LEARNER + columns.tags.shape[0] + k)
+            value = columns.measures[k, i]
+            known = not np.isnan(value)
+            at = put_decimal(out, at, value) if known else put(out, at, texts.texts, texts.text_bounds, _NULL)
         at = put_shares(columns, begin, end, texts, out, at)
         at = put_places(columns, begin, end, 0, texts, out, at)
         at = put_places(columns, begin, end, 1, texts, out, at)
@@ -196,17 +219,3 @@ def put_places(
             at = put(out, at, texts.texts, texts.text_bounds, _COMMA)
         at = put_number(columns.offsets[t, side], out, at)
     return put(out, at, texts.texts, texts.text_bounds, _CLOSE)
-
-
-@kernel
-def put_number(number: int, out: NDArray[np.uint8], at: int) -> int:
-    """Write a whole number, 0 or more; returns its end."""
-    digits = 1
-    rest = number // 10
-    while rest:
-        rest //= 10
-        digits += 1
-    for place in range(at + digits - 1, at - 1, -1):
-        out[place] = 0x30 + number % 10
-        number //= 10
-    return at + digits

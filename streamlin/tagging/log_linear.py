@@ -140,7 +140,8 @@ def predict(
                 top = np.float64(highest(scratch.local, n_tags))
                 size = insert(scratch, t, h, n_tags, beam, size, before[h], top + np.log(total))
         kept = size
-        before[:kept] = totals[:kept]
+        for h in range(kept):
+            before[h] = totals[h]
     tagged.confidences[i] = np.exp(totals[0])
     h = 0
     for t in range(n - 1, -1, -1):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from streamlin.config import RunConfig, further_fields
 from streamlin.delayed_labels import open_delayed_labels
 from streamlin.delayed_labels.plan import text_of_row
+from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
 from streamlin.events import Batch, LabelIndex
 from streamlin.learners.side_by_side import SideBySide
@@ -54,6 +55,7 @@ class TaggingModel:
     views: Mapping[str, Any] = {}
     view_of: Mapping[str, str] = {}
     feature_names: Mapping[str, Any] = {}
+    asking = None
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
@@ -66,7 +68,8 @@ class TaggingModel:
         self.names = list(self.learners)
         self.features = TokenFeatures(config.fields.columns, config.features.bits, config.features.max_rows)
         self.view, self.rows = self.features.view, self.features.rows
-        self.prequential = TaggingPrequential(self.names, config.evaluation)
+        self.measures = Measures.of(config)
+        self.prequential = TaggingPrequential(self.names, config.evaluation, self.measures)
         self._notices: list[str] = []
         self._side_by_side = SideBySide(config.pipeline.threads)
         form = SentenceForm(self.further_fields, len(self.names), len(config.fields.columns))
@@ -85,7 +88,7 @@ class TaggingModel:
         predictions.
         """
         assert batch.tokens is not None
-        plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
+        plan, own = None if self.delayed_labels is None else self.delayed_labels.plan(batch), features
         rows, old, sources, tags = batch, batch[:0], None, batch.tokens.distinct_tags
         if plan is not None:
             rows = plan.rows
@@ -104,24 +107,27 @@ class TaggingModel:
             *(predictions.tags, codes, bounds, rows.weights, features.words, self.labels, rows.extra),
             *(rows.place, earlier),
         )
+        measures = self.measures.update(batch, own.hashes, prequential.events)
         predictions = predictions._replace(lead=lead, baselines=baselines)
         prequential.events += batch.n_texts
         prequential.labelled += int(labelled.sum())
         self.learned = LearnedSentences(rows, codes, predictions, bounds, (batch, old), sources)
         if self.delayed_labels is None or plan is None:
-            return batch, predictions
+            return batch, predictions._replace(measures=measures)
         keep(plan, predictions, known, bounds)
         self.delayed_labels.settle()
-        return (
-            (batch, predictions) if plan.is_plain else (batch.take(plan.events), predictions.take(plan.given, bounds))
-        )
+        if plan.is_plain:
+            return batch, predictions._replace(measures=measures)
+        given = predictions.take(plan.given, bounds)
+        return batch.take(plan.events), given._replace(measures=measures[:, plan.events])
 
     def predict(self, batch: Batch, features: TokenBuckets) -> tuple[Batch, TagPredictions]:
         """Predict without learning; nothing changes. Returns the same as `step`."""
         n = len(batch)
         targets = no_tags(n, len(batch.texts), len(self.labels))
         predictions = self._predictions(features, targets, np.zeros(n, np.bool_))
-        predictions = predictions._replace(lead=self.prequential.lead(n))
+        measures = self.measures.of_tokens(features.hashes, n)
+        predictions = predictions._replace(lead=self.prequential.lead(n), measures=measures)
         if batch.label_only is None:
             return batch, predictions
         texts = np.flatnonzero(~batch.label_only)
@@ -139,13 +145,14 @@ class TaggingModel:
         return {
             "predicted": self.given_out(batch, predictions),
             "confidence": [None if share != share else share for share in confidences.tolist()],
+            **self.measures.columns(predictions.measures),
             **{name: self._named(batch, tags) for name, tags in zip(self.names, predictions.tags, strict=True)},
             "label": _divided(batch.tokens.tags, _bounds(batch)),
         }
 
     def lines(self) -> TagLines:
         """What makes the lines of its predictions."""
-        return TagLines(self.names, self.labels)
+        return TagLines(self.names, self.labels, self.measures.names)
 
     def _named(self, batch: Batch, codes: NDArray[np.int32]) -> list[list[str | None]]:
         """The tags of each sentence, from the codes of all tokens."""
@@ -155,7 +162,7 @@ class TaggingModel:
     def pop_notices(self) -> list[str]:
         """The notices since the last call, which removes them."""
         late = [] if self.delayed_labels is None else self.delayed_labels.notices
-        notices = [*self._notices, *late]
+        notices = [*self._notices, *late, *self.measures.pop_notices()]
         for told in (self._notices, late):
             told.clear()
         return notices
@@ -184,6 +191,7 @@ class TaggingModel:
             np.array([tagged.confidences for tagged in each]).reshape(len(each), n),
             np.array([tagged.token_confidences for tagged in each], np.float32).reshape(len(each), -1),
             np.full((1, m), -1, np.int32),
+            np.empty((0, n)),
         )
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -179,7 +179,8 @@ def forward(
     for t in range(n):
         a, s, listed = alpha[t], scores[t], active[t]
         if t == 0:
-            a[:width] = factors[start, :width]
+            for k in range(width):
+                a[k] = factors[start, k]
         else:
             a[:width] = _ZERO
             for m in range(sizes[t - 1]):

@@ -10,20 +10,23 @@ from streamlin.kernel.decorator import config
 
 
 class _CompileListener(event.Listener):
-    def __init__(self, notice: Callable[[str], None]) -> None:
-        self._notice, self._shown = notice, False
+    def __init__(self, notice: Callable[[str], None], compiling: Callable[[], None]) -> None:
+        self._notice, self._compiling, self._shown = notice, compiling, False
 
     def on_start(self, event: object) -> None:
         if not self._shown:
             self._shown = True
             self._notice("compiling kernels that are new to this machine; takes some seconds")
+            self._compiling()
 
     def on_end(self, event: object) -> None:
         pass
 
 
-def notify_when_compiling(notice: Callable[[str], None]) -> None:
+def notify_when_compiling(notice: Callable[[str], None], compiling: Callable[[], None] = lambda: None) -> None:
     """Show one line when a kernel is compiled, and one when it can't be kept on disk.
+
+    compiling : called when the first kernel is compiled.
 
     Raises
     ------
@@ -36,4 +39,4 @@ def notify_when_compiling(notice: Callable[[str], None]) -> None:
             "rounded differently; unset it"
         )
     tell_when_not_kept(notice)
-    event.register("numba:compile", _CompileListener(notice))  # type: ignore[no-untyped-call]
+    event.register("numba:compile", _CompileListener(notice, compiling))  # type: ignore[no-untyped-call]

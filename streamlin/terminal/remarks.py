@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from streamlin.asking.asking import TOO_FEW
 from streamlin.config import BASELINES
 from streamlin.evaluation.mcnemar import SIGNIFICANT
 from streamlin.evaluation.prequential import UNVERIFIED
@@ -14,9 +15,14 @@ _KINDS = 3
 
 def remarks(report: Mapping[str, Any]) -> list[str]:
     """Whether anything is known of them, the leader's lead is more than luck, what failed, and who abstained."""
-    first = (*unverified(report), *_retired(report), _lead(report), _fall(report), _silent(report))
-    lines = (*first, _too_long(report), _delays(report), _misfits(report))
+    first = (*unverified(report), *_retired(report), _lead(report), _fall(report), *about_texts(report))
+    lines = (*first, _silent(report), _too_long(report), _delays(report), _misfits(report), *_asking(report))
     return [line for line in lines if line]
+
+
+def about_texts(report: Mapping[str, Any]) -> list[str]:
+    """What is measured without any label."""
+    return [line for line in (_new_words(report), _surprise(report)) if line]
 
 
 def unverified(report: Mapping[str, Any]) -> list[str]:
@@ -68,6 +74,16 @@ def _delays(report: Mapping[str, Any]) -> str | None:
     )
 
 
+def _asking(report: Mapping[str, Any]) -> list[str]:
+    """How many labels were asked for, what metrics make of it, and whether these are rough."""
+    asking = report.get("asking")
+    if asking is None:
+        return []
+    counts = f"{asking['asked']:,} of {asking['events']:,} labels were asked for, {asking['answered']:,} answered"
+    meaning = "metrics are weighted by 1/probability of asking, so that they stand for all events"
+    return [f"{counts}; {meaning}", *([TOO_FEW] if asking.get("rough") else [])]
+
+
 def _misfits(report: Mapping[str, Any]) -> str | None:
     """How many late tags were left out; None where all fitted their sentence."""
     count = report.get("delayed_labels", {}).get("wrong_length")
@@ -98,6 +114,26 @@ def _fall(report: Mapping[str, Any]) -> str | None:
         return line
     last, shares = falls[-1], [percent(falls[-1][key]) for key in ("before", "after")]
     return f"{line}, last at event {last['labelled']:,}: {last['learner']} {' to '.join(shares)}"
+
+
+def _new_words(report: Mapping[str, Any]) -> str | None:
+    """How often the share of new words rose, and when it last did."""
+    novelty = report.get("novelty")
+    if novelty is None or not novelty["alarms"]:
+        return None
+    times, last = novelty["alarms"], novelty["last_alarms"][-1]
+    shares = " to ".join(percent(last[key]) for key in ("before", "after"))
+    return f"new words: {times:,} {'alarm' if times == 1 else 'alarms'}, last at event {last['event']:,}: {shares}"
+
+
+def _surprise(report: Mapping[str, Any]) -> str | None:
+    """The bits of a token, and its perplexity."""
+    surprise = report.get("surprise")
+    if surprise is None or surprise["bits"] is None:
+        return None
+    since, late = ((surprise[f"{span}bits"], surprise[f"{span}perplexity"]) for span in ("", "window_"))
+    texts = [f"{bits:.2f} bits a token (perplexity {perplexity:,.1f})" for bits, perplexity in (since, late)]
+    return f"surprise: {texts[0]}; of the last events {texts[1]}"
 
 
 def _p(p: float) -> str:

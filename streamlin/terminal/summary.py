@@ -9,7 +9,7 @@ from rich.text import Text
 
 from streamlin.terminal.cells import counted, empty_table, percent, printable
 from streamlin.terminal.metrics_table import MetricsTable
-from streamlin.terminal.remarks import about_reading, remarks, unverified
+from streamlin.terminal.remarks import about_reading, about_texts, remarks, unverified
 
 _TEXT = 100
 """Characters shown of a template."""
@@ -24,12 +24,9 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
         return Group(*head, "", MetricsTable(report, window), *topic_tables(report["topics"]))
     if report["events"] and not report["labelled"]:
         hint = report.get("label_hint", "set fields.label to its field")
-        templates = template_table(report, window)
+        nothing = f"no event has a label, so nothing is scored; {hint}"
         return Group(
-            *head,
-            *map(Text, unverified(report)),
-            Text(f"no event has a label, so nothing is scored; {hint}"),
-            *templates,
+            *head, *map(Text, [*unverified(report), nothing, *about_texts(report)]), *template_table(report, window)
         )
     return Group(*head, "", *standing(report, window), *template_table(report, window), *slice_tables(report))
 

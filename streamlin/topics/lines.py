@@ -8,7 +8,7 @@ import numpy as np
 from streamlin.evaluation.topics import TopicPredictions
 from streamlin.events import Batch
 from streamlin.kernel.byte_buffers import concatenate
-from streamlin.streams.prediction_lines import Lines, write_lines
+from streamlin.streams.prediction_lines import NO_ASKS, Lines, write_lines
 
 _PUNCTUATION = (
     b'{"id": ',
@@ -47,4 +47,8 @@ class TopicLines:
         each = np.arange(len(batch))
         marks = [_NEW[not new] for new in predictions.new[predictions.lead, each].tolist()]
         similarities = predictions.similarities[predictions.lead, each]
-        return write_lines(batch, shown, predictions.lead, similarities, concatenate(marks), labels, texts, self._texts)
+        nothing = np.empty((0, len(batch))), NO_ASKS
+        return write_lines(
+            *(batch, shown, predictions.lead, similarities, *nothing, concatenate(marks)),
+            *(labels, texts, self._texts),
+        )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import ClustererConfig, RunConfig
 from streamlin.errors import CheckpointError
+from streamlin.evaluation.measures import Measures
 from streamlin.evaluation.predictions import Predictions
 from streamlin.evaluation.topics import TopicPredictions, TopicsPrequential
 from streamlin.events import Batch, LabelIndex
@@ -42,6 +43,8 @@ class TopicModel:
     view_of: Mapping[str, str] = {}
     """Views of learners with weights of labels: none."""
     delayed_labels = None
+    asking = None
+    measures = Measures()
 
     def __init__(self, config: RunConfig) -> None:
         self.labels = LabelIndex()
@@ -70,7 +73,7 @@ class TopicModel:
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view."""
-        return {name: view.buckets(batch) for name, view in self.views.items()}
+        return Features({name: view.buckets(batch) for name, view in self.views.items()})
 
     def step(self, batch: Batch, features: Features) -> tuple[Batch, TopicPredictions]:
         """Give each text its clusters, then learn it, text by text. Returns the batch and its clusters."""
@@ -260,4 +263,4 @@ def _largest(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
 def _no_labels(n: int) -> Predictions:
     """For those who look for wrong labels."""
     none = np.full((1, n), -1, np.int32)
-    return Predictions(none, np.zeros(n, np.int32), np.full(n, np.nan), np.full((2, n), -1, np.int32))
+    return Predictions(none, np.zeros(n, np.int32), np.full(n, np.nan), np.full((2, n), -1, np.int32), np.empty((0, n)))

@@ -30,6 +30,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "mixture": (*LEARNERS, "--learner", "mixture", "--set", "features.words.min_count=2"),
     "late": (*LEARNERS, "--late-labels", "--slice-by", "half", "--set", "evaluation.drift=kswin"),
     "delay": (*LEARNERS, "--label-delay", "10"),
+    "measures": (*LEARNERS, "--set", "evaluation.novelty=true", "--set", "surprise.model=kneser_ney"),
 }
 
 

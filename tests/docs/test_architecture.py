@@ -85,6 +85,8 @@ def kept(folder: Path, drift: str, **flags: Any) -> tuple[dict[str, NDArray[Any]
         "evaluation.references": ["other"],
         "evaluation.drift": drift,
         "drain.enabled": True,
+        "evaluation.novelty": True,
+        "surprise.model": "kneser_ney",
     }
     with closing(Run(load_config(flags=flags, environment={}), Silent())) as run:
         run.run()
@@ -195,6 +197,35 @@ def test_named_files_exist() -> None:
     assert named
     for name in named:
         assert (ROOT / name).exists() or (ROOT / "streamlin" / name).exists(), name
+
+
+def test_arrays_of_a_run_that_asks_are_listed(tmp_path: Path) -> None:
+    """Those it has besides, with their types and shapes; those of accuracy and of sums are listed elsewhere."""
+    for name in ("plain", "asks"):
+        (tmp_path / name).mkdir()
+    plain, _ = kept(tmp_path / "plain", "adwin", **{"delayed_labels.enabled": True})
+    arrays, state = kept(tmp_path / "asks", "adwin", **{"delayed_labels.enabled": True, "ask.budget": 0.5})
+    known = lengths(arrays, state)
+    own: dict[str, tuple[str, str]] = {}
+    for names, dtypes, shapes, _ in ARCHITECTURE.rows("array of a run that asks"):
+        if "…" not in names:
+            columns = _filled(quoted(names), quoted(dtypes), quoted(shapes))
+            own |= dict(zip(quoted(names), zip(*columns, strict=True), strict=True))
+    more = {name: array for name, array in arrays.items() if name not in plain}
+    copies = {
+        *(f"evaluation/raw/{name}" for name in own_names(plain, "evaluation/accuracy/")),
+        *(f"evaluation/raw_sums/{name}" for name in own_names(plain, "evaluation/sums/")),
+    }
+    assert set(more) == {*own, *copies}
+    for name, (dtype, shape) in own.items():
+        assert more[name].dtype == np.dtype(dtype), name
+        words = re.findall(r"\w+", shape)
+        for length, word in zip(more[name].shape, words, strict=True):
+            assert length == (int(word) if word.isdigit() else known.get(word, length)), name
+
+
+def own_names(arrays: dict[str, Any], prefix: str) -> list[str]:
+    return [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
 
 
 def test_arrays_of_taggers_are_listed_with_types_and_shapes(tmp_path: Path) -> None:

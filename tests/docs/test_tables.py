@@ -113,10 +113,13 @@ def test_the_table_of_the_report_is_complete() -> None:
     rows = table_rows(EVALUATION.section("The report"), "key")
     listed = {name for first, _ in rows if "only" not in first for name in quoted(first)}
     assert listed == set(report) | {
+        "asking",
         "delayed_labels",
         "label_hint",
         "lag",
         "missing_fields",
+        "novelty",
+        "surprise",
         "templates",
         "topics",
         "unverified",
@@ -134,7 +137,8 @@ def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
         "source.url": str(tmp_path / "in.jsonl"),
         "checkpoint.path": str(tmp_path / "state"),
         "delayed_labels.enabled": True,
-        "drain.enabled": True,
+        "evaluation.novelty": True,
+        "surprise.model": "kneser_ney",
     }
     with closing(Run(load_config(flags=flags, learners=["naive_bayes"], environment={}), Silent())) as run:
         run.run()

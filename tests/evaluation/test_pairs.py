@@ -62,8 +62,8 @@ def assert_equals_twin(pairs: Pairs, tally: Tally, stream: Scored, window: int) 
     events = [
         [(y, guess, w) for y, guess, w in zip(labels, own, weights, strict=True) if y is not None] for own in predicted
     ]
-    recent = pairs.windowed(tally.window())
-    rows = pair_list(NAMES, pairs.only, recent)
+    sums = sums_of(tally, PREDICTORS, pairs=pairs)
+    rows = pair_list(NAMES, sums["running"], sums["window"])
     assert [(row["first"], row["second"]) for row in rows] == [
         (NAMES[a], NAMES[b]) for a, b in ((0, 1), (0, 2), (1, 2))
     ]
@@ -73,7 +73,6 @@ def assert_equals_twin(pairs: Pairs, tally: Tally, stream: Scored, window: int) 
             counts = naive_agreement.discordant(first[part], second[part])  # type: ignore[arg-type]
             assert (row[f"{span}only_first"], row[f"{span}only_second"]) == counts
             assert row[f"{span}p"] == mcnemar(*counts)
-    sums = sums_of(tally, PREDICTORS, pairs=pairs)
     leader = sums["running"].leader
     for m, row in enumerate(computed([LeaderP], sums)):
         if leader is None or leader == m:

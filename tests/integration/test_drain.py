@@ -214,7 +214,7 @@ def test_a_hint_names_the_key(tmp_path: Path) -> None:
 def test_other_tasks_are_refused(task: str, tmp_path: Path) -> None:
     stream = write_lines(tmp_path / "in.jsonl", [{"text": "a"}])
     line = refused("run", stream, "--task", task, "--drain")
-    assert line == f"drain: not for task = '{task}'; templates are of lines of text"
+    assert line == f"drain: not for task = '{task}'; templates go with learners of texts"
 
 
 def test_checkpoints_without_templates_are_refused(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One with further fields, and room for any number of labels."""
     limits = ("--set", "serve.max_batch=10", "--set", "pipeline.max_labels=100000", "--learner", "perceptron")
     fields = ("--set", 'fields.categories=["product"]', "--set", 'evaluation.slice_by=["meta.split"]')
-    with served(tmp_path_factory.mktemp("openapi") / "state", "--late-labels", *limits, *fields) as running:
+    asks = ("--set", "ask.budget=0.5")
+    with served(tmp_path_factory.mktemp("openapi") / "state", "--late-labels", *limits, *fields, *asks) as running:
         yield running
 
 
@@ -25,7 +26,7 @@ def test_every_answer_is_as_the_document_says(service: Served, tmp_path: Path) -
     options = ["--checks", "all", "--max-examples", "150", "--seed", "1", "--generation-database", "none"]
     done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, timeout=200, check=False)
     assert done.returncode == 0, done.stdout.decode()
-    assert b"API Operations:\n  Selected: 5/5\n  Tested: 5\n" in done.stdout
+    assert b"API Operations:\n  Selected: 6/6\n  Tested: 6\n" in done.stdout
     lines = service.lines
     assert len(lines) > 100
     service.learned(sum("text" in line for line in lines))

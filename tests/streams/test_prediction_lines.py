@@ -43,6 +43,7 @@ def encoded(lines: PredictionLines, events: Batch, predicted: Any, lead: Any, su
             lead=np.array(lead, np.int32),
             confidences=np.array(sure, np.float64),
             baselines=np.empty((2, 0), np.int32),
+            measures=np.empty((0, len(events))),
         ),
     )
     *rows, end = bytes(text).split(b"\n")

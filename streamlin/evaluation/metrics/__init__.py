@@ -13,6 +13,7 @@ from streamlin.evaluation.metrics.f1 import MacroF1, WeightedF1
 from streamlin.evaluation.metrics.kappa import Kappa, KappaM, KappaTemporal
 from streamlin.evaluation.metrics.leader_p import LeaderP
 from streamlin.evaluation.metrics.losses import Brier, CalibrationError, LogLoss
+from streamlin.evaluation.metrics.raw_accuracy import RawAccuracy
 from streamlin.evaluation.metrics.sentences import (
     KnownAccuracy,
     SentenceInterval,
@@ -28,6 +29,7 @@ from streamlin.evaluation.spans import Span
 
 METRICS: tuple[tuple[type[Metric], ...], ...] = (
     (Accuracy, AccuracyInterval, Correct),
+    (RawAccuracy,),
     (Abstained,),
     (Kappa, KappaM, KappaTemporal, MacroF1, WeightedF1),
     (LeaderP,),

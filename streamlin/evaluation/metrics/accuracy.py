@@ -41,7 +41,7 @@ class Accuracy(Metric):
 
 
 class AccuracyInterval(Metric):
-    """Events, weights aside."""
+    """Events, weights aside; where metrics stand for all events by a sample, as many as tell as much."""
 
     name = "interval"
     title = "95 % interval"
@@ -52,7 +52,8 @@ class AccuracyInterval(Metric):
     page = {"running": 30}
 
     def compute(self, sums: Sums) -> list[tuple[float, float] | None]:
-        return [wilson(correct, sums.events) for correct in sums.correct.tolist()]
+        correct, n = sums.hits
+        return [wilson(hits, n) for hits in correct.tolist()]
 
 
 class Correct(Metric):

@@ -18,6 +18,7 @@ class MacroF1(Metric):
     """Each label counts the same."""
 
     name = "macro_f1"
+    of_sums = True
     title = "macro F1"
     meaning = "Mean F1 of the labels."
     page = {"chosen": 60}
@@ -33,6 +34,7 @@ class WeightedF1(Metric):
     """Each label counts as often as it is true."""
 
     name = "weighted_f1"
+    of_sums = True
     title = "weighted F1"
     meaning = "Mean F1 of the labels, weighted by how often each is true."
 

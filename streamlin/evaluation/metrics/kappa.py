@@ -24,6 +24,7 @@ class Kappa(Metric):
     """Cohen's."""
 
     name = "kappa"
+    of_sums = True
     title = "kappa"
     meaning = "Cohen's kappa: 1 is perfect, 0 no better than chance."
     terminal = {"running": 50}
@@ -39,6 +40,7 @@ class KappaM(Metric):
     """Against the majority label."""
 
     name = "kappa_m"
+    of_sums = True
     title = "kappa m"
     meaning = "Kappa against the majority label: 1 is perfect, 0 no better than that baseline."
 
@@ -50,6 +52,7 @@ class KappaTemporal(Metric):
     """Against the label of the event before."""
 
     name = "kappa_temporal"
+    of_sums = True
     title = "kappa temporal"
     meaning = "Kappa against no change: 1 is perfect, 0 no better than that baseline."
 

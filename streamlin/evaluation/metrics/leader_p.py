@@ -4,7 +4,6 @@ The formula and its sources: `streamlin.evaluation.mcnemar`.
 """
 
 from streamlin.evaluation.metric import Metric
-from streamlin.evaluation.pairs import p_value
 from streamlin.evaluation.spans import Sums
 
 
@@ -19,5 +18,5 @@ class LeaderP(Metric):
     page = {"running": 90}
 
     def compute(self, sums: Sums) -> list[float | None]:
-        only, leader = sums.only, sums.leader
-        return [None if leader is None or leader == m else p_value(only, leader, m) for m in range(only.shape[0])]
+        leader, predictors = sums.leader, range(sums.correct.size)
+        return [None if leader is None or leader == m else sums.p_value(leader, m) for m in predictors]

@@ -64,6 +64,10 @@ def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) ->
         shown["by_label"] = _by_label(report)
     if "inputs" in report:
         shown["inputs"] = {shortened(view): dict(figures) for view, figures in report["inputs"].items()}
+    if "novelty" in report:
+        shown["novelty"] = _novelty(report["novelty"])
+    if "surprise" in report:
+        shown["surprise"] = _numbers(report["surprise"])
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
     if "templates" in report:
@@ -71,7 +75,8 @@ def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) ->
     if "topics" in report:
         shown["topics"] = {shortened(name): _topics(own, hide_text) for name, own in report["topics"].items()}
     if isinstance(report.get("delayed_labels"), Mapping):
-        shown["delayed_labels"] = _numbers(report["delayed_labels"])
+        asking = {key: report["asking"][key] for key in ("asked", "answered")} if "asking" in report else {}
+        shown["delayed_labels"] = _numbers(report["delayed_labels"]) | asking
     return shown
 
 
@@ -238,6 +243,13 @@ def _topics(clusters: list[dict[str, Any]], hide_text: bool) -> list[list[Any]]:
         ]
         for one in clusters[:_VALUES]
     ]
+
+
+def _novelty(novelty: Mapping[str, Any]) -> dict[str, Any]:
+    alarms = [alarm | {"position": shortened(alarm["position"], LONG)} for alarm in novelty["last_alarms"][-_ALARMS:]]
+    shown = {key: value for key, value in novelty.items() if key not in ("curve", "last_alarms")}
+    curve = {key: [_rounded(value) for value in values] for key, values in novelty.get("curve", {}).items()}
+    return shown | {"last_alarms": alarms[::-1], "curve": curve}
 
 
 def _is_number(value: Any) -> bool:

@@ -18,7 +18,7 @@ from streamlin.monitoring.guard import NO_SNIFFING, HostCheck, ReadOnly, WithHea
 from streamlin.monitoring.listener import Listener
 from streamlin.monitoring.server import Server, ServerOptions
 
-_HEADERS = NO_SNIFFING | {
+HEADERS = NO_SNIFFING | {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -44,7 +44,7 @@ def serve_page(
     inner = ReadOnly(_app(pages, limits.max_pages))
     app: ASGIApp = HostCheck(inner, listener, plain_problem, limits.hosts, always=True)
     options = ServerOptions(limits, notice=notice)
-    return Server("streamlin-page", WithHeaders(app, _HEADERS), listener, options, alongside=pages.watch)
+    return Server("streamlin-page", WithHeaders(app, HEADERS), listener, options, alongside=pages.watch)
 
 
 def _app(pages: OpenPages, most: int) -> Starlette:

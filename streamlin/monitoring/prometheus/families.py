@@ -29,7 +29,7 @@ _COUNTS = {
 }
 _TOO_LONG = "too_long", "Sentences with a tree that were too long to be parsed."
 """Of parsers only."""
-_GO_UP_AND_DOWN = ("waiting", "labels_waiting", "delay")
+_GO_UP_AND_DOWN = ("waiting", "labels_waiting", "wanted", "delay")
 
 Labelled = Iterable[tuple[tuple[str, ...], float | None]]
 """The values of the labels, and the value of the metric; None is left out."""
@@ -51,6 +51,8 @@ def families(run: "RunView") -> list[Family]:
         *_metrics(report),
         *_drift(report.get("drift")),
         *_templates(report.get("templates")),
+        *_novelty(report.get("novelty")),
+        *_surprise(report.get("surprise")),
         *_lag(report.get("lag")),
         *_delayed_labels(report.get("delayed_labels")),
         *_work(run),
@@ -113,6 +115,22 @@ def _templates(templates: Mapping[str, Any] | None) -> Iterator[Family]:
         yield counter("new_templates", "Templates of log lines that no line before had.", [((), templates["new"])])
         text = "Lines without a template, because there are too many."
         yield counter("lines_without_template", text, [((), templates["beyond"])])
+
+
+def _novelty(novelty: Mapping[str, Any] | None) -> Iterator[Family]:
+    if novelty is not None:
+        yield counter("tokens", "Tokens of all events.", [((), novelty["tokens"])])
+        yield counter("new_tokens", "Tokens that no event before had.", [((), novelty["new"])])
+        shares = [(("running",), novelty["share"]), (("window",), novelty["window_share"])]
+        yield gauge("new_tokens_ratio", "Share of tokens that no event before had.", shares, ("span",))
+        yield counter("new_words_alarms", "Rises found in the share of new tokens.", [((), novelty["alarms"])])
+
+
+def _surprise(surprise: Mapping[str, Any] | None) -> Iterator[Family]:
+    if surprise is not None:
+        bits = [(("running",), surprise["bits"]), (("window",), surprise["window_bits"])]
+        yield gauge("surprise_bits", "Bits of a token by the language model, on average.", bits, ("span",))
+        yield gauge("surprise_pairs", "Pairs of words that the language model knows.", [((), surprise["pairs"])])
 
 
 def _lag(lag: Mapping[str, int] | None) -> Iterator[Family]:

@@ -9,7 +9,7 @@ import signal
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -179,6 +179,31 @@ def test_each_event_is_learned_once(
             until(lambda: sum(committed(broker.address, group, words).values()) == EVENTS)  # soon after its answer
 
     together(*(partial(killed, client, topic()) for client in CLIENTS))
+
+
+def test_each_label_is_asked_for_once(broker: Broker, topic: Topics, tmp_path: Path) -> None:
+    """Predictions and requests go to two topics, in transactions of two groups; both name the same events."""
+    read = topic()
+    events = (json.dumps({"id": f"e{i}", "text": f"word{i % 101} word{i % 7}"}).encode() for i in range(3000))
+    produce(broker.address, read, ((None, event) for event in events))
+
+    def killed(client: str, output: str, wanted: str) -> None:
+        source = f"kafka://{broker.address}/{read}?stop=end&client={client}&group={output}"
+        sinks = (
+            f"kafka://{broker.address}/{to}?client={client}&group={to}&transactional={to}" for to in (output, wanted)
+        )
+        asking = ("--late-labels", "--set", "ask.budget=0.2")
+        outputs = chain(*zip(("--predictions", "--labels-wanted"), sinks, strict=True))
+        arguments, state = (source, *QUICK, *asking, *outputs), tmp_path / client
+        Killing(arguments, state, 3000, client, ["commit"]).repeat(KILLS or 4)
+        streamlin("run", *arguments, "--checkpoint", state)
+        lines = [json.loads(record.value or b"") for record in read_all(broker.address, output)]
+        asked = [json.loads(record.value or b"")["id"] for record in read_all(broker.address, wanted)]
+        assert [line["id"] for line in lines] == [f"e{i}" for i in range(3000)]
+        assert asked == [line["id"] for line in lines if line["asked"]]
+        assert len(asked) > 500
+
+    together(*(partial(killed, client, topic(), topic()) for client in CLIENTS))
 
 
 def test_offsets_of_transactions_never_go_back(client: str, broker: Broker, topic: Topics) -> None:

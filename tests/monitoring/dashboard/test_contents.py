@@ -97,7 +97,8 @@ def test_shares_and_slices_hold_the_most_frequent(report: dict[str, Any]) -> Non
 def test_what_a_report_lacks_is_left_out() -> None:
     """A report of accuracy alone has no curve, no confusion, no kappa, no alarms."""
     shown = contents(report_of("synthetic://?events=300", **{"evaluation.metrics": "accuracy"}), 1000)
-    assert not {"curve", "drift", "confusion", "shares", "by_label", "inputs", "lag", "delayed_labels"} & shown.keys()
+    absent = {"curve", "drift", "confusion", "shares", "by_label", "inputs", "novelty", "lag", "delayed_labels"}
+    assert not absent & shown.keys()
     assert "kappa" not in shown["rows"][0]
     assert shown["rows"][0]["accuracy"] is not None
 

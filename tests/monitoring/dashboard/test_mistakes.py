@@ -28,7 +28,7 @@ def batch_of(texts: list[str], labels: list[str | None], pieces: list[int] | Non
 
 def predictions_of(first: list[int], second: list[int], lead: list[int], confidences: list[float]) -> Predictions:
     predicted = np.array([first, second], np.int32)
-    return Predictions(predicted, np.array(lead, np.int32), np.array(confidences), predicted)
+    return Predictions(predicted, np.array(lead, np.int32), np.array(confidences), predicted, np.empty((0, len(lead))))
 
 
 def learned(batch: Batch, codes: list[int], predictions: Predictions) -> Learned:

@@ -31,7 +31,7 @@ def learned(
     )
     tags = np.array([[predicted for _, _, predicted in rows]], np.int32)
     shares, none = np.full((1, n), confidence), np.zeros((1, 0), np.float32)
-    predictions = TagPredictions(tags, np.zeros(n, np.int32), shares, none, tags)
+    predictions = TagPredictions(tags, np.zeros(n, np.int32), shares, none, tags, np.empty((0, n)))
     codes = np.array([tag for _, tag, _ in rows], np.int32)
     assert batch.pieces is not None
     return LearnedSentences(batch, codes, predictions, batch.pieces, (batch, batch[:0]))

@@ -10,6 +10,13 @@ FILES = {
     "uPlot.css": "text/css; charset=utf-8",
 }
 """Name -> type."""
+LABEL_FILES = {
+    "label.html": "text/html; charset=utf-8",
+    "label.js": "text/javascript; charset=utf-8",
+    "label.css": "text/css; charset=utf-8",
+    "page.css": FILES["page.css"],
+}
+"""Those of the page on which labels are given."""
 
 
 def content(name: str) -> str:

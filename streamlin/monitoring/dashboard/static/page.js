@@ -156,6 +156,7 @@ const around = (_, least, most) => {
 };
 const charts = {
   accuracy: new Chart(element("accuracy-chart"), (value) => `${+(100 * value).toFixed(1)} %`, around),
+  novelty: new Chart(element("novelty-chart"), (value) => `${+(100 * value).toFixed(1)} %`, fromZero),
   pace: new Chart(element("pace-chart"), short, fromZero),
   lag: new Chart(element("lag-chart"), short, fromZero),
 };
@@ -191,6 +192,7 @@ function show() {
   showCounts();
   showAccuracy();
   showDrift();
+  showNovelty();
   showPace();
   showDelayedLabels();
   showTopics();
@@ -213,6 +215,9 @@ function showCounts() {
   if ("total_lag" in shown) items.push(["lag", count(shown.total_lag)]);
   if (leader && typeof leader.accuracy === "number") items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
   items.push(["labels", count(shown.n_labels)]);
+  if (shown.surprise && "window_perplexity" in shown.surprise) {
+    items.push(["perplexity, last events", shown.surprise.window_perplexity.toFixed(1)]);
+  }
   if (counts.unlabelled) items.push(["without label", count(counts.unlabelled)]);
   items.push(["dead letters", count(counts.dead_letters), counts.dead_letters > 0]);
   for (const [kind, number] of shown.dead_letters_by_kind) items.push([`dead: ${kind}`, count(number), true]);
@@ -361,6 +366,32 @@ function showDrift() {
     name(alarm.learner), count(alarm.labelled), percent(alarm.before),
     `${alarm.after < alarm.before ? "▼" : "▲"} ${percent(alarm.after)}`, name(alarm.position || "–"),
   ]), ["", "", "", "", "text"]);
+}
+
+function showNovelty() {
+  const { novelty } = shown;
+  const section = element("novelty");
+  section.hidden = !novelty || novelty.share === null;
+  if (section.hidden) return;
+  const { events, share, window_share: recently } = novelty.curve;
+  element("novelty-chart").hidden = !events || !events.length;
+  if (events && events.length) {
+    charts.novelty.marks = novelty.last_alarms.map(({ event }) => [event, true]);
+    charts.novelty.draw([
+      { name: "last events", colour: style("--c0"), dash: [], shown: true },
+      { name: "since the start", colour: style("--base"), dash: [7, 4], shown: true },
+    ], [events, recently, share]);
+    element("novelty-chart").setAttribute("aria-label", `Share of new words, from ${percent(recently[0])} to ` +
+      `${percent(recently[recently.length - 1])} over ${count(events[events.length - 1])} events. ` +
+      `Alarms marked: ${novelty.last_alarms.length}.`);
+  }
+  say(element("novelty-count"), `${percent(novelty.share)} of all tokens were in no event before, ` +
+    `${percent(novelty.window_share)} of those of the last events. ` +
+    (novelty.alarms ? `The share rose ${times(novelty.alarms)}, marked by dashed red lines.` : "No alarm: it did not rise."));
+  section.querySelector(".scroll").hidden = !novelty.last_alarms.length;
+  fill(section.querySelector("table"), ["event", "before", "after", "position"], novelty.last_alarms.map((alarm) => [
+    count(alarm.event), percent(alarm.before), `▲ ${percent(alarm.after)}`, name(alarm.position),
+  ]), ["", "", "", "text"]);
 }
 
 function showPace() {

@@ -1,4 +1,5 @@
-"""`python -m tests.service.warmed TASK` prints the kernels that `warm_up` loads, and those that events load later."""
+"""`python -m tests.running.warmed CASE` prints the kernels that `warm_up` loads, those that events load later, and
+those that the second compiler loads and no run does."""
 
 import json
 import sys
@@ -6,12 +7,15 @@ from typing import Any
 
 from streamlin.checkpoint.models import new_model
 from streamlin.config.loading import load_config
+from streamlin.evaluation.report import report_of
 from streamlin.events import single_records
-from streamlin.service.warming import warm_up
+from streamlin.running.compiling import compile_from_the_end
+from streamlin.running.warming import warm_up
 from streamlin.streams.json_lines import json_lines
 
 EVENTS = {
     "classification": [b'{"text": "a b c", "label": "x"}', b'{"text": "b", "label": "y"}', b'{"text": "c"}'],
+    "asking": [b'{"id": "1", "text": "a b"}', b'{"id": "1", "label": "x"}', b'{"id": "2", "text": "c"}'],
     "tagging": [b'{"tokens": ["a", "b"], "tags": ["B-X", "O"]}', b'{"text": "a b.", "tags": ["N", null, "O"]}'],
 }
 
@@ -27,16 +31,28 @@ def loaded() -> set[str]:
     return found
 
 
-def main(task: str) -> None:
-    config = load_config(flags={"task": task}, environment={})
+FLAGS: dict[str, dict[str, Any]] = {
+    "classification": {},
+    "accurate": {"preset": "accurate"},
+    "asking": {"delayed_labels.enabled": True, "ask.budget": 0.5},
+    "tagging": {"task": "tagging"},
+}
+
+
+def main(case: str) -> None:
+    config = load_config(flags=FLAGS[case], environment={})
     warm_up(config)
     warm = loaded()
     model, lines = new_model(config), json_lines(config)
     for _ in range(3):
-        batch, _dead = lines.decode(single_records(EVENTS[task]))
+        batch, _dead = lines.decode(single_records(EVENTS.get(case, EVENTS["classification"])))
         model.predict(batch, model.featurize(batch))
         model.step(batch, model.featurize(batch))
-    print(json.dumps([sorted(warm), sorted(loaded() - warm)]))
+    events = loaded()
+    report_of(model.prequential, model.labels)
+    run = loaded()
+    compile_from_the_end(config)
+    print(json.dumps([sorted(warm), sorted(events - warm), sorted(loaded() - run)]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Loading compiled code before the first request would have to wait for it."""
+"""Compiled code is loaded before the first request would have to wait for it."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,20 @@ _TOKENS, _TAGS = ["Two", "tokens"], ["B-TAG", "O"]
 
 def warm_up(config: RunConfig) -> None:
     """Learn and predict two events with a throwaway model; only code of the configured task and learners is loaded."""
-    small = config.features.model_copy(update={"bits": 10})
-    update = {"features": small, "delayed_labels": DelayedLabelsConfig(), "checkpoint": CheckpointConfig()}
-    config = config.model_copy(update=update)
+    config = small(config)
     model, lines = new_model(config), json_lines(config)
     batch, _ = lines.decode(single_records(_lines(lines)))
     model.step(batch, model.featurize(batch))
     model.predict(batch, model.featurize(batch))
     model.close()
+
+
+def small(config: RunConfig) -> RunConfig:
+    """The same learners and metrics, with small tables and without files."""
+    features = config.features.model_copy(update={"bits": 10})
+    delayed_labels = DelayedLabelsConfig(enabled=config.ask.budget is not None)  # asking is a part of them
+    update = {"features": features, "delayed_labels": delayed_labels, "checkpoint": CheckpointConfig()}
+    return config.model_copy(update=update)
 
 
 def _lines(lines: JsonFormat) -> Sequence[bytes]:

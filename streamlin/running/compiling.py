@@ -1,0 +1,89 @@
+"""`python -m streamlin.running.compiling` compiles what a run of a configuration, JSON on standard input, needs.
+
+It begins with what is needed last, see `SecondCompiler`. Each kernel is called by itself, with arrays like a run's.
+"""
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from streamlin.checkpoint.models import new_model
+from streamlin.config import RunConfig
+from streamlin.evaluation.report import report_of
+from streamlin.features import Buckets
+from streamlin.learners.targets import targets
+from streamlin.model import Model
+from streamlin.running.warming import small
+
+_TAGS = ["B-TAG", "O"]
+
+
+def compile_from_the_end(config: RunConfig) -> None:
+    """Compile what runs of a configuration need, beginning with what they need last."""
+    gc.disable()  # the process ends before it would matter, and a compiler makes many objects
+    model = new_model(small(config))
+    calls = _of_sentences(model) if config.task == "tagging" else _of_texts(model)
+    for call in reversed([*calls]):
+        call()
+    model.close()
+
+
+def _of_texts(model: Model) -> Iterator[Callable[[], object]]:
+    """What uses kernels once texts are featurized, each by itself, in order; two events."""
+    codes, weights, places = model.labels.learn(["1", "2"]), np.ones(2), np.arange(2, dtype=np.int32)
+    buckets, goals = Buckets(np.arange(3), places, np.ones(2, np.float32)), targets(codes, weights, 0)
+    examples = {view: rows.examples(buckets, weights > 0) for view, rows in model.rows.items()}
+    scores = np.zeros((len(model.names), 2, 2))
+    for number, name in enumerate(model.names):
+        if name in model.mixtures:
+            mixture = model.mixtures[name]
+            mixture.grow(2)
+            yield partial(mixture.score_then_learn, scores[model.members[name]], goals, scores[number])
+        else:
+            learner, view = model.learners[name], model.view_of[name]
+            learner.grow(len(model.rows[view]), 2)
+            yield partial(learner.score_then_learn, examples[view], goals, scores[number])
+    yield partial(model.prequential.count_features, examples, weights)
+    extra: dict[str, list[str | None]] = {name: [None, None] for name in model.further_fields}
+    columns = np.zeros_like(scores), codes, weights, model.labels, extra
+    yield partial(_count, model, model.prequential.predict_and_count, columns)
+    predicted, lead = np.zeros(scores.shape[:2], np.int32), np.zeros(2, np.int32)
+    yield partial(model.prequential.drift.update, predicted, codes, 0, None)
+    yield partial(model.prequential.calibration.update, np.zeros_like(scores), predicted, lead, codes, weights, 0)
+
+
+def _of_sentences(model: Any) -> Iterator[Callable[[], object]]:
+    """What uses kernels once sentences are featurized, each by itself, in order; one sentence of two tokens.
+
+    model : a `TaggingModel`, whose module is imported for taggers only.
+    """
+    from streamlin.tagging.features import TokenBuckets
+    from streamlin.tagging.sentences import TagTargets, no_predictions
+    from streamlin.tagging.templates import LEVELS
+
+    bounds, weights, contexts = np.array([0, 2]), np.ones(1), np.zeros((2, LEVELS), np.int32)
+    buckets, codes = np.zeros((2, model.view.n_templates), np.int32), model.labels.learn(_TAGS)
+    features = TokenBuckets(bounds, np.zeros(2, np.uint32), buckets, contexts)
+    sentences = model.features.sentences(features, weights > 0)
+    goals = TagTargets(codes, np.zeros(1, np.int64), weights)
+    for tagger in model.learners.values():
+        tagger.grow(*model.features.sizes, len(_TAGS))
+        yield partial(tagger.tag_then_learn, sentences, goals, no_predictions(1, 2, False))
+    tags, extra = np.zeros((len(model.names), 2), np.int32), {name: [None] for name in model.further_fields}
+    columns = tags, codes, bounds, weights, features.words, model.labels, extra
+    yield partial(_count, model, model.prequential.count, columns)
+    yield partial(model.prequential.drift.update, tags, codes, 0, None)
+
+
+def _count(model: Any, count: Callable[..., object], columns: tuple[Any, ...]) -> None:
+    """Count predictions, and report."""
+    count(*columns)
+    report_of(model.prequential, model.labels)
+
+
+if __name__ == "__main__":
+    compile_from_the_end(RunConfig.model_validate_json(sys.stdin.buffer.read()))

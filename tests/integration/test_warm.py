@@ -1,0 +1,62 @@
+"""`streamlin warm`, and a first start."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import refused
+from tests.integration.processes import start
+
+NEWS = "compiling kernels that are new to this machine"
+EVENTS = "".join(f'{{"id": "{i}", "text": "text {i % 7} {i % 3}", "label": "{i % 3}"}}\n' for i in range(1200))
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    path = tmp_path / "events.jsonl"
+    path.write_text(EVENTS)
+    return path
+
+
+def printed(*arguments: object, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> tuple[str, str]:
+    """What a new process prints to standard output and error."""
+    with start(*arguments, fresh=True, env=env, cwd=cwd) as process:
+        out, err = process.communicate(timeout=500)
+    assert process.returncode == 0, err
+    return out.decode(), err.decode()
+
+
+def test_after_warming_no_command_compiles(tmp_path: Path, events: Path) -> None:
+    count, words = printed("warm")[0].split(" ", 1)
+    assert int(count) > 100
+    assert words.startswith("compiled kernels in /")
+    for arguments in ((), ("--preset", "accurate"), ("--slice-by", "id", "--checkpoint", "state")):
+        assert NEWS not in printed("run", events, *arguments, cwd=tmp_path)[1]
+
+
+def test_a_first_start_predicts_what_any_start_predicts(tmp_path: Path, events: Path) -> None:
+    command, env = ("run", events, "--learner", "perceptron"), {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    assert NEWS in printed(*command, "--predictions", tmp_path / "first.jsonl", env=env)[1]
+    assert NEWS not in printed(*command, "--predictions", tmp_path / "second.jsonl", env=env)[1]
+    assert (tmp_path / "first.jsonl").read_bytes() == (tmp_path / "second.jsonl").read_bytes()
+    environments = [_content(path) for path in Path("/proc").glob("[0-9]*/environ")]
+    assert not [content for content in environments if str(tmp_path).encode() in content], "the second compiler goes on"
+
+
+def test_warm_without_a_place_for_kernels_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    line = refused("warm", env={"NUMBA_CACHE_DIR": str(tmp_path / "file")})
+    assert "can't be written to, so compiled kernels can't be kept; NUMBA_CACHE_DIR names another folder" in line
+
+
+def test_warm_names_the_tasks() -> None:
+    assert "expected one of classification, tagging, topics, parsing, got 'tags'" in refused("warm", "--task", "tags")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended
+        return b""
