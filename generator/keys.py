@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from streamlin.config import PARSERS, TAGGERS, RunConfig, ViewConfig, learner_models, table_model
+from streamlin.config import CLUSTERERS, PARSERS, TAGGERS, RunConfig, ViewConfig, learner_models, table_model
 
 _OF_EACH_LEARNER = ("kind", "name", "features")
 
@@ -25,13 +25,13 @@ def keys() -> dict[str, Key]:
             found |= _below(table, type(model))
     found |= _below("features.VIEW", ViewConfig)
     found["priors.LABEL.WORD"] = Key(found["priors.strength"].values, "needed")
-    kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in (*learner_models(), *TAGGERS, *PARSERS))
+    kinds = ", ".join(f"`{json.dumps(kind)}`" for kind in (*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS))
     found |= {
         "learners.NAME.kind": Key(kinds, "needed"),
         "learners.NAME.name": Key("text", "the kind"),
         "learners.NAME.features": Key("text", '`"words"`'),
     }
-    for kind in (*learner_models(), *TAGGERS, *PARSERS):
+    for kind in (*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS):
         found |= {f"learners.{kind}.{name}": key for name, key in own_keys(kind).items()}
     return found
 

@@ -10,6 +10,7 @@ from generator.keys import own_keys
 from streamlin.learners import KINDS
 from streamlin.parsing.kinds import KINDS as PARSERS
 from streamlin.tagging.kinds import KINDS as TAGGERS
+from streamlin.topics.kinds import KINDS as CLUSTERERS
 
 _SECTIONS = [*KINDS, "mixture"]
 """The kinds in the order of their sections in docs/learners.md."""
@@ -26,6 +27,7 @@ def key_table() -> dict[str, str]:
         "keys of built-in learners": KINDS,
         "keys of taggers": TAGGERS,
         "keys of parsers": PARSERS,
+        "keys of clusterers": CLUSTERERS,
     }
     titles = ["key", "values", "default", "means"]
     return {
@@ -66,6 +68,6 @@ def _parameters(kind: str) -> str:
 def _rows(kind: str) -> list[list[str]]:
     """For each parameter: name, values, default, meaning."""
     keys = own_keys(kind)
-    learner: type = {**KINDS, **TAGGERS, **PARSERS}[kind]
+    learner: type = {**KINDS, **TAGGERS, **PARSERS, **CLUSTERERS}[kind]
     meanings = entries(learner, "Parameters", list(keys))
     return [[name, key.values, key.default, meanings[name]] for name, key in keys.items()]

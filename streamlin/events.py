@@ -149,6 +149,7 @@ class Batch:
         of a sentence is all of its tags, see `streamlin.formats.tokens.label_of`; other sentences have none.
     values : float32[len(texts)], with `pieces`: each piece's features have this value for 1; None if all are 1.
     tokens : for taggers, what sentences have besides their tokens, which are the pieces of their texts.
+    templates : of log lines, once `Drain` has found them.
     """
 
     ids: list[str | None]
@@ -163,6 +164,7 @@ class Batch:
     label_only: NDArray[np.bool_] | None = None
     values: NDArray[np.float32] | None = None
     tokens: "TokenColumns | None" = None
+    templates: "Templates | None" = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -214,6 +216,7 @@ class Batch:
             self.kept[events],
             pieces,
             tokens=tokens,
+            templates=None if self.templates is None else self.templates.take(events),
         )
 
     def keys(self) -> list[str]:
@@ -279,6 +282,37 @@ class Distinct(NamedTuple):
     def coded(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """int32[m]: the column, where value i has `codes[i]`; -1 for None."""
         return np.append(codes, np.int32(-1))[self.codes]
+
+
+class Templates(NamedTuple):
+    """The templates of n log lines.
+
+    numbers : int32[n], from 1 on; 0 for a line without one.
+    texts : each as its line has left it, that of the line itself if it has none; None for an event with a name of its
+        own for its template, or without a text.
+    new : bool[n], whether no line before had it.
+    """
+
+    numbers: NDArray[np.int32]
+    texts: list[str | None]
+    new: NDArray[np.bool_]
+
+    def take(self, events: NDArray[np.int64]) -> "Templates":
+        """Those of some of the events."""
+        return Templates(self.numbers[events], [self.texts[i] for i in events.tolist()], self.new[events])
+
+    def columns(self) -> dict[str, list[Any]]:
+        """By name, as a data frame holds them; None where there is none."""
+        numbers = [number or None for number in self.numbers.tolist()]
+        new = [None if text is None else one for text, one in zip(self.texts, self.new.tolist(), strict=True)]
+        return {"template": list(self.texts), "template_number": numbers, "new_template": new}
+
+    def to_json(self) -> list[dict[str, Any] | None]:
+        """As prediction lines have them; None where there is none."""
+        return [
+            None if text is None else {"number": number or None, "text": text, "new": new}
+            for number, text, new in zip(self.numbers.tolist(), self.texts, self.new.tolist(), strict=True)
+        ]
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from streamlin.asking.asking import TOO_FEW, Asking
 from streamlin.asking.turns import Turns
 from streamlin.config import (
+    TEMPLATE,
+    ClustererConfig,
+    DrainConfig,
     ExternalModelConfig,
     MixtureConfig,
     ParserConfig,
     PriorsConfig,
     RunConfig,
     TaggerConfig,
-    further_fields,
+    kept_fields,
 )
 from streamlin.config.features import WITH_UNLABELLED
 from streamlin.delayed_labels import Form, LabelsById, Plan, open_delayed_labels
@@ -36,6 +39,9 @@ from streamlin.learners.priors import learn_priors, words_of
 from streamlin.learners.targets import NOT_LEARNED, with_unlabelled, without_label
 from streamlin.storage.arrays import arrays_under
 from streamlin.streams.prediction_lines import PredictionLines
+
+if TYPE_CHECKING:
+    from streamlin.features.drain import Drain
 
 
 class Features(dict[str, Buckets]):
@@ -76,7 +82,7 @@ class Model:
         self.labels = LabelIndex()
         self.learned: Learned
         """The rows of the last `step`."""
-        self.further_fields = further_fields(config)
+        self.further_fields = kept_fields(config)
         self._notices: list[str] = []
         self._clipped: set[str] = set()
         """The learners for which negative values were raised to 0, as a notice has said."""
@@ -100,7 +106,7 @@ class Model:
                 self.members[learner.name] = [self.names.index(member) for member in members]
             else:
                 assert not isinstance(
-                    learner, TaggerConfig | ParserConfig
+                    learner, TaggerConfig | ParserConfig | ClustererConfig
                 )  # of another task, as the configuration checks
                 made = self.learners[learner.name] = from_config(learner)
                 self.view_of[learner.name] = learner.features + WITH_UNLABELLED * made.learns_unlabelled
@@ -113,12 +119,16 @@ class Model:
             self.rows |= {used: RowIndex(bits, keys.min_count) for used in kept}
         self.learns_unlabelled = any(learner.learns_unlabelled for learner in self.learners.values())
         self.feature_names = {name: Names(config.features.names) for name in self.views}
+        self.drain = _new_drain(config.drain) if config.drain.enabled else None
+        """Finds the templates of log lines."""
+        self.has_template_features = self.drain is not None and TEMPLATE in categories
         calibrated = [name in self.mixtures for name in self.names]
         self.measures = Measures.of(config)
         self.asking = None if config.ask.budget is None else Asking(config.ask.budget)
         asks = self.asking is not None
         views = list(self.views)
         self.prequential = Prequential(self.names, config.evaluation, calibrated, views, self.measures, asks)
+        self.prequential.drain = self.drain
         self._words = next(iter(self.views.values()), None) or View(config.features.views["words"], bits)
         form = Form(self.further_fields, len(self.names), asks, self.learns_unlabelled)
         self.delayed_labels = open_delayed_labels(config, form)
@@ -174,6 +184,8 @@ class Model:
 
         Returns the predicted events, which are all except those that bring only a delayed label, and their predictions.
         """
+        if self.drain is not None:
+            features = self._find_templates(self.drain, batch, features)
         plan = None if self.delayed_labels is None else self.delayed_labels.plan(batch)
         rows = batch if plan is None else plan.rows
         old = batch[:0]
@@ -231,6 +243,7 @@ class Model:
         names = [*self.labels.names, None]
         return {
             "predicted": self.given_out(batch, predictions),
+            **({} if batch.templates is None else batch.templates.columns()),
             "confidence": [None if share != share else share for share in predictions.confidences.tolist()],
             **self.measures.columns(predictions.measures),
             **{
@@ -259,6 +272,8 @@ class Model:
 
     def scores(self, batch: Batch, features: Features) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores of n events, without learning."""
+        if self.drain is not None:
+            features = self._find_templates(self.drain, batch, features, learn=False)
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
         goals = no_targets(len(batch), len(self.labels))
@@ -269,6 +284,22 @@ class Model:
         if not self.learns_unlabelled:
             return goals
         return with_unlabelled(goals, without_label(rows.labels) if plan is None else plan.unlabelled)
+
+    def look_up_templates(self, batch: Batch) -> None:
+        """Set the templates of a batch, if there are any, without learning."""
+        if self.drain is not None:
+            self.drain.assign(batch, learn=False)
+
+    def _find_templates(self, drain: "Drain", batch: Batch, features: Features, learn: bool = True) -> Features:
+        """Set the templates of a batch; returns its features, to which they belong if they are a category."""
+        was_full = drain.is_full
+        drain.assign(batch, learn)
+        if drain.is_full and not was_full:
+            self._notices.append(
+                f"drain.max_templates: there are {len(drain):,} templates, and lines that fit none get none; raise the "
+                "limit, or use a smaller drain.similarity"
+            )
+        return self.featurize(batch) if self.has_template_features else features
 
     def _name(
         self,
@@ -348,6 +379,8 @@ class Model:
             pickled, external_models[name] = model.state()
             arrays |= {f"learners/{name}/{part}": array for part, array in pickled.items()}
         self._count_retired()
+        if self.drain is not None:
+            arrays |= {f"drain/{name}": array for name, array in self.drain.state().items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
         if self.asking is not None:
@@ -370,6 +403,8 @@ class Model:
             learner.restore(arrays_under(arrays, f"learners/{name}/"))
         for name, model in self.external_models.items():
             model.restore(arrays_under(arrays, f"learners/{name}/"), rest["external_models"][name])
+        if self.drain is not None:
+            self.drain.restore(arrays_under(arrays, "drain/"))
         self._count_retired()
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
         if self.asking is not None:
@@ -393,6 +428,12 @@ class Model:
 def _of(view: str, goals: Targets, both: Targets) -> Targets:
     """The targets of the learners that read a view; both : with texts without a label."""
     return both if view.endswith(WITH_UNLABELLED) else goals
+
+
+def _new_drain(config: DrainConfig) -> "Drain":
+    from streamlin.features.drain import Drain  # its kernels take time to load
+
+    return Drain(config)
 
 
 def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[str]:

@@ -122,11 +122,11 @@ class Pipeline:
         pace = {"seconds": 0.0, "events_per_second": None}
         return pace | beside_metrics(model) | report_of(model.prequential, model.labels)
 
-    def learn_one(self, x: X, y: Any, w: float = 1.0) -> Self:
+    def learn_one(self, x: X, y: Any = None, w: float = 1.0) -> Self:
         """Predict, evaluate, then learn one event. A label that is not a string is learned as `str(y)`.
 
         For the task "tagging", x is a list of tokens or a text, and y a list of tags, None for an unknown one; for
-        "parsing", y is a tree in brackets, whose words are read in place of x.
+        "parsing", y is a tree in brackets, whose words are read in place of x; for "topics" there need be no y.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Pipeline:
     def predict_one(self, x: X) -> Any:
         """The prediction of the leading learner; None while no label is known. Nothing is learned or evaluated.
 
-        For the task "tagging", a list of tags, for "parsing" a tree in brackets.
+        For the task "tagging", a list of tags, for "parsing" a tree in brackets, for "topics" a cluster's number.
         """
         return self.predict_many([x])[0]
 
@@ -171,6 +171,7 @@ class Pipeline:
             "predict_proba_one",
             tagging="pipeline.token_confidence adds probabilities to prediction lines",
             parsing="prediction lines have probabilities",
+            topics="predictions have the similarity to their cluster",
         )
         batch, model = self._rows.texts([x]), self._state.model
         shares = model.probabilities(batch, model.featurize(batch))
@@ -184,7 +185,7 @@ class Pipeline:
 
         Raises ConfigError for an unknown learner, and RecordError.
         """
-        self._refuse("explain", parsing="only texts and tokens are explained")
+        self._refuse("explain", parsing="only texts and tokens are explained", topics="metrics have the words")
         from streamlin.explanation import explain_event
 
         return explain_event(self._state.model, self._rows.texts([x]), learners)

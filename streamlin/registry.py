@@ -17,6 +17,7 @@ from streamlin.errors import ConfigError, UnknownScheme, nearest
 Kind = Literal["sources", "sinks", "learners"]
 _BUILT_IN_LEARNERS, _BUILT_IN_TAGGERS = "streamlin.learners.kinds:KINDS", "streamlin.tagging.kinds:KINDS"
 _BUILT_IN_PARSERS = "streamlin.parsing.kinds:KINDS"
+_BUILT_IN_CLUSTERERS = "streamlin.topics.kinds:KINDS"
 _OURS = "connectors"
 
 
@@ -62,6 +63,11 @@ def built_in_taggers() -> Mapping[str, type]:
 def built_in_parsers() -> Mapping[str, type]:
     """Kind -> class of every built-in parser, in order."""
     return _found(_BUILT_IN_PARSERS)
+
+
+def built_in_clusterers() -> Mapping[str, type]:
+    """Kind -> class of every built-in clusterer, in order."""
+    return _found(_BUILT_IN_CLUSTERERS)
 
 
 def _found(name: str) -> Mapping[str, type]:

@@ -4,6 +4,8 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
 
     rows/VIEW  sightings/VIEW              features.rows         the buckets of a view that have rows
     names/VIEW/…                           features.names        n-grams, if they are kept
+    drain/octets  drain/ends               features.drain       templates of log lines, if they are found
+    drain/counts  drain/firsts  drain/lines
     learners/NAME/…                        learners              each learner's tables; an external model's pickle
     evaluation/accuracy/…                  evaluation.accuracy   also the last predictions and the curve
     evaluation/calibration/…               evaluation.calibration
@@ -19,6 +21,7 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
     evaluation/sentences/…                 evaluation.sentence_tally     of taggers
     evaluation/tokens/…                    evaluation.token_window
     evaluation/commonest_tag/…             evaluation.commonest_tag
+    evaluation/topics/…                    evaluation.topic_tally    of clusterers
     evaluation/raw/… evaluation/raw_sums/… evaluation.sampled    where labels are asked for
     evaluation/weighted_pairs/…            evaluation.sampled
     asking/…                               asking.asking

@@ -34,6 +34,8 @@ def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[s
         arrays |= _under(f"learners/{name}", mixture.expected(n_labels))
     for name, external in model.external_models.items():
         arrays |= _under(f"learners/{name}", external.expected(state["external_models"].get(name)))
+    if model.drain is not None:
+        arrays |= _under("drain", model.drain.expected())
     if model.asking is not None:
         arrays |= _under("asking", model.asking.expected(n_labels))
     arrays |= _under("evaluation", model.prequential.expected(n_labels))

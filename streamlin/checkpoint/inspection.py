@@ -11,6 +11,9 @@ from streamlin.errors import spelled
 from streamlin.evaluation.report import report_of
 from streamlin.model import Model
 
+_SHOWN = ("accuracy", "clusters")
+"""What is told of a learner's metrics."""
+
 
 def inspect(
     folder: str,
@@ -44,16 +47,18 @@ def inspect(
         "dead_letters": report["dead_letters"],
         "labels": {
             name: float(weight)
-            for name, weight in zip(model.labels.names, model.prequential.label_weights, strict=True)
+            for name, weight in zip(model.labels.names, model.prequential.label_weights, strict=False)
         },
+        **({"templates": report["templates"]} if "templates" in report else {}),
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": size,
         "learners": {
             learner.name: {"kind": learner.kind, "features": model.view_of.get(learner.name, "–")}
             | {key: "inf" if value == inf else value for key, value in learner.parameters().items()}  # JSON has none
-            | {"accuracy": report["learners"][learner.name]["accuracy"]}
+            | {key: value for key, value in report["learners"][learner.name].items() if key in _SHOWN}
             for learner in config.learners
         },
+        **({"topics": model.prequential.more(True)["topics"]} if "topics" in report else {}),
         "positions": _spelled(state["positions"]),
         "sinks": _spelled(state["sinks"]),
         "heaviest": heaviest,

@@ -84,6 +84,8 @@ def _explain_all(
     loaded = load_model(folder, previous, allow_pickle, external_models)
     if loaded.config.task == "parsing":
         raise ConfigError("explain: not for task = 'parsing'; only texts and tokens are explained")
+    if loaded.config.task == "topics":
+        raise ConfigError("explain: not for task = 'topics'; the report and inspect show the clusters' heaviest words")
     for line in loaded.model.pop_notices():
         print_notice(line)
     contents = [_read(text) for text in texts]

@@ -36,7 +36,8 @@ ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="Read the configuration from a TOML file.", metavar="FILE")
 ]
 TaskName = Annotated[
-    str | None, typer.Option("--task", help="classification (default), tagging of tokens, or parsing.", metavar="NAME")
+    str | None,
+    typer.Option("--task", help="classification (default), tagging of tokens, parsing, or topics.", metavar="NAME"),
 ]
 Learners = Annotated[
     list[str] | None, typer.Option("--learner", help="Use this learner (default: all). Repeatable.", metavar="NAME")
@@ -54,6 +55,7 @@ Reports = Annotated[
 Limit = Annotated[int | None, typer.Option(help="Stop after N events.", metavar="N", parser=count)]
 LabelDelay = Annotated[int | None, typer.Option(help="Replay each label N texts later.", metavar="N", parser=count)]
 Feedback = Annotated[str | None, typer.Option(help="Read labels by id from a second source.", metavar="URL")]
+Drain = Annotated[bool, typer.Option("--drain", help="Find the templates of log lines, without labels.")]
 DelayedLabels = Annotated[bool, typer.Option("--late-labels", help="Read records without text as labels by id.")]
 Follow = Annotated[bool, typer.Option("--follow", help="Keep reading as the file grows.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Report accuracy by value of a field.", metavar="FIELD")]

@@ -50,6 +50,8 @@ def serve(
         run_config = configuration(folder, given, previous, allow_pickle)
         if run_config.task == "parsing":
             raise ConfigError("serve: not for task = 'parsing'; only texts and tokens are served")
+        if run_config.task == "topics":
+            raise ConfigError("serve: not for task = 'topics'; a service predicts labels")
         refuse_overlaps(inputs_of(run_config, False, config), [*outputs_of(run_config), *standard_outputs()])
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
             tune_garbage_collector()

@@ -35,6 +35,8 @@ _TEXTS = ["run", "events.jsonl", "--late-labels", "--slice-by=id", _ALL, "--set=
 _KEPT = ["--predictions=predictions.jsonl", "--checkpoint=state"]
 _TAGS = ["run", "sentences.jsonl", "--task=tagging", "--late-labels", "--slice-by=id"]
 _SHARES = ["--set=pipeline.token_confidence=true", "--predictions=tagged.jsonl", "--checkpoint=tagging"]
+_TOPICS = ["--task=topics", *(f"--learner={kind}" for kind in ["leader", "k_means", "soft_k_means"])]
+_TOPICS += ["--predictions=clusters.jsonl", "--checkpoint=topics"]
 Command = Sequence[str]
 _COMMANDS: dict[str, tuple[tuple[Command, ...], ...]] = {
     "classification": (
@@ -45,12 +47,14 @@ _COMMANDS: dict[str, tuple[tuple[Command, ...], ...]] = {
             (["run", "events.csv", f"--set=features.words.tokens={tokens}", "--set=features.words.values=log"],)
             for tokens in ("scikit-learn", "whitespace", "char_wb")
         ),
+        (["run", "events.jsonl", "--drain", "--learner=naive_bayes"],),
         (["learn_one.py"],),
     ),
     "tagging": (
         ([*_TAGS, *_SHARES], [*_TAGS, *_SHARES], ["predict", "tagging", "sentences.jsonl"]),
         ([*_TAGS, "--set=fields.columns=['pos']"],),
     ),
+    "topics": ((["run", "events.jsonl", *_TOPICS], ["run", "events.jsonl", *_TOPICS]),),
     "parsing": ((["run", "trees.bracketed", "--task=parsing", "--predictions=parsed.jsonl"],),),
 }
 """For each task, commands that use all kernels; those of one tuple follow each other."""

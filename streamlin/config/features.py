@@ -39,6 +39,8 @@ class ViewConfig(Strict):
 
 TOKEN_BITS = 22
 """The default of `bits` for taggers: a token has 22 features instead of one or two; 2^20 would be shared too often."""
+TOPIC_BITS, TOPIC_NAMES = 18, 100_000
+"""Those of `bits` and `names` for topics: every text brings its words, and the heaviest ones are shown."""
 MAX_ROWS = 10_000_000
 
 
@@ -47,7 +49,7 @@ class FeaturesConfig(Strict):
 
     bits : features are hashed to 2^bits buckets.
     names : how many n-grams of each view are kept by name, for inspection; does not affect predictions.
-    max_rows : of taggers and parsers; once there are so many features, or rules, further ones are ignored.
+    max_rows : of taggers, parsers and topics; once there are so many features, or rules, further ones are ignored.
     """
 
     bits: Annotated[Count, Field(le=31)] = 20

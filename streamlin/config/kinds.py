@@ -7,11 +7,11 @@ from pydantic import GetPydanticSchema
 from pydantic_core import PydanticKnownError, core_schema
 
 from streamlin.config.external_models import ExternalModelConfig, RiverConfig, SklearnConfig
-from streamlin.config.learners import BuiltInConfig, ParserConfig, TaggerConfig, model_of
+from streamlin.config.learners import BuiltInConfig, ClustererConfig, ParserConfig, TaggerConfig, model_of
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.named import NamedLearner
 from streamlin.config.plugin import PluginConfig
-from streamlin.registry import built_in_learners, built_in_parsers, built_in_taggers, schemes
+from streamlin.registry import built_in_clusterers, built_in_learners, built_in_parsers, built_in_taggers, schemes
 
 DEFAULT_KINDS = ("naive_bayes", "perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression")
 """Those that run unless others are named, in this order."""
@@ -19,9 +19,16 @@ TAGGERS = ("crf", "log_linear", "structured_perceptron", "hmm")
 """The taggers, which all run unless others are named; listed here, since they are imported only if used."""
 PARSERS = ("pcfg",)
 """The parsers, likewise."""
+CLUSTERERS = ("leader", "k_means", "soft_k_means")
+"""The clusterers, likewise; the first one runs unless others are named."""
 
-Task = Literal["classification", "tagging", "parsing"]
-DEFAULTS: dict[Task, tuple[str, ...]] = {"classification": DEFAULT_KINDS, "tagging": TAGGERS, "parsing": PARSERS}
+Task = Literal["classification", "tagging", "parsing", "topics"]
+DEFAULTS: dict[Task, tuple[str, ...]] = {
+    "classification": DEFAULT_KINDS,
+    "tagging": TAGGERS,
+    "parsing": PARSERS,
+    "topics": CLUSTERERS[:1],
+}
 
 _OTHERS: dict[str, type[NamedLearner]] = {"mixture": MixtureConfig, "river": RiverConfig, "sklearn": SklearnConfig}
 
@@ -49,11 +56,13 @@ def learner_models() -> LearnerModels:
 
 
 def table_model(kind: str) -> type[NamedLearner] | None:
-    """The model of the table of a learner, tagger or parser; None for a learner of another package."""
+    """The model of the table of a learner, tagger, parser or clusterer; None for a learner of another package."""
     if kind in TAGGERS:
         return model_of(built_in_taggers()[kind], kind, TaggerConfig)
     if kind in PARSERS:
         return model_of(built_in_parsers()[kind], kind, ParserConfig)
+    if kind in CLUSTERERS:
+        return model_of(built_in_clusterers()[kind], kind, ClustererConfig)
     return learner_models().get(kind)
 
 
@@ -72,12 +81,12 @@ def _validated(table: Any) -> NamedLearner:
             return model.model_validate(table)
         if kind in schemes("learners"):
             return PluginConfig.model_validate(table)
-    kinds = ", ".join((*learner_models(), *TAGGERS, *PARSERS))
+    kinds = ", ".join((*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS))
     raise PydanticKnownError("union_tag_invalid", {"discriminator": "kind", "tag": str(kind), "expected_tags": kinds})
 
 
 LearnerConfig = Annotated[
-    BuiltInConfig | TaggerConfig | ParserConfig | PluginConfig | MixtureConfig | ExternalModelConfig,
+    BuiltInConfig | TaggerConfig | ParserConfig | ClustererConfig | PluginConfig | MixtureConfig | ExternalModelConfig,
     GetPydanticSchema(lambda *_: core_schema.no_info_plain_validator_function(_validated)),
 ]
 """Any learner's table. What a nested model finds wrong keeps its place in the whole configuration."""

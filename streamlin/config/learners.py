@@ -1,4 +1,4 @@
-"""The tables `[[learners]]` of built-in learners, taggers and parsers, made from the learners themselves."""
+"""The tables `[[learners]]` of built-in learners, taggers, parsers and clusterers, made from these themselves."""
 
 import inspect
 from functools import cache
@@ -8,7 +8,7 @@ from pydantic import create_model, model_validator
 
 from streamlin.config.named import LearnerOfView, NamedLearner
 from streamlin.errors import ConfigError
-from streamlin.registry import built_in_learners, built_in_parsers, built_in_taggers
+from streamlin.registry import built_in_clusterers, built_in_learners, built_in_parsers, built_in_taggers
 
 
 class BuiltInConfig(LearnerOfView):
@@ -42,6 +42,17 @@ class ParserConfig(NamedLearner):
     @model_validator(mode="after")
     def _constructor_agrees(self) -> Self:
         _check_constructor(built_in_parsers()[self.kind], self)
+        return self
+
+
+class ClustererConfig(LearnerOfView):
+    """A built-in clusterer, likewise."""
+
+    kind: str
+
+    @model_validator(mode="after")
+    def _constructor_agrees(self) -> Self:
+        _check_constructor(built_in_clusterers()[self.kind], self)
         return self
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError, create_model
 
 from streamlin.config import (
+    CLUSTERERS,
     DEFAULTS,
     PARSERS,
     TAGGERS,
@@ -188,7 +189,7 @@ def _learner(name: str, configured: Any) -> Tables:
         for learner in listed:
             if learner.get(key) == name:
                 return learner
-    if name not in (*TAGGERS, *PARSERS, *learner_models()) and name not in schemes("learners"):
+    if name not in (*TAGGERS, *PARSERS, *CLUSTERERS, *learner_models()) and name not in schemes("learners"):
         names = [learner["name"] for learner in listed if learner.get("name")]
         raise ConfigError(f"--learner {name}: no such learner; {nearest(name, [*_kinds(), *names])}")
     return {"kind": name}
@@ -196,7 +197,7 @@ def _learner(name: str, configured: Any) -> Tables:
 
 def _kinds() -> list[str]:
     """All kinds of learners, those of other packages last."""
-    return [*learner_models(), *TAGGERS, *PARSERS, *schemes("learners")]
+    return [*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS, *schemes("learners")]
 
 
 def _tables_of(learners: Any) -> list[Tables]:

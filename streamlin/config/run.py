@@ -8,13 +8,14 @@ from streamlin.config.ask import AskConfig
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
+from streamlin.config.drain import TEMPLATE, DrainConfig
 from streamlin.config.evaluation import EvaluationConfig
 from streamlin.config.external_models import ExternalModelConfig, needs_pickle
-from streamlin.config.features import TOKEN_BITS, FeaturesConfig
+from streamlin.config.features import TOKEN_BITS, TOPIC_BITS, TOPIC_NAMES, FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
-from streamlin.config.learners import ParserConfig, TaggerConfig
+from streamlin.config.learners import ClustererConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.priors import PriorsConfig
@@ -28,7 +29,7 @@ class RunConfig(Strict):
     """The configuration of a run.
 
     task : "classification" gives each text a label, "tagging" each token of a sentence a tag, "parsing" each sentence a
-        tree.
+        tree, "topics" each text a cluster, without labels.
     """
 
     task: Task = "classification"
@@ -36,6 +37,7 @@ class RunConfig(Strict):
     fields: FieldsConfig = FieldsConfig()
     features: FeaturesConfig = FeaturesConfig()
     priors: PriorsConfig = PriorsConfig()
+    drain: DrainConfig = DrainConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
     evaluation: EvaluationConfig = EvaluationConfig()
     surprise: SurpriseConfig = SurpriseConfig()
@@ -54,12 +56,19 @@ class RunConfig(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _more_bits_for_tags(cls, data: Any) -> Any:
-        """`TOKEN_BITS`, unless others are given."""
-        if not isinstance(data, dict) or data.get("task") not in ("tagging", "parsing"):
+    def _features_of_the_task(cls, data: Any) -> Any:
+        """`TOKEN_BITS`, unless others are given; for topics fewer, with the names of words, and words alone."""
+        if not isinstance(data, dict) or data.get("task", "classification") == "classification":
             return data
         features = data.get("features", {})
-        return data | {"features": {"bits": TOKEN_BITS} | features} if isinstance(features, dict) else data
+        if not isinstance(features, dict):
+            return data
+        if data["task"] != "topics":
+            return data | {"features": {"bits": TOKEN_BITS} | features}
+        words = features.get("views", features).get("words", {})
+        if isinstance(words, dict) and "views" not in features:
+            features = features | {"words": {"ngrams": [1, 1]} | words}
+        return data | {"features": {"bits": TOPIC_BITS, "names": TOPIC_NAMES} | features}
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -91,6 +100,8 @@ class RunConfig(Strict):
                 )
         if self.priors.labels and self.task != "classification":
             raise ValueError(f"priors: not for task = '{self.task}'; words are set by hand for labels of texts only")
+        if self.drain.enabled and self.task != "classification":
+            raise ValueError(f"drain: not for task = '{self.task}'; templates go with learners of texts")
         if self.surprise.model != "none" and self.task != "classification":
             raise ValueError(
                 f"surprise.model: not for task = '{self.task}'; expected 'none', only texts have a surprise"
@@ -100,6 +111,8 @@ class RunConfig(Strict):
             self._check_tagging()
         if self.task == "parsing":
             self._check_parsing()
+        if self.task == "topics":
+            self._check_topics()
         if self.pipeline.novelty and not self.evaluation.novelty:
             raise ValueError("pipeline.novelty: needs evaluation.novelty = true, which counts new words")
         delayed = self.delayed_labels
@@ -144,6 +157,19 @@ class RunConfig(Strict):
             if given:
                 raise ValueError(f"{key}: not for task = 'parsing'; expected a tree in each event, or its words alone")
 
+    def _check_topics(self) -> None:
+        """Raise ValueError for keys that need labels."""
+        delayed = self.delayed_labels
+        for key, given in (
+            ("delayed_labels", delayed.enabled or delayed.url is not None or delayed.delay),
+            ("evaluation.references", self.evaluation.references),
+            ("evaluation.slice_by", self.evaluation.slice_by),
+            ("evaluation.novelty", self.evaluation.novelty),
+            ("pipeline.token_confidence", self.pipeline.token_confidence),
+        ):
+            if given:
+                raise ValueError(f"{key}: not for task = 'topics'; clusters are made without labels")
+
     def settings_of(self, scheme: str) -> dict[str, Any]:
         """The table for the connectors of a scheme. Raises ConfigError if a secret can't be read."""
         return self.kafka.settings() if scheme == "kafka" else {}
@@ -160,6 +186,8 @@ class RunConfig(Strict):
         tables["features"] |= tables["features"].pop("views")
         if self.priors.labels:
             tables["priors"] = {"strength": self.priors.strength} | self.priors.labels
+        if self.drain.enabled:
+            tables["drain"] = self.drain.model_dump(mode="json")
         if not self.evaluation.novelty:
             del tables["evaluation"]["novelty"], tables["evaluation"]["novelty_threshold"]
         if self.surprise.model != "none":
@@ -177,6 +205,8 @@ def _task_of(learner: LearnerConfig) -> Task:
     """The task that a learner is for."""
     if isinstance(learner, TaggerConfig):
         return "tagging"
+    if isinstance(learner, ClustererConfig):
+        return "topics"
     return "parsing" if isinstance(learner, ParserConfig) else "classification"
 
 
@@ -188,5 +218,12 @@ def measure_names(config: RunConfig) -> tuple[str, ...]:
 
 def further_fields(config: RunConfig) -> tuple[str, ...]:
     """The fields that events need besides the standard ones, each once."""
+    message = (config.drain.field,) if config.drain.enabled else ()
+    return tuple(dict.fromkeys((*kept_fields(config), *message)))
+
+
+def kept_fields(config: RunConfig) -> tuple[str, ...]:
+    """Those that a text keeps while it waits for its label."""
     evaluation = config.evaluation
-    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references)))
+    template = (TEMPLATE,) if config.drain.enabled else ()
+    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references, *template)))

@@ -1,7 +1,7 @@
 """Prequential evaluation: each event is predicted, then counted, before it is learned."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from streamlin.events import DeadLetter, LabelIndex
 from streamlin.features.rows import Examples
 from streamlin.storage.arrays import Expected
 
+if TYPE_CHECKING:
+    from streamlin.features.drain import Drain
+
 UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors]"
 
 
@@ -51,6 +54,7 @@ class Prequential:
     new_alarms : the drift alarms of the last batch.
     dead_letter_kinds : how many dead letters there are of each kind.
     has_priors : whether the learners started with words set by hand.
+    drain : what finds the templates of log lines; None: nothing does.
     retired : learners that have failed and predict nothing any more, by name: where and why.
     """
 
@@ -85,6 +89,7 @@ class Prequential:
         self.events = self.labelled = self.dead_letters = self.tombstones = self.lost = 0
         self.dead_letter_kinds = DeadLetterKinds()
         self.has_priors = False
+        self.drain: Drain | None = None
 
     @property
     def label_weights(self) -> NDArray[np.float64]:
@@ -105,6 +110,10 @@ class Prequential:
         self.has_priors = True
         scores, no_codes = np.empty((len(self.learners), 0, len(labels))), np.zeros(0, np.int32)
         self.predict_and_count(scores, no_codes, np.zeros(0), labels, {field: [] for field in fields})
+
+    def more(self, details: bool) -> dict[str, Any]:
+        """What a report has besides metrics and counts, by key. details : also what is long."""
+        return {}
 
     has_probabilities = True
     """Whether the losses of probabilities are counted."""

@@ -1,9 +1,10 @@
 """A run's metrics as a report of JSON-able values."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from streamlin.config import TEMPLATE
 from streamlin.evaluation.json_values import Row, json_values
 from streamlin.evaluation.pairs import pair_list
 from streamlin.evaluation.prequential import Prequential
@@ -11,6 +12,12 @@ from streamlin.evaluation.report_details import add_details, curve_of, label_sha
 from streamlin.evaluation.sampled_sums import SampledSums
 from streamlin.evaluation.spans import PREFIXES, Span, Sums
 from streamlin.events import LabelIndex
+
+if TYPE_CHECKING:
+    from streamlin.features.drain import Drain
+
+_TEMPLATES, _NEWEST = 1000, 20
+"""Templates of log lines in a report: those of most lines, and the newest."""
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -37,6 +44,12 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
         report["learners"][name]["retired"] = why
     report["slices"] = {field: slices.to_json(prequential.learners) for field, slices in prequential.slices.items()}
     report |= prequential.measures.to_json(details, labels.names)
+    report |= prequential.more(details)
+    if prequential.drain is not None:
+        report["templates"] = templates_of(prequential.drain, prequential.config.window, details)
+        if TEMPLATE in report["slices"]:
+            values = report["slices"][TEMPLATE].items()
+            report["slices"][TEMPLATE] = {prequential.drain.name(value): row for value, row in values}
     if prequential.complete:
         leader = sums["running"].leader
         report["leader"] = None if leader is None else prequential.learners[leader]
@@ -49,6 +62,33 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
             report["curve"] = {"labelled": labelled, **_by_name(courses, prequential)}
             report["label_shares"] = label_shares(sums["running"].by_label, sums["window"].by_label, labels.names)
     return report
+
+
+def templates_of(drain: "Drain", window: int, details: bool = True) -> dict[str, Any]:
+    """The templates of log lines: how many lines were read, how many brought one, and how many have none.
+
+    details : also the texts, those with the most lines, and the newest ones.
+    """
+    counts = {
+        "lines": drain.lines,
+        "new": len(drain),
+        "window_new": drain.new_since(drain.lines - window),
+        "beyond": drain.beyond,
+    }
+    if not details:
+        return counts
+    largest = np.argsort(-drain.counts, kind="stable")[:_TEMPLATES].tolist()
+    newest = range(len(drain) - 1, max(-1, len(drain) - 1 - _NEWEST), -1)
+    return counts | {"largest": [_template(drain, i) for i in largest], "newest": [_template(drain, i) for i in newest]}
+
+
+def _template(drain: "Drain", number: int) -> dict[str, Any]:
+    return {
+        "number": number + 1,
+        "text": drain.texts[number],
+        "lines": int(drain.counts[number]),
+        "first_line": int(drain.firsts[number]) + 1,
+    }
 
 
 def metric_rows(prequential: Prequential, sums: dict[Span, Sums]) -> list[Row]:

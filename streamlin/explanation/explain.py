@@ -40,6 +40,8 @@ def explain(
     names = _chosen(model, learners)
     given = _checked(model, categories or {})
     event = _event(pieces, given)
+    model.look_up_templates(event)
+    given = {field: event.extra[field][0] for field in given}
     features = model.featurize(event)
     scores, views = model.scores(event, features), _text_features(model, pieces, given, features)
     predictions, confidences = model.prequential.predict(scores), model.prequential.confidences(scores)

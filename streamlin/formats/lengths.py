@@ -14,16 +14,20 @@ _MOST_OF_NUMBER = 512
 
 
 class Lengths(NamedTuple):
-    """The most characters that a label, an id and a further field may have."""
+    """The most characters that a label, an id and a further field may have.
+
+    message : a further field that is read as a text is, and may be as long; None: there is none.
+    """
 
     label: int = PipelineConfig().max_label_characters
     id: int = PipelineConfig().max_id_characters
     field: int = PipelineConfig().max_field_characters
+    message: str | None = None
 
     @classmethod
-    def of(cls, config: PipelineConfig) -> Self:
+    def of(cls, config: PipelineConfig, message: str | None = None) -> Self:
         """The configured ones."""
-        return cls(config.max_label_characters, config.max_id_characters, config.max_field_characters)
+        return cls(config.max_label_characters, config.max_id_characters, config.max_field_characters, message)
 
     def check(self, batch: Batch) -> None:
         """Raise RecordError if one is longer."""
@@ -37,7 +41,8 @@ class Lengths(NamedTuple):
         for name, (values, most) in columns.items():
             _check(f"the {name}", f"pipeline.max_{name}_characters", values, most)
         for name, values in batch.extra.items():
-            _check(f"the field {name!r}", "pipeline.max_field_characters", values, self.field)
+            if name != self.message:
+                _check(f"the field {name!r}", "pipeline.max_field_characters", values, self.field)
 
     def check_labels(self, labels: Sequence[str]) -> None:
         """Raise RecordError if a label is longer."""
@@ -46,10 +51,11 @@ class Lengths(NamedTuple):
     def _may_be_long(self, batch: Batch) -> bool:
         """False if the records are too short to hold a long value; most are, and nothing has to be looked at."""
         records = batch.records
-        if type(records).envelope is not Records.envelope or min(self) < _MOST_OF_NUMBER:
+        least = min(self.label, self.id, self.field)
+        if type(records).envelope is not Records.envelope or least < _MOST_OF_NUMBER:
             return len(batch) > 0
         sizes = (records.ends - records.starts)[batch.kept]
-        return bool((sizes > min(self)).any())
+        return bool((sizes > least).any())
 
 
 def _check(name: str, key: str, values: Sequence[str | None], most: int) -> None:

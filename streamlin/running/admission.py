@@ -62,7 +62,11 @@ class Admission:
             labelled = np.array([event for event, label in enumerate(batch.labels) if label is not None], np.int64)
             own = {view: found.take(labelled) for view, found in features.items()}
         old = model.featurize(old_texts(waiting, model.further_fields, batch)) if waiting else {}
-        rows = {view: len(index) + index.count_new(_buckets(own, old, view)) for view, index in model.rows.items()}
+        new_rows = len(batch) if model.has_template_features else 0
+        rows = {
+            view: len(index) + index.count_new(_buckets(own, old, view)) + new_rows
+            for view, index in model.rows.items()
+        }
         return self.table_bytes(rows, n_labels + len(new)) <= self.max_bytes
 
     def check(self, event: Batch, features: Features, label_rule: str = "") -> None:
@@ -84,7 +88,11 @@ class Admission:
             features = model.featurize(old_texts([due.text], model.further_fields, event))
         rows = {
             view: len(index)
-            + (index.count_new(features[view].buckets, one_event=True) if _is_learned(view, due) else 0)
+            + (
+                index.count_new(features[view].buckets, one_event=True) + model.has_template_features
+                if _is_learned(view, due)
+                else 0
+            )
             for view, index in model.rows.items()
         }
         if self.table_bytes(rows, n_labels) > self.max_bytes:
@@ -105,11 +113,16 @@ class Admission:
 
     def new_rows(self, features: Features) -> dict[str, int]:
         """How many rows the features bring to each view."""
-        return {view: self._model.rows[view].count_new(found.buckets) for view, found in features.items()}
+        own = self._model.has_template_features  # at most one for each text
+        return {
+            view: self._model.rows[view].count_new(found.buckets) + own * (found.indptr.size - 1)
+            for view, found in features.items()
+        }
 
     def most_rows(self, characters: int, pieces: int) -> dict[str, int]:
         """How many rows so many texts, or parts of texts, may bring to each view, with so many characters in all."""
-        return {name: view.most_features(characters, pieces) for name, view in self._model.views.items()}
+        own = pieces * self._model.has_template_features
+        return {name: view.most_features(characters, pieces) + own for name, view in self._model.views.items()}
 
     def too_many_labels(self, label: str, where: str, label_rule: str = "") -> str:
         """The message about a label beyond the limit; see `check`."""
@@ -165,6 +178,10 @@ def new_admission(model: Model, config: RunConfig) -> Admission:
         from streamlin.parsing.admission import TreeAdmission
 
         return cast(Admission, TreeAdmission(cast(Any, model), config))
+    if config.task == "topics":
+        from streamlin.topics.admission import TopicAdmission
+
+        return cast(Admission, TopicAdmission(cast(Any, model), config))
     from streamlin.tagging.admission import TagAdmission
 
     return cast(Admission, TagAdmission(cast(Any, model), config))

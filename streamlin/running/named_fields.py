@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from streamlin.config import RunConfig
+from streamlin.config import TEMPLATE, RunConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.events import Batch
 
@@ -25,7 +25,7 @@ class NamedFields:
     @property
     def missing(self) -> list[str]:
         """The names that no event has had so far, as `name (key)`; empty before the first event."""
-        return [f"{name} ({key})" for name, key in self._unseen.items()] if self._events else []
+        return [f"{name} ({key}{_hint(name)})" for name, key in self._unseen.items()] if self._events else []
 
     def add(self, batch: Batch) -> None:
         """Look for the fields that were not seen yet in a batch."""
@@ -45,6 +45,10 @@ class NamedFields:
         columns += [batch.labels] if name == self._fields.label else []
         columns += [batch.ids] if name == self._fields.id else []
         return any(column.count(None) < len(column) for column in columns)
+
+
+def _hint(name: str) -> str:
+    return "; drain.enabled = true finds templates of log lines" if name == TEMPLATE else ""
 
 
 def _named(config: RunConfig) -> dict[str, str]:

@@ -17,6 +17,7 @@ class Prediction(NamedTuple):
     label : the true label; None if the event has no label.
     measures : the measures of the event that are configured, by name: with `pipeline.novelty` the share of tokens that
         no event before had, with `surprise.model` the bits of a token; None where there is no token.
+    template, template_number, new_template : of a log line; None where templates are not looked for.
     """
 
     id: str
@@ -25,6 +26,12 @@ class Prediction(NamedTuple):
     learners: Mapping[str, str | None]
     label: str | None
     measures: Mapping[str, float | None]
+    template: str | None = None
+    template_number: int | None = None
+    new_template: bool | None = None
+
+
+_OF_TEMPLATES = ("template", "template_number", "new_template")
 
 
 class Results(Iterator[Prediction]):
@@ -36,6 +43,7 @@ class Results(Iterator[Prediction]):
 
     def __init__(self, run: Run) -> None:
         self._run, self._steps, self._learners = run, run.steps(), run.model.names
+        self._further = _OF_TEMPLATES if run.config.drain.enabled else ()
         self._measures = run.model.measures.names
         self._rows: Iterator[Prediction] = iter(())
         self._closed = False
@@ -58,7 +66,8 @@ class Results(Iterator[Prediction]):
                 raise StopIteration
             shared = (columns[name] for name in ("id", "predicted", "confidence"))
             learners, measures = _by_row(columns, self._learners), _by_row(columns, self._measures)
-            self._rows = map(Prediction, *shared, learners, columns["label"], measures)
+            further = (columns[name] for name in self._further)
+            self._rows = map(Prediction, *shared, learners, columns["label"], measures, *further)
 
     def finish(self) -> dict[str, Any]:
         """Run to the end, discarding the predictions; returns the report."""
@@ -68,12 +77,13 @@ class Results(Iterator[Prediction]):
         return self._run.report()
 
     def columns(self) -> dict[str, list[Any]]:
-        """The remaining predictions as columns: id, predicted, confidence, measures, one for each learner, label."""
-        names = ("id", "predicted", "confidence", *self._measures, *self._learners, "label")
+        """The remaining predictions as columns: id, predicted, confidence, measures, one for each learner, label; of
+        log lines with templates also theirs."""
+        names = ("id", "predicted", *self._further, "confidence", *self._measures, *self._learners, "label")
         whole: dict[str, list[Any]] = {name: [] for name in names}
         for row in self._rows:
             for name, value in {**row._asdict(), **row.learners, **row.measures}.items():
-                if name not in ("learners", "measures"):
+                if name in whole:
                     whole[name].append(value)
         while (columns := self._next_columns()) is not None:
             for name, values in columns.items():

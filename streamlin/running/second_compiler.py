@@ -18,7 +18,7 @@ class SecondCompiler:
 
     def __init__(self, config: RunConfig) -> None:
         foreign = any(isinstance(learner, ExternalModelConfig) for learner in config.learners)
-        self._config = None if foreign or config.task == "parsing" else config
+        self._config = None if foreign or config.task in ("parsing", "topics") else config
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

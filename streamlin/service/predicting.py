@@ -118,12 +118,15 @@ class TextPredictor(Predictor[Text]):
         lead, confidences = predictions.lead.tolist(), rounded(predictions.confidences)
         learners = self._model.names
         columns = zip(*([labels[code] for code in row] for row in predictions.predicted.tolist()), strict=True)
+        templates = [None] * len(batch) if batch.templates is None else batch.templates.to_json()
         answers = []
-        rows = zip(batch.ids, lead, confidences, self._measures(predictions), columns, strict=True)
-        for id_, best, confidence, measures, predicted in rows:
+        rows = zip(batch.ids, lead, confidences, self._measures(predictions), templates, columns, strict=True)
+        for id_, best, confidence, measures, template, predicted in rows:
             answer: dict[str, Any] = {} if id_ is None else {"id": id_}
             answer["predicted"] = predicted[best]
             answer["confidence"] = confidence
+            if template is not None:
+                answer["template"] = template
             answer |= measures
             answer["learners"] = dict(zip(learners, predicted, strict=True))
             answers.append(answer)

@@ -27,7 +27,8 @@ class PredictionLines:
     Where labels are asked for, `"asked": …, "probability": …` stand behind the confidence.
 
     An event without an id has its `position` instead; one without a label has no `label`. An abstention is null, and so
-    is a confidence that can't be computed (scores that overflowed). Measures stand behind the confidence, null for NaN.
+    is a confidence that can't be computed (scores that overflowed). Measures stand behind the confidence, null for NaN,
+    then the `template` of a log line.
     """
 
     def __init__(self, learners: Sequence[str], labels: LabelIndex, measures: Sequence[str] = ()) -> None:
@@ -41,37 +42,16 @@ class PredictionLines:
     def encode(self, batch: Batch, predictions: Predictions) -> Lines:
         """The lines of a batch, each with its line feed."""
         predicted, lead, confidences, _, measures, asked = predictions
-        texts, text_bounds, asks = self._texts, self._text_bounds, _NO_ASKS
+        texts, text_bounds, asks = self._texts, self._text_bounds, NO_ASKS
         if asked is not None:
             said, asks = _asks(asked)
             texts, text_bounds = concatenate([*self._own_texts, *said])
             asks += len(self._own_texts)
         labels, encoded = self._encoded(batch.labels)
-        fragments, bounds = concatenate(encoded)
-        keys, has_id = keys_of(batch)
-        lengths = np.diff(bounds)
-        given_out = predicted[lead, np.arange(lead.size)]
-        size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
-        size += len(keys) + lead.size * (texts.size + SHARE_SIZE) + measures.size * DECIMAL_SIZE + PADDING
-        out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
-        fill_lines(
-            np.frombuffer(keys, np.uint8),
-            has_id,
-            predicted,
-            lead,
-            confidences,
-            measures,
-            labels,
-            fragments,
-            bounds,
-            asks,
-            texts,
-            text_bounds,
-            out,
-            line_bounds,
+        return write_lines(
+            *(batch, predicted, lead, confidences, measures, asks, _marks(batch)),
+            *(labels, encoded, (texts, text_bounds)),
         )
-        text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
-        return Lines(text, line_bounds)
 
     def _encoded(self, labels: Sequence[str | None]) -> tuple[NDArray[np.int32], list[bytes]]:
         """Codes of the labels, and the JSON that codes -1, 0, … stand for; labels not learned yet come last."""
@@ -81,6 +61,51 @@ class PredictionLines:
         unknown = [i for i in np.flatnonzero(codes < 0).tolist() if labels[i] is not None]
         codes[unknown] = np.arange(len(unknown), dtype=np.int32) + len(self._fragments) - 1
         return codes, [*self._fragments, *(msgspec.json.encode(labels[i]) for i in unknown)]
+
+
+Pieces = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""Texts one behind the other, and their bounds."""
+
+
+def write_lines(
+    batch: Batch,
+    predicted: NDArray[np.int32],
+    lead: NDArray[np.int32],
+    shares: NDArray[np.float64],
+    measures: NDArray[np.float64],
+    asks: NDArray[np.int64],
+    marks: Pieces,
+    labels: NDArray[np.int32],
+    values: Sequence[bytes],
+    texts: Pieces,
+) -> Lines:
+    """The lines of a batch; see `fill_lines`. values : the JSON that codes -1, 0, … stand for."""
+    fragments, bounds = concatenate(values)
+    keys, has_id = keys_of(batch)
+    lengths = np.diff(bounds)
+    given_out = predicted[lead, np.arange(lead.size)]
+    size = int(lengths[predicted + 1].sum() + lengths[labels + 1].sum() + lengths[given_out + 1].sum())
+    size += len(keys) + marks[0].size + measures.size * DECIMAL_SIZE + PADDING
+    size += lead.size * (texts[0].size + SHARE_SIZE)
+    out, line_bounds = np.empty(size, np.uint8), np.empty(lead.size + 1, np.int64)
+    fill_lines(
+        np.frombuffer(keys, np.uint8),
+        has_id,
+        predicted,
+        lead,
+        shares,
+        measures,
+        *marks,
+        labels,
+        fragments,
+        bounds,
+        asks,
+        *texts,
+        out,
+        line_bounds,
+    )
+    text = memoryview(out[: line_bounds[-1]])  # type: ignore[arg-type]  # numpy's arrays are buffers from Python 3.12 on
+    return Lines(text, line_bounds)
 
 
 _PUNCTUATION = (
@@ -93,11 +118,12 @@ _PUNCTUATION = (
     b"}}\n",
     b"}\n",
 )
+_NO_MARKS = np.zeros(PADDING, np.uint8)
 _ENCODER = msgspec.json.Encoder()
 _ID, _POSITION, _PREDICTED, _SHARE, _NULL, _LABEL, _END, _LABELLED_END, _FIRST_LEARNER = range(9)
 SHARE_SIZE, DECIMAL_SIZE = 8, 17
 """Maximum number of bytes of a confidence, and of a measure."""
-_NO_ASKS = np.empty(0, np.int64)
+NO_ASKS = np.empty(0, np.int64)
 
 
 def measure_head(name: str) -> bytes:
@@ -128,6 +154,20 @@ def keys_of(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
     return keys, has_id
 
 
+def _marks(batch: Batch) -> Pieces:
+    """What stands behind the confidence of each event, and its bounds: the templates of log lines."""
+    if batch.templates is None:
+        return _NO_MARKS, np.zeros(len(batch) + 1, np.int64)
+    return concatenate(
+        [
+            b""
+            if one is None
+            else b', "template": {"number": %b, "text": %b, "new": %b}' % tuple(map(_ENCODER.encode, one.values()))
+            for one in batch.templates.to_json()
+        ]
+    )
+
+
 @kernel
 def fill_lines(
     keys: NDArray[np.uint8],
@@ -136,6 +176,8 @@ def fill_lines(
     lead: NDArray[np.int32],
     confidences: NDArray[np.float64],
     measures: NDArray[np.float64],
+    marks: NDArray[np.uint8],
+    mark_bounds: NDArray[np.int64],
     labels: NDArray[np.int32],
     fragments: NDArray[np.uint8],
     bounds: NDArray[np.int64],
@@ -151,6 +193,7 @@ def fill_lines(
 
     keys : a JSON list of n strings.
     confidences [n] : 0 to 1, or NaN. measures [k, n] : 0 to 1e9, or NaN.
+    marks, mark_bounds [n + 1] : the text behind these, such as that of a template.
     predicted [L, n], labels [n] : codes; the JSON of code c is fragments[bounds[c + 1]:bounds[c + 2]].
     asks [n], or empty : the text behind each confidence and its measures.
     texts, text_bounds : in the same form, `_PUNCTUATION`, then the text before each learner's prediction, and before
@@ -174,6 +217,7 @@ def fill_lines(
             at = put(out, at, texts, text_bounds, _NULL) if np.isnan(value) else put_decimal(out, at, value)
         if asks.size > 0:
             at = put(out, at, texts, text_bounds, asks[i])
+        at = put(out, at, marks, mark_bounds, i)
         for m in range(predicted.shape[0]):
             at = put(out, at, texts, text_bounds, _FIRST_LEARNER + m)
             at = put(out, at, fragments, bounds, predicted[m, i] + 1)

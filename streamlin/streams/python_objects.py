@@ -35,9 +35,9 @@ class IterableSource:
 
     def __init__(self, rows: Iterable[Any], config: RunConfig) -> None:
         self._rows, self._fields = iter(rows), config.fields
-        self._has_tokens, self._tags_tokens = config.task != "classification", config.task == "tagging"
+        self._has_tokens, self._tags_tokens = config.task in ("tagging", "parsing"), config.task == "tagging"
         fields = config.fields
-        self._label = {"classification": fields.label, "tagging": fields.tags, "parsing": fields.tree}[config.task]
+        self._label = {"tagging": fields.tags, "parsing": fields.tree}.get(config.task, fields.label)
         self.format = json_lines(config)
         self._count = 0
 

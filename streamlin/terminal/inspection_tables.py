@@ -9,6 +9,7 @@ from rich.text import Text
 
 from streamlin.config import table_model
 from streamlin.terminal.cells import counted, empty_table, percent, printable
+from streamlin.terminal.summary import topic_tables
 
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
 
@@ -20,6 +21,8 @@ def inspection(found: Mapping[str, Any], whole: bool = False) -> RenderableType:
         f"checkpoint {found['checkpoint']} · {counted(found['events'], 'event')}, {found['labelled']:,} labelled, "
         f"{counted(found['dead_letters'], 'dead letter')}"
     )
+    if "templates" in found:
+        head += f", {counted(found['templates']['new'], 'log template')}"
     return Group(
         Text(" · ".join(filter(None, [head, rows, f"{found['bytes'] / 1e6:.1f} MB"]))),
         "",
@@ -28,11 +31,13 @@ def inspection(found: Mapping[str, Any], whole: bool = False) -> RenderableType:
         _labels(found["labels"], whole),
         *_positions(found["positions"]),
         *_heaviest(found, whole),
+        *topic_tables(found.get("topics", {})),
     )
 
 
 def _learners(learners: Mapping[str, Any]) -> Table:
-    table = empty_table("learner", "parameters", "view", "accuracy", right=1)
+    clusters = any("clusters" in learner for learner in learners.values())
+    table = empty_table("learner", "parameters", "view", "clusters" if clusters else "accuracy", right=1)
     for name, learner in learners.items():
         parameters = ", ".join(
             f"{key}={value}" for key, value in learner.items() if _is_shown(learner["kind"], key, value)
@@ -41,7 +46,7 @@ def _learners(learners: Mapping[str, Any]) -> Table:
             Text(printable(name)),
             Text(printable(parameters)),
             Text(printable(learner["features"])),
-            percent(learner["accuracy"]),
+            str(learner["clusters"]) if clusters else percent(learner["accuracy"]),
         )
     return table
 
@@ -52,7 +57,7 @@ def _cut(text: str, most: int | None) -> str:
 
 def _is_shown(kind: str, key: str, value: Any) -> bool:
     """Whether to show a learner's parameter: a number, or a value that is not the default."""
-    if key in ("kind", "features", "accuracy"):
+    if key in ("kind", "features", "accuracy", "clusters"):
         return False
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     model = table_model(kind)  # None: a learner of another package

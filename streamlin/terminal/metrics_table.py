@@ -45,9 +45,9 @@ class MetricsTable:
         learners, baselines = self._report["learners"], self._report["baselines"]
         titles = ["learner", *(metric.heading(span, self._window) for metric, span in columns)]
         table = empty_table(*titles, right=len(columns))
-        best = max((row["accuracy"] or 0.0 for row in learners.values()), default=0.0)
+        best = max((row.get("accuracy") or 0.0 for row in learners.values()), default=0.0)
         for name, row in learners.items():
-            table.add_row(Text(name), *_cells(row, columns), style="bold" if row["accuracy"] == best else None)
+            table.add_row(Text(name), *_cells(row, columns), style="bold" if row.get("accuracy") == best else None)
         table.add_section()
         for name, row in baselines.items():
             table.add_row(Text(name), *_cells(row, columns), style="dim")

@@ -37,12 +37,10 @@ class PlainProgress:
             return
         self._next = time.monotonic() + _PLAIN_SECONDS
         report = run.report(details=False)
-        best = max(report["learners"].items(), key=lambda item: item[1]["accuracy"] or 0.0)
         done = progress_of(run)
         share = f"{100 * done[0] / done[1]:.0f} % · " if done else ""
-        accuracy = f"best {best[0]} {percent(best[1]['accuracy'])}, last {percent(best[1]['window_accuracy'])}"
         with self._lock:
-            print_notice(f"{share}{counts_line(report)} · {accuracy}", **log_fields(report))
+            print_notice(f"{share}{counts_line(report)} · {_standing(report)}", **log_fields(report))
 
     def notice(self, line: str) -> None:
         """Show one line."""
@@ -90,6 +88,14 @@ class LiveProgress:
         self._live.console.print(f"streamlin: {masked(spelled(line))}", markup=False, soft_wrap=True)
 
 
+def _standing(report: Mapping[str, Any]) -> str:
+    """The accuracy of the best learner; the number of clusters."""
+    if "topics" in report:
+        return ", ".join(f"{name} {row['clusters']} clusters" for name, row in report["learners"].items())
+    name, best = max(report["learners"].items(), key=lambda item: item[1]["accuracy"] or 0.0)
+    return f"best {name} {percent(best['accuracy'])}, last {percent(best['window_accuracy'])}"
+
+
 def progress_of(run: "RunView") -> tuple[int, int] | None:
     """How many bytes the source has read, and of how many; None if the source can't tell."""
     source_progress = getattr(run.source, "progress", None)
@@ -100,7 +106,7 @@ def progress_of(run: "RunView") -> tuple[int, int] | None:
 def log_fields(report: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a JSON log line about a run: counts, rate, accuracies."""
     counts = ("events", "labelled", "dead_letters", "events_per_second", "lag")
-    accuracies = {name: row["window_accuracy"] for name, row in report["learners"].items()}
+    accuracies = {name: row.get("window_accuracy") for name, row in report["learners"].items()}
     return {key: report[key] for key in counts if key in report} | {"window_accuracy": accuracies}
 
 

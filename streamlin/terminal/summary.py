@@ -11,6 +11,8 @@ from streamlin.terminal.cells import counted, empty_table, percent, printable
 from streamlin.terminal.metrics_table import MetricsTable
 from streamlin.terminal.remarks import about_reading, about_texts, remarks, unverified
 
+_TEXT = 100
+"""Characters shown of a template."""
 _SIDE_BY_SIDE = 5
 """Learners whose accuracies in a slice fit next to each other in 80 columns."""
 
@@ -18,16 +20,20 @@ _SIDE_BY_SIDE = 5
 def summary(report: Mapping[str, Any], window: int) -> RenderableType:
     """All of it."""
     head: list[RenderableType] = [counts_line(report), *map(Text, about_reading(report))]
+    if "topics" in report:
+        return Group(*head, "", MetricsTable(report, window), *topic_tables(report["topics"]))
     if report["events"] and not report["labelled"]:
         hint = report.get("label_hint", "set fields.label to its field")
         nothing = f"no event has a label, so nothing is scored; {hint}"
-        return Group(*head, *map(Text, [*unverified(report), nothing, *about_texts(report)]))
-    return Group(*head, "", *standing(report, window), *slice_tables(report))
+        return Group(
+            *head, *map(Text, [*unverified(report), nothing, *about_texts(report)]), *template_table(report, window)
+        )
+    return Group(*head, "", *standing(report, window), *template_table(report, window), *slice_tables(report))
 
 
 def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:
     """The table of metrics, and the remarks on it."""
-    lines = [Text(line) for line in remarks(report)]
+    lines = [] if "topics" in report else [Text(line) for line in remarks(report)]
     table: list[RenderableType] = [MetricsTable(report, window)]
     return [*table, "", *lines] if lines else table
 
@@ -49,6 +55,55 @@ def counts_line(report: Mapping[str, Any]) -> str:
     if report["events_per_second"] is not None:
         parts.append(f"{report['seconds']:.1f} s, {report['events_per_second']:,.0f} events/s")
     return " · ".join(parts)
+
+
+def template_table(report: Mapping[str, Any], window: int, most: int = 8) -> list[RenderableType]:
+    """How many templates of log lines there are, and those with the most lines."""
+    if "templates" not in report:
+        return []
+    found = report["templates"]
+    recent = min(window, found["lines"])
+    line = f"{counted(found['new'], 'log template')} in {counted(found['lines'], 'line')}, {found['window_new']:,} of "
+    line += f"them in none before the last {recent:,}"
+    if found["beyond"]:
+        line += f"; {counted(found['beyond'], 'line')} without one (drain.max_templates)"
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (("lines", "right"), ("", "right"), ("template", "left")):
+        table.add_column(title, justify=justify, no_wrap=not title)  # type: ignore[arg-type]  # one of its literals
+    for template in found["largest"][:most]:
+        number = Text(f"#{template['number']}")
+        table.add_row(f"{template['lines']:,}", number, Text(printable(template["text"])[:_TEXT]))
+    if found["new"] > most:
+        table.caption = f"{found['new'] - most:,} more in the report"
+    return ["", Text(line), table]
+
+
+def topic_tables(topics: Mapping[str, Any], most: int = 10) -> list[RenderableType]:
+    """For each clusterer its largest clusters, with their heaviest words."""
+    tables: list[RenderableType] = []
+    for learner, clusters in topics.items():
+        labelled = any("label" in cluster for cluster in clusters)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("texts", justify="right", no_wrap=True)
+        table.add_column("", justify="right", no_wrap=True)
+        table.add_column(Text(f"{learner}: heaviest words"))
+        if labelled:
+            table.add_column("commonest label")
+        for cluster in clusters[:most]:
+            row: list[RenderableType] = [
+                f"{cluster['texts']:,.0f}",
+                f"#{cluster['number']}",
+                Text(printable(" ".join(cluster["words"]))),
+            ]
+            if labelled:
+                label = cluster.get("label")
+                share = "" if label is None else f"{printable(label)[:40]} {percent(cluster['label_share'])}"
+                row.append(Text(share))
+            table.add_row(*row)
+        if len(clusters) > most:
+            table.caption = f"{len(clusters) - most:,} more in the report"
+        tables += ["", table]
+    return tables
 
 
 def slice_tables(report: Mapping[str, Any], most: int = 12) -> list[RenderableType]:

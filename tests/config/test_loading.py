@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streamlin.config import DEFAULT_KINDS, PARSERS, TAGGERS, RunConfig, learner_models
+from streamlin.config import CLUSTERERS, DEFAULT_KINDS, PARSERS, TAGGERS, RunConfig, learner_models
 from streamlin.config.loading import load_config
 from streamlin.errors import ConfigError
 
@@ -248,7 +248,7 @@ def refused(**places: Any) -> str:
     return line
 
 
-KINDS = ", ".join([*learner_models(), *TAGGERS, *PARSERS])
+KINDS = ", ".join([*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import streamlin.checkpoint
 from streamlin.checkpoint.file import load
-from streamlin.config import TAGGERS, learner_models
+from streamlin.config import CLUSTERERS, TAGGERS, learner_models
 from streamlin.config.loading import load_config
 from streamlin.running.loop import Run
 from tests.docs.pages import ROOT, Page, quoted
@@ -85,6 +85,7 @@ def kept(folder: Path, drift: str, **flags: Any) -> tuple[dict[str, NDArray[Any]
         "evaluation.slice_by": ["split"],
         "evaluation.references": ["other"],
         "evaluation.drift": drift,
+        "drain.enabled": True,
         "evaluation.novelty": True,
         "surprise.model": "kneser_ney",
     }
@@ -105,7 +106,7 @@ def pattern(name: str, drift: str) -> Listed:
     elif parts[:2] == ["evaluation", "drift"]:
         kind = drift
     elif "extra" in parts:
-        parts[-1] = re.sub(r"^(split|other)", "FIELD", parts[-1])
+        parts[-1] = re.sub(r"^(split|other|template)", "FIELD", parts[-1])
     return Listed("/".join(parts), kind)
 
 
@@ -278,3 +279,21 @@ def test_arrays_of_parsers_are_listed_with_types_and_shapes(tmp_path: Path) -> N
         assert array.dtype == np.dtype(dtype), name
         assert array.ndim == len(re.findall(r"[^,\[\]]+", shape)), name
     assert list(kept_state["symbols"]) == ["pcfg"]
+
+
+def test_arrays_of_topics_are_listed_with_types_and_shapes(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": "a b", "label": "x"}\n' * 3)
+    source, state = str(tmp_path / "in.jsonl"), str(tmp_path / "state")
+    flags = {"task": "topics", "source.url": source, "checkpoint.path": state, "evaluation.window": WINDOW}
+    with closing(Run(load_config(flags=flags, learners=CLUSTERERS, environment={}), Silent())) as run:
+        run.run()
+    arrays, _ = load(tmp_path / "state")
+    own = {quoted(row[0])[0]: row[1:3] for row in ARCHITECTURE.rows("array of a topics run")}
+    for name, kinds, dtype, shape, _ in ARCHITECTURE.rows("array of a clusterer"):
+        own |= {quoted(name)[0].replace("NAME", kind): (dtype, shape) for kind in quoted(kinds)}
+    named = {name: array for name, array in arrays.items() if not name.startswith(("rows/words", "names/words/"))}
+    assert set(named) == set(own)
+    for name, array in named.items():
+        dtype, shape = (quoted(cell)[0] for cell in own[name])
+        assert array.dtype == np.dtype(dtype), name
+        assert array.ndim == len(re.findall(r"[^,\[\]]+", shape)), name

@@ -17,7 +17,7 @@ from generator.keys import keys, own_keys
 from streamlin import Pipeline, testing
 from streamlin.cli import app
 from streamlin.config.loading import load_config
-from streamlin.evaluation.metrics import METRICS, PARSING, TAGGING
+from streamlin.evaluation.metrics import METRICS, PARSING, TAGGING, TOPICS
 from streamlin.formats import FORMATS, format_of, option_names
 from streamlin.formats.log_presets import PRESETS
 from streamlin.learners import KINDS
@@ -120,6 +120,8 @@ def test_the_table_of_the_report_is_complete() -> None:
         "missing_fields",
         "novelty",
         "surprise",
+        "templates",
+        "topics",
         "unverified",
     }
     for name in {*report["learners"]["naive_bayes"], *report["baselines"]["majority"]}:
@@ -145,7 +147,7 @@ def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
     listed = {name for cell, _, _ in WATCHING.rows("metric") for name in quoted(cell)}
     assert {name for name in exported if not name.startswith("delayed_labels_")} <= listed
     of_texts = {metric for group in METRICS for metric in group}
-    of_sentences = {metric for group in (*TAGGING, *PARSING) for metric in group} - of_texts
+    of_sentences = {metric for group in (*TAGGING, *PARSING, *TOPICS) for metric in group} - of_texts
     named = {name for metric in of_sentences for name in metric.prometheus.values()} | {"too_long_total"}
     assert listed - exported == {"lag_events", "checkpoint_age_seconds", "ready", "healthy"} | named
 

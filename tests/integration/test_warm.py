@@ -52,7 +52,7 @@ def test_warm_without_a_place_for_kernels_is_refused(tmp_path: Path) -> None:
 
 
 def test_warm_names_the_tasks() -> None:
-    assert "expected one of classification, tagging, parsing, got 'tags'" in refused("warm", "--task", "tags")
+    assert "expected one of classification, tagging, topics, parsing, got 'tags'" in refused("warm", "--task", "tags")
 
 
 def _content(path: Path) -> bytes:

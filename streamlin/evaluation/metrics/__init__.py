@@ -23,6 +23,7 @@ from streamlin.evaluation.metrics.sentences import (
     SpanRecall,
     UnknownAccuracy,
 )
+from streamlin.evaluation.metrics.topics import ClusterCount, MeanSimilarity, MutualInformation, NewTexts, Purity
 from streamlin.evaluation.metrics.trees import BracketF1, BracketPrecision, BracketRecall, Covered, ExactTrees
 from streamlin.evaluation.spans import Span
 
@@ -54,6 +55,14 @@ PARSING: tuple[tuple[type[Metric], ...], ...] = (
 """Those of parsers, likewise."""
 
 
+TOPICS: tuple[tuple[type[Metric], ...], ...] = (
+    (ClusterCount,),
+    (NewTexts, MeanSimilarity),
+    (MutualInformation, Purity),
+)
+"""Those of clusterers, likewise."""
+
+
 class Column(NamedTuple):
     """A column of a table: a metric over a span; "chosen": the reader chooses it."""
 
@@ -62,8 +71,8 @@ class Column(NamedTuple):
 
 
 def all_metrics() -> list[type[Metric]]:
-    """In the order of the report, those of parsers and taggers alone last."""
-    tasks = (METRICS, PARSING, TAGGING)
+    """In the order of the report, those of other tasks alone last."""
+    tasks = (METRICS, PARSING, TAGGING, TOPICS)
     return list(dict.fromkeys(metric for groups in tasks for group in groups for metric in group))
 
 

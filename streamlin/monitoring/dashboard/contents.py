@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from heapq import nlargest
 from typing import Any, Literal
 
+from streamlin.config import TEMPLATE
 from streamlin.evaluation.confusion import ABSTAINED
 from streamlin.evaluation.metric import Metric
 from streamlin.evaluation.metrics import page_columns
@@ -28,10 +29,11 @@ _PARTS = 20
 """Partitions whose lag is shown, those with the largest lag."""
 
 
-def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
+def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) -> dict[str, Any]:
     """A report as the page takes it, JSON-able; the curve is under `curve`, its series in the order of `rows`.
 
     window : labelled events, as its columns are titled.
+    hide_text : leave out the texts of templates, and the words of clusters.
     """
     shown: dict[str, Any] = {
         "window": window,
@@ -45,7 +47,10 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         "leader": report.get("leader"),
         "columns": _columns(report, window),
         "rows": _rows(report),
-        "slices": {shortened(field): _slices(values, report) for field, values in report["slices"].items()},
+        "slices": {
+            shortened(field): _slices(values, report, hide_text and field == TEMPLATE)
+            for field, values in report["slices"].items()
+        },
     }
     if "lag" in report:
         shown["lag"] = sorted(([shortened(part), lag] for part, lag in report["lag"].items()), key=_by_lag)[:_PARTS]
@@ -65,6 +70,10 @@ def contents(report: Mapping[str, Any], window: int) -> dict[str, Any]:
         shown["surprise"] = _numbers(report["surprise"])
     if "drift" in report:
         shown["drift"] = _drift(report["drift"])
+    if "templates" in report:
+        shown["templates"] = _templates(report["templates"], hide_text)
+    if "topics" in report:
+        shown["topics"] = {shortened(name): _topics(own, hide_text) for name, own in report["topics"].items()}
     if isinstance(report.get("delayed_labels"), Mapping):
         asking = {key: report["asking"][key] for key in ("asked", "answered")} if "asking" in report else {}
         shown["delayed_labels"] = _numbers(report["delayed_labels"]) | asking
@@ -114,12 +123,16 @@ def _curve(report: Mapping[str, Any]) -> dict[str, Any]:
     return {"labelled": curve["labelled"]} | {kind: [row[kind] for row in rows] for kind in kinds}
 
 
-def _slices(values: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
+def _slices(values: Mapping[str, Any], report: Mapping[str, Any], hide_text: bool) -> dict[str, Any]:
     largest = sorted(values.items(), key=lambda item: -item[1][report["unit"]])
     names = list(report["learners"])
     return {
         "values": [
-            [shortened(value), row[report["unit"]], [row[name]["accuracy"] for name in names]]
+            [
+                shortened(value.split(" ")[0] if hide_text else value),
+                row[report["unit"]],
+                [row[name]["accuracy"] for name in names],
+            ]
             for value, row in largest[:_VALUES]
         ],
         "more": max(0, len(largest) - _VALUES),
@@ -205,6 +218,31 @@ def _drift(drift: Mapping[str, Any]) -> dict[str, Any]:
             for alarm in reversed(last)
         ],
     }
+
+
+def _templates(templates: Mapping[str, Any], hide_text: bool) -> dict[str, Any]:
+    """The counts of log templates; and of the largest and the newest: number, text, lines, and the first line."""
+    found = {key: value for key, value in templates.items() if _is_number(value)}
+    for key in ("newest", "largest"):
+        found[key] = [
+            [one["number"], None if hide_text else shortened(one["text"], LONG), one["lines"], one["first_line"]]
+            for one in templates.get(key, [])[:_VALUES]
+        ]
+    return found
+
+
+def _topics(clusters: list[dict[str, Any]], hide_text: bool) -> list[list[Any]]:
+    """Of the largest clusters: number, weight of texts, heaviest words, commonest label and its share."""
+    return [
+        [
+            one["number"],
+            one["texts"],
+            None if hide_text else shortened(" ".join(one.get("words", ())), LONG),
+            shortened(one["label"]) if "label" in one else None,
+            one.get("label_share"),
+        ]
+        for one in clusters[:_VALUES]
+    ]
 
 
 def _novelty(novelty: Mapping[str, Any]) -> dict[str, Any]:

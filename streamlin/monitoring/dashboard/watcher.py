@@ -96,4 +96,4 @@ class Dashboard(Watcher):
             "mistakes": self._mistakes.listed(run.model.labels.names),
             "notices": notices[::-1],
         }
-        return lambda: contents(report, run.config.evaluation.window) | more
+        return lambda: contents(report, run.config.evaluation.window, self._hide_text) | more

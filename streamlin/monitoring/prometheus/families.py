@@ -50,6 +50,7 @@ def families(run: "RunView") -> list[Family]:
         gauge("labels", "Labels seen so far.", [((), len(report["labels"]))]),
         *_metrics(report),
         *_drift(report.get("drift")),
+        *_templates(report.get("templates")),
         *_novelty(report.get("novelty")),
         *_surprise(report.get("surprise")),
         *_lag(report.get("lag")),
@@ -107,6 +108,13 @@ def _metric(metric: type[Metric], name: str, rows: Mapping[str, Any], label: str
 def _drift(drift: Mapping[str, Any] | None) -> Iterator[Family]:
     if drift is not None:
         yield counter("drift_alarms", "Changes found in a learner's accuracy.", [((), drift["alarms"])])
+
+
+def _templates(templates: Mapping[str, Any] | None) -> Iterator[Family]:
+    if templates is not None:
+        yield counter("new_templates", "Templates of log lines that no line before had.", [((), templates["new"])])
+        text = "Lines without a template, because there are too many."
+        yield counter("lines_without_template", text, [((), templates["beyond"])])
 
 
 def _novelty(novelty: Mapping[str, Any] | None) -> Iterator[Family]:

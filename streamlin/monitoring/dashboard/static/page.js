@@ -195,6 +195,8 @@ function show() {
   showNovelty();
   showPace();
   showDelayedLabels();
+  showTopics();
+  showTemplates();
   showMistakes();
   showConfusion();
   showShares();
@@ -211,7 +213,7 @@ function showCounts() {
   if (!shown.done && rates.length) items.push(["events/s, now", count(rates[rates.length - 1])]);
   items.push(["events/s", count(shown.events_per_second)]);
   if ("total_lag" in shown) items.push(["lag", count(shown.total_lag)]);
-  if (leader && leader.accuracy !== null) items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
+  if (leader && typeof leader.accuracy === "number") items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
   items.push(["labels", count(shown.n_labels)]);
   if (shown.surprise && "window_perplexity" in shown.surprise) {
     items.push(["perplexity, last events", shown.surprise.window_perplexity.toFixed(1)]);
@@ -234,7 +236,7 @@ function showCounts() {
 }
 
 function best() {
-  const learners = shown.rows.filter((row) => row.learner && row.accuracy !== null);
+  const learners = shown.rows.filter((row) => row.learner && typeof row.accuracy === "number");
   return learners.sort((one, other) => other.accuracy - one.accuracy)[0];
 }
 
@@ -447,6 +449,38 @@ function showDelayedLabels() {
   fill(element("delayed-labels").querySelector("table"), ["texts and labels", "number"], keys.map((key) => [DELAYED_LABELS[key], amount(delays[key])]));
 }
 
+function showTopics() {
+  const learners = Object.entries(shown.topics || {});
+  say(element("accuracy-title"), learners.length ? "Clusters" : "Accuracy");
+  element("accuracy").lastElementChild.hidden = learners.length > 0;
+  children(element("topics"), learners.length, "section").forEach((section, i) => {
+    const [learner, clusters] = learners[i];
+    if (!section.firstChild) section.append(make("h2"), scrolledTable());
+    const labelled = clusters.some((one) => one[3] !== null);
+    say(section.firstChild, `Largest clusters of ${learner}`);
+    section.lastChild.setAttribute("aria-label", `Largest clusters of ${learner}`);
+    fill(section.lastChild.firstChild, ["", "heaviest words", "texts", ...(labelled ? ["commonest label", "share"] : [])],
+      clusters.map(([number, texts, words, label, share]) => [
+        `#${number}`, name(words === null ? "(hidden)" : words), count(texts),
+        ...(labelled ? [name(label === null ? "–" : label), percent(share)] : []),
+      ]), ["", "text"]);
+  });
+}
+
+function showTemplates() {
+  const { templates } = shown;
+  element("templates").hidden = !templates;
+  if (!templates) return;
+  const without = templates.beyond ? `; ${count(templates.beyond)} lines have none, there are too many` : "";
+  say(element("templates-count"), `${count(templates.new)} templates in ${count(templates.lines)} lines, ` +
+    `${count(templates.window_new)} of them never seen before the ${recent()}${without}.`);
+  for (const [key, title] of [["newest", "newest template"], ["largest", "largest template"]]) {
+    fill(element(`${key}-templates`), ["", title, "lines", "first line"], templates[key].map(([number, text, lines, first]) => [
+      `#${number}`, name(text === null ? "(hidden)" : text), count(lines), count(first),
+    ]), ["", "text"]);
+  }
+}
+
 function showMistakes() {
   const mistakes = shown.mistakes || [];
   element("mistakes").hidden = !mistakes.length;
@@ -553,20 +587,22 @@ function showInputs() {
     ]));
 }
 
+function scrolledTable() {
+  const scroll = make("div", undefined, "scroll");
+  Object.assign(scroll, { tabIndex: 0 });
+  scroll.setAttribute("role", "region");
+  const table = make("table");
+  table.append(make("thead"), make("tbody"));
+  scroll.append(table);
+  return scroll;
+}
+
 function showSlices() {
   const fields = Object.entries(shown.slices || {}).filter(([, slice]) => slice.values.length);
   const learners = shown.rows.filter((row) => row.learner).map((row) => row.name);
   children(element("slices"), fields.length, "section").forEach((section, i) => {
     const [field, { values, more }] = fields[i];
-    if (!section.firstChild) {
-      const table = make("table");
-      const scroll = make("div", undefined, "scroll");
-      Object.assign(scroll, { tabIndex: 0 });
-      scroll.setAttribute("role", "region");
-      scroll.append(table);
-      table.append(make("thead"), make("tbody"));
-      section.append(make("h2"), scroll, make("p", "", "hint"));
-    }
+    if (!section.firstChild) section.append(make("h2"), scrolledTable(), make("p", "", "hint"));
     const [title, scroll, hint] = section.children;
     say(title, `Accuracy by ${field}`);
     scroll.setAttribute("aria-label", `Accuracy by ${field}`);

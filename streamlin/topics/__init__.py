@@ -1,0 +1,1 @@
+"""Clusters of texts without labels, for `task = "topics"`."""
