@@ -85,6 +85,9 @@ def _values(schema: Mapping[str, Any]) -> str:
         if "prefixItems" in schema:
             return " and ".join(_values(item) for item in schema["prefixItems"])
         of = schema["items"]
+        if of.get("type") == "number":
+            some = f"{schema['minItems']} to {schema['maxItems']} " if "maxItems" in schema else ""
+            return f"{some}numbers{_bounds(of)}"
         return f"any of {_values(of)}" if "enum" in of else "one text, or several"
     if kind == "string":
         return "secret" if schema.get("format") == "password" else "text"

@@ -1,6 +1,7 @@
 """Stubs of `streamlin.river` and `streamlin.sklearn`, whose classes are created at import, for type checkers."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any, get_args, get_origin, get_type_hints
 
 from streamlin.learners import KINDS
@@ -10,6 +11,7 @@ from streamlin.tagging.token_features import TokenFeatures
 LIBRARIES = ("river", "sklearn")
 _HEAD = '''"""Made by `make generated` from the built-in learners."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from streamlin.features import View
@@ -65,6 +67,8 @@ def _name(kind: Any) -> str:
         return " | ".join(map(_name, get_args(kind)))
     if get_origin(kind) is tuple:
         return str(kind)
+    if get_origin(kind) is Sequence:
+        return f"Sequence[{', '.join(map(_name, get_args(kind)))}]"
     if get_args(kind):
         return f"Literal[{', '.join(map(_quoted, get_args(kind)))}]"
     return str(kind.__name__)

@@ -21,7 +21,8 @@ from streamlin.config import (
     TaggerConfig,
     kept_fields,
 )
-from streamlin.delayed_labels import Form, LabelsById, open_delayed_labels
+from streamlin.config.features import WITH_UNLABELLED
+from streamlin.delayed_labels import Form, LabelsById, Plan, open_delayed_labels
 from streamlin.delayed_labels.plan import gathered, text_of_row
 from streamlin.delayed_labels.scores import keep, recall
 from streamlin.errors import CheckpointError
@@ -35,6 +36,7 @@ from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.token_hashes import TokenHashes
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import learn_priors, words_of
+from streamlin.learners.targets import NOT_LEARNED, with_unlabelled, without_label
 from streamlin.storage.arrays import arrays_under
 from streamlin.streams.prediction_lines import PredictionLines
 
@@ -100,20 +102,22 @@ class Model:
                     self.view_of[learner.name] = learner.features
             elif isinstance(learner, MixtureConfig):
                 members = learner.members or self.names[:number]
-                self.mixtures[learner.name] = Mixture(len(members))
+                self.mixtures[learner.name] = Mixture(len(members), learner.start)
                 self.members[learner.name] = [self.names.index(member) for member in members]
             else:
                 assert not isinstance(
                     learner, TaggerConfig | ParserConfig | ClustererConfig
                 )  # of another task, as the configuration checks
-                self.learners[learner.name] = from_config(learner)
-                self.view_of[learner.name] = learner.features
+                made = self.learners[learner.name] = from_config(learner)
+                self.view_of[learner.name] = learner.features + WITH_UNLABELLED * made.learns_unlabelled
         in_use = set(self.view_of.values())
-        self.views = {
-            name: View(view, bits, categories) for name, view in config.features.views.items() if name in in_use
-        }
-        min_counts = {name: config.features.views[name].min_count for name in self.views}
-        self.rows = {name: RowIndex(bits, min_counts[name]) for name in self.views}
+        self.views: dict[str, View] = {}
+        self.rows: dict[str, RowIndex] = {}
+        for name, keys in config.features.views.items():
+            kept = [used for used in (name, name + WITH_UNLABELLED) if used in in_use]
+            self.views |= dict.fromkeys(kept, View(keys, bits, categories)) if kept else {}
+            self.rows |= {used: RowIndex(bits, keys.min_count) for used in kept}
+        self.learns_unlabelled = any(learner.learns_unlabelled for learner in self.learners.values())
         self.feature_names = {name: Names(config.features.names) for name in self.views}
         self.drain = _new_drain(config.drain) if config.drain.enabled else None
         """Finds the templates of log lines."""
@@ -126,7 +130,8 @@ class Model:
         self.prequential = Prequential(self.names, config.evaluation, calibrated, views, self.measures, asks)
         self.prequential.drain = self.drain
         self._words = next(iter(self.views.values()), None) or View(config.features.views["words"], bits)
-        self.delayed_labels = open_delayed_labels(config, Form(self.further_fields, len(self.names), asks))
+        form = Form(self.further_fields, len(self.names), asks, self.learns_unlabelled)
+        self.delayed_labels = open_delayed_labels(config, form)
         if self.asking is not None and self.asking.is_rough:
             self._notices.append(TOO_FEW)
         if config.priors.labels:
@@ -141,7 +146,12 @@ class Model:
         """
         able = [name for name, learner in self.learners.items() if learner.takes_priors]
         views = dict.fromkeys(self.view_of[name] for name in able)
-        priors = {name: learn_priors(config, self.views[name], self.rows[name], self.labels, name) for name in views}
+        priors = {
+            name: learn_priors(
+                config, self.views[name], self.rows[name], self.labels, name.removesuffix(WITH_UNLABELLED)
+            )
+            for name in views
+        }
         self.labels.learn([*config.labels])  # also where no learner takes them
         for name in able:
             view, learner = self.view_of[name], self.learners[name]
@@ -158,7 +168,10 @@ class Model:
         """The features of a batch, by view, and its tokens as the first view has them."""
         features = Features()
         for name, view in self.views.items():
-            if view is self._words and self.measures.need_tokens:
+            same = features.get(name.removesuffix(WITH_UNLABELLED))
+            if same is not None:
+                features[name] = same
+            elif view is self._words and self.measures.need_tokens:
                 features[name], features.tokens = view.buckets_and_tokens(batch)
             else:
                 features[name] = view.buckets(batch)
@@ -181,12 +194,13 @@ class Model:
             old = plan.old_batch()
             own = gathered(features, self.featurize(old), plan.sources)
         goals = learn_labels(self.labels, rows.labels, rows.weights)
-        learned = goals.codes >= 0
-        examples = {view: index.examples(own[view], learned) for view, index in self.rows.items()}
+        both = self._with_unlabelled(goals, rows, plan)
+        learned = {view: _of(view, goals, both).codes != NOT_LEARNED for view in self.rows}
+        examples = {view: index.examples(own[view], learned[view]) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
         self._name(batch, old, sources, learned, examples)
         position = rows.place
-        scores = self._scores(examples, goals, Inputs(own, partial(_texts, batch, old, sources)), position)
+        scores = self._scores(examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position)
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
@@ -262,7 +276,14 @@ class Model:
             features = self._find_templates(self.drain, batch, features, learn=False)
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
-        return self._scores(examples, no_targets(len(batch), len(self.labels)), inputs, None)
+        goals = no_targets(len(batch), len(self.labels))
+        return self._scores(examples, goals, goals, inputs, None)
+
+    def _with_unlabelled(self, goals: Targets, rows: Batch, plan: Plan | None) -> Targets:
+        """The targets for learners of texts without a label."""
+        if not self.learns_unlabelled:
+            return goals
+        return with_unlabelled(goals, without_label(rows.labels) if plan is None else plan.unlabelled)
 
     def look_up_templates(self, batch: Batch) -> None:
         """Set the templates of a batch, if there are any, without learning."""
@@ -285,7 +306,7 @@ class Model:
         batch: Batch,
         old: Batch,
         sources: NDArray[np.int64] | None,
-        learned: NDArray[np.bool_],
+        learned: Mapping[str, NDArray[np.bool_]],
         examples: Mapping[str, Examples],
     ) -> None:
         """Keep the names of new features. sources : the index of each row in batch and old; None: row i is event i."""
@@ -293,13 +314,19 @@ class Model:
             if not names.is_full:
                 events = np.arange(len(batch)) if sources is None else sources
                 index, rows_before = self.rows[view], examples[view].rows_before
-                names.note(self.views[view], (batch, old), events, learned, rows_before, index)
+                names.note(self.views[view], (batch, old), events, learned[view], rows_before, index)
 
     def _scores(
-        self, examples: Mapping[str, Examples], goals: Targets, inputs: Inputs, position: Callable[[int], str] | None
+        self,
+        examples: Mapping[str, Examples],
+        goals: Targets,
+        both: Targets,
+        inputs: Inputs,
+        position: Callable[[int], str] | None,
     ) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, each made before its event was learned.
 
+        both : the targets for learners of texts without a label.
         inputs : the same events in the form for external models.
         position : returns the name of the i-th event's place in its source; None if nothing is learned.
         """
@@ -314,7 +341,7 @@ class Model:
             else:
                 learner, view = self.learners[name], self.view_of[name]
                 learner.grow(len(self.rows[view]), len(self.labels))
-                learner.score_then_learn(self._allowed(name, examples[view]), goals, own_scores)
+                learner.score_then_learn(self._allowed(name, examples[view]), _of(view, goals, both), own_scores)
         self._count_retired()
         return scores
 
@@ -402,6 +429,11 @@ def _new_drain(config: DrainConfig) -> "Drain":
     from streamlin.features.drain import Drain  # its kernels take time to load
 
     return Drain(config)
+
+
+def _of(view: str, goals: Targets, both: Targets) -> Targets:
+    """The targets of the learners that read a view; both : with texts without a label."""
+    return both if view.endswith(WITH_UNLABELLED) else goals
 
 
 def _texts(batch: Batch, old: Batch, sources: NDArray[np.int64] | None) -> list[str]:

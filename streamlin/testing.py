@@ -171,7 +171,7 @@ def check_learner(make: Callable[[], Learner]) -> None:
     _same_arrays(_state(single), _state(whole), "its state after events one by one")
     before = _state(whole)
     scores = whole.scores_many(texts[:20])
-    whole.learn_many(texts[:20], [None] * 20)
+    whole.learn_many(texts[:20], [None] * 20, [float(not whole.learns_unlabelled)] * 20)
     whole.learn_many(texts[:20], labels[:20], [0.0] * 20)
     _same_arrays(_state(whole), before, "its state after events without a label or with weight 0")
     _same([whole.labels.names[code] for code in best(scores)], whole.predict_many(texts[:20]), "predict_many by scores")

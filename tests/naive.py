@@ -148,6 +148,109 @@ class NaiveNaiveBayes(Naive):
         return True
 
 
+class NaiveRace:
+    """The second of two learners answers while it has been clearly better."""
+
+    def __init__(self) -> None:
+        self.lead = self.squares = 0.0
+
+    @property
+    def second_answers(self) -> bool:
+        return self.lead > sqrt(self.squares)
+
+    def count(self, first: Scores, second: Scores, label: str, weight: float) -> None:
+        if label in first and len(first) > 1:
+            gain = weight * (self.loss(first, label) - self.loss(second, label))
+            self.lead += gain
+            self.squares += gain * gain
+
+    @staticmethod
+    def loss(scores: Scores, label: str) -> float:
+        """The log loss of scores that are scaled to a standard deviation of 1."""
+        n, top = len(scores), max(scores.values())
+        mean = _sum(score / n for score in scores.values())
+        variance = _sum((score - mean) * (score - mean) / n for score in scores.values())
+        if variance == 0:
+            return log(n)
+        total = _sum(exp((score - top) / sqrt(variance)) for score in scores.values())
+        return log(total) - (scores[label] - top) / sqrt(variance)
+
+
+class NaiveSoftCounts(Naive):
+    """A naive Bayes from labels alone, and one for each cap; races decide which of them answers."""
+
+    def __init__(
+        self,
+        unlabelled: Iterable[float],
+        alpha: float = 0.3,
+        smoothing: str = "prior",
+        half_life: float | None = None,
+        reset: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.caps = list(unlabelled)
+        self.watch = NaiveNaiveBayes(reset=reset)
+        self.models = [NaiveNaiveBayes(alpha, smoothing, half_life) for _ in range(1 + len(self.caps))]
+        self.soft_events: list[dict[str, float]] = [defaultdict(float) for _ in self.caps]
+        self.races = [NaiveRace() for _ in self.caps]
+        self.own: list[Scores] = []
+
+    def step(self, x: Features, label: str | None, weight: float = 1.0) -> Scores:
+        scores = super().step(x, label, weight)
+        if label is None and weight > 0 and self.labels:
+            self.seen.update(x)
+            for model, cap, soft_events, own in zip(
+                self.models[1:], self.caps, self.soft_events, self.own[1:], strict=True
+            ):
+                self._add(model, cap, soft_events, own, x, weight)
+        return scores
+
+    def start_with(self, labels: Iterable[str], occurrences: Mapping[tuple[int, str], float]) -> None:
+        super().start_with(labels, occurrences)
+        for model in self.models:
+            model.start_with(labels, occurrences)
+
+    def occurred(self, j: int, k: str, strength: float) -> None:
+        """Each of the models counts it."""
+
+    def scores(self, x: Features) -> Scores:
+        for model in self.models:
+            model.labels, model.seen = self.labels, self.seen
+        self.own = [model.scores(x) for model in self.models]
+        answering = 0
+        unverified = self.models[0].n == 0
+        while answering < len(self.races) and (unverified or self.races[answering].second_answers):
+            answering += 1
+        return self.own[answering]
+
+    def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
+        for race, first, second in zip(self.races, self.own, self.own[1:], strict=False):
+            race.count(first, second, label, weight)
+        collapsed = self.watch.reset is not None and label in scores
+        if collapsed and self.watch._collapsed(best(scores) == label, weight):
+            self.watch.resets += 1
+            for model in self.models:
+                model.growth += 10
+        for model in self.models:
+            model.learn(x, label, weight, scores)
+
+    @staticmethod
+    def _add(
+        model: NaiveNaiveBayes, cap: float, soft_events: dict[str, float], own: Scores, x: Features, weight: float
+    ) -> None:
+        u, top = exp2(model.growth), max(own.values())
+        total = _sum(exp(score - top) for score in own.values())
+        for k, score in own.items():
+            q, room = exp(score - top) / total, cap * model.events[k]
+            if q > 1e-6:
+                part = 1.0 if soft_events[k] <= room else room / soft_events[k]
+                share = u * (weight * q) * (part if model.n else 0.1)
+                soft_events[k] += share
+                for j, value in x.items():
+                    model.counts[k][j] += share * value
+                    model.totals[k] += share * value
+
+
 class Linear(Naive):
     """Weights and a bias for each label, both rounded to float32."""
 

@@ -8,8 +8,8 @@ from math import exp, sqrt
 class NaiveMixture:
     """Weights w, label weights v and temperatures t of M members, and the output's (a, b)."""
 
-    def __init__(self, members: int) -> None:
-        self.w, self.w_squares = [1.5 / members] * members, [0.0] * members
+    def __init__(self, members: int, start: Sequence[float] = ()) -> None:
+        self.w, self.w_squares = [*start] or [1.5 / members] * members, [0.0] * members
         self.v: dict[tuple[int, int], float] = defaultdict(float)
         self.v_squares = [0.0] * members
         self.t, self.t_squares = [0.0] * members, [0.0] * members

@@ -9,6 +9,10 @@ from streamlin.config.base import Count, Strict, listed
 Mask = Literal["uuid", "ip", "hex", "number"]
 Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb"]
 
+WITH_UNLABELLED = "+unlabelled"
+"""Ends the name under which a view is kept once more, for learners of texts without a label: with rows of its own, so
+that such texts change no other learner."""
+
 
 class ViewConfig(Strict):
     """One view of the texts: how they become tokens, n-grams and values.
@@ -52,6 +56,14 @@ class FeaturesConfig(Strict):
     max_rows: Count = MAX_ROWS
     names: Annotated[int, Field(strict=True, ge=0)] = 0
     views: dict[str, ViewConfig] = {}
+
+    @field_validator("views")
+    @classmethod
+    def _not_reserved(cls, views: dict[str, ViewConfig]) -> dict[str, ViewConfig]:
+        for name in views:
+            if name.endswith(WITH_UNLABELLED):
+                raise ValueError(f"the name of a view can't end in '{WITH_UNLABELLED}', got '{name}'")
+        return views
 
     @model_validator(mode="before")
     @classmethod

@@ -25,7 +25,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             {"kind": "logistic_regression", "features": "whitespace", **_LOGISTIC},
             {"kind": "logistic_regression", "name": "logistic_regression_chars", "features": "chars", **_LOGISTIC},
             {"kind": "passive_aggressive"},
-            {"kind": "mixture"},
+            {"kind": "mixture", "start": [0.5, 0.5, 0.05, 0.15, 0.25, 0.05]},
         ],
     },
     "log-template": {

@@ -88,7 +88,7 @@ class LabelsById:
                 self._add_label(plan, event, str(id_), str(label), float(batch.weights[event]), time)
             else:
                 self._add_text(plan, event, id_, label, time)
-            self._enforce_bounds()
+            self._enforce_bounds(plan, event)
         return plan
 
     def labels_due(self, batch: Batch) -> set[str]:
@@ -106,7 +106,7 @@ class LabelsById:
         return [text for id_ in ids if (text := self._waiting.get(id_)) is not None]
 
     def due(self, event: Batch) -> Due | None:
-        """What is learned when the one event of a batch arrives; nothing changes."""
+        """What is learned when the one event of a batch arrives, but for texts that it lets go; nothing changes."""
         id_, label, weight = event.ids[0], self._form.labels(event)[0], float(event.weights[0])
         if event.label_only is not None and event.label_only[0]:
             text = self._waiting.get(str(id_))
@@ -117,7 +117,8 @@ class LabelsById:
         if early is not None:
             fits = self._form.misfit(early.label, len(event.texts)) is None
             return Due(None, early.label, weight * early.weight) if fits else None
-        return None if label is None else Due(None, label, weight)
+        learned = label is not None or (id_ is None and self._form.learns_unlabelled)
+        return Due(None, label, weight) if learned else None
 
     def ask(self, text: WaitingText, request: Request) -> None:
         """Ask for the label of a text of the batch that was planned last, unless it has arrived in that batch, too."""
@@ -210,11 +211,14 @@ class LabelsById:
         if id_ is None:
             plan.arrive(event, label)
             self.counts["without_id"] += label is None
+            if label is None:
+                plan.await_nothing()
             return
         if (replaced := self._waiting.get(id_)) is not None:
             self.counts["replaced"] += 1
             self._waiting.remove(self._clock, replaced)
             self.wanted.discard(id_)
+            self._let_go(plan, event, replaced)
         early = self._early.pop(id_, None)
         if early is not None:
             self._early_size -= _size((id_, early.label))
@@ -279,14 +283,21 @@ class LabelsById:
         if id_ in self._known:
             self._known_size -= _size((id_, self._known.pop(id_)))
 
-    def _enforce_bounds(self) -> None:
+    def _let_go(self, plan: Plan, event: int, text: WaitingText) -> None:
+        """A text has left the wait for good."""
+        if self._form.learns_unlabelled:
+            plan.let_go(event, text)
+
+    def _enforce_bounds(self, plan: Plan, event: int) -> None:
         """Drop the oldest texts and labels while there are too many of them, or they are too old."""
         config = self._config
         while len(self._waiting):
             fits = len(self._waiting) <= config.max_pending and self._waiting.size <= config.max_pending_characters
             if fits and (config.max_pending_age is None or not self._is_old(self._waiting.oldest())):
                 break
-            self.wanted.discard(self._waiting.drop_oldest(self._clock))
+            oldest = self._waiting.pop_oldest(self._clock)
+            self.wanted.discard(str(oldest.id))
+            self._let_go(plan, event, oldest)
             self.counts["fallen_out"] += 1
         while self._early:
             early = next(iter(self._early.values()))

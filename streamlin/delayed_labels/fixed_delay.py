@@ -36,18 +36,21 @@ class FixedDelay:
         for event, label in enumerate(self._form.labels(batch)):
             plan.arrive(event, None)
             self._number += 1
-            if label is not None:
+            if label is not None or self._form.learns_unlabelled:
                 self._waiting.append(plan.waiting(event, self._number, float("nan"), label))
             while self._waiting and self._number - self._waiting[0].number >= self._delay:
                 text = self._waiting.popleft()
-                plan.learn(event, text, str(text.label))
-                self._joined += 1
+                if text.label is None:
+                    plan.let_go(event, text)
+                else:
+                    plan.learn(event, text, text.label)
+                    self._joined += 1
         return plan
 
     def labels_due(self, batch: Batch) -> set[str]:
         """The labels that may be learned with a batch, whose texts release as many."""
         given = {label for label in self._form.labels(batch) if label is not None}
-        return {str(text.label) for text in islice(self._waiting, len(batch))} | given
+        return {text.label for text in islice(self._waiting, len(batch)) if text.label is not None} | given
 
     def texts_due(self, batch: Batch) -> list[WaitingText]:
         """The texts from before a batch that are learned with it."""
@@ -59,7 +62,7 @@ class FixedDelay:
         if not self._waiting or self._number + 1 - self._waiting[0].number < self._delay:
             return None
         text = self._waiting[0]
-        return Due(text, str(text.label), text.weight)
+        return Due(text, text.label, text.weight)
 
     def report(self) -> dict[str, Any]:
         """How many texts wait, and how many have been learned."""

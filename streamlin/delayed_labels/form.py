@@ -18,6 +18,8 @@ class Form:
 
     names : of the further fields of the events. learners : the number of learners. asks : whether some labels are
         asked for.
+    learns_unlabelled : whether a text that no label can reach any more is learned without one: when it leaves the wait
+        for good, and at once if it has no id. Not before, or it would be learned twice.
     misfits : the count of labels that can't be those of their text; () where every label can.
     array, columns : the name of the array of all codes in a checkpoint, and its shape behind the first axis.
     """
@@ -26,8 +28,10 @@ class Form:
     array = "baselines"
     columns: tuple[int, ...] = (2,)
 
-    def __init__(self, names: Sequence[str], learners: int, asks: bool = False) -> None:
-        self.names, self.learners, self.asks = tuple(names), learners, asks
+    def __init__(
+        self, names: Sequence[str], learners: int, asks: bool = False, learns_unlabelled: bool = False
+    ) -> None:
+        self.names, self.learners, self.asks, self.learns_unlabelled = tuple(names), learners, asks, learns_unlabelled
 
     def labels(self, batch: Batch) -> Sequence[str | None]:
         """The label of each event; None for none."""

@@ -33,8 +33,8 @@ class Store(Protocol):
     def oldest(self) -> float:
         """The time of the oldest text, NaN if it has none; the store must not be empty."""
 
-    def drop_oldest(self, clock: int) -> str:
-        """Remove the oldest text; returns its id."""
+    def pop_oldest(self, clock: int) -> WaitingText:
+        """Remove the oldest text and return it."""
 
     def settle(self) -> None:
         """The predictions for the texts of this batch are kept by now."""
@@ -86,10 +86,10 @@ class InMemory:
     def oldest(self) -> float:
         return next(iter(self._texts.values())).time
 
-    def drop_oldest(self, clock: int) -> str:
-        id_, text = self._texts.popitem(last=False)
+    def pop_oldest(self, clock: int) -> WaitingText:
+        _, text = self._texts.popitem(last=False)
         self._size -= text.size
-        return id_
+        return text
 
     def settle(self) -> None:
         """Does nothing: the store holds the texts themselves."""

@@ -36,6 +36,7 @@ CREATE INDEX IF NOT EXISTS by_end ON waiting (gone) WHERE gone IS NOT NULL;
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
 _ADD = "INSERT INTO waiting (came, id, time, size, kept) VALUES (?, ?, ?, ?, ?)"
 _FIND = "SELECT kept FROM waiting WHERE id = ? AND gone IS NULL"
+_FIND_OLDEST = "SELECT kept FROM waiting WHERE came = ?"
 _GONE_BY_ID = "UPDATE waiting SET gone = ? WHERE id = ? AND gone IS NULL"
 _GONE = "UPDATE waiting SET gone = ? WHERE came = ?"
 _OLDEST = "SELECT came, time, size, id FROM waiting WHERE came >= ? AND gone IS NULL ORDER BY came LIMIT 1"
@@ -123,15 +124,16 @@ class OnDisk:
         _, text = next(iter(self._new.values()))
         return text.time
 
-    def drop_oldest(self, clock: int) -> str:
-        """Remove the oldest text; returns its id."""
+    def pop_oldest(self, clock: int) -> WaitingText:
+        """Remove the oldest text and return it."""
         if self._count:
             came, _, size, id_ = self._row(_OLDEST, self._oldest_from)
             self._mark_gone(_GONE, clock, came, size)
-            return str(id_)
-        id_, (_, text) = self._new.popitem(last=False)
+            (kept,) = self._row(_FIND_OLDEST, came)
+            return _unpacked(id_, kept, self._form)
+        _, (_, text) = self._new.popitem(last=False)
         self._size -= text.size
-        return id_
+        return text
 
     def settle(self) -> None:
         """Write the texts of this batch, whose predictions are kept by now."""

@@ -28,7 +28,7 @@ class Recalled(NamedTuple):
 
 
 class Plan:
-    """The rows of a batch, in stream order: texts that arrive, and texts that are learned with their delayed label.
+    """The rows of a batch, in stream order: texts that arrive, and texts that are learned when their wait has ended.
 
     The properties are read only once the whole batch is planned.
 
@@ -36,7 +36,7 @@ class Plan:
     sources : int64[R], the event that each row is: of the batch, or, from `len(batch)` on, of `old`.
     given, events : int64[g], the rows of texts that arrive, and which events of the batch they are.
     new : the texts that wait from now on, and the row of each.
-    old : the texts from before this batch whose label arrives in it.
+    old : the texts from before this batch whose wait ends in it.
     askable : the texts that wait from now on, those of weight 0 aside; some may get their label within the batch.
     """
 
@@ -50,6 +50,8 @@ class Plan:
         self._weights: list[float] = []
         self._given: list[int] = []
         self._at: list[int] = []
+        self._unlabelled: list[int] = []
+        self._let_go: list[int] = []
         self._learned_rows: list[int] = []
         self._learned_texts: list[WaitingText] = []
 
@@ -81,12 +83,19 @@ class Plan:
 
     def learn(self, event: int, text: WaitingText, label: str, weight: float = 1.0) -> None:
         """The label of a text has arrived, with an event of the batch: a row that is learned."""
-        if text.source < 0:
-            text.source = len(self._batch) + len(self.old)
-            self.old.append(text)
         self._learned_rows.append(len(self._sources))
         self._learned_texts.append(text)
-        self._row(event, text.source, label, text.weight * weight)
+        self._row(event, self._source(text), label, text.weight * weight)
+
+    def await_nothing(self) -> None:
+        """No label can reach the text that arrived last: its row is learned without one."""
+        self._unlabelled.append(self._given[-1])
+
+    def let_go(self, event: int, text: WaitingText) -> None:
+        """A text has left the wait without a label, with an event of the batch: a row that is learned without one."""
+        self._unlabelled.append(len(self._sources))
+        self._let_go.append(len(self._sources))
+        self._row(event, self._source(text), None, text.weight)
 
     def learned(self) -> Iterable[tuple[int, WaitingText]]:
         """The rows of texts that are learned with a label that has arrived, in order, and these texts."""
@@ -95,7 +104,14 @@ class Plan:
     @property
     def is_plain(self) -> bool:
         """Whether the rows are the batch's events and nothing else."""
-        return not self._learned_rows and len(self._sources) == len(self._batch)
+        return not self._learned_rows and not self._let_go and len(self._sources) == len(self._batch)
+
+    @property
+    def unlabelled(self) -> NDArray[np.bool_]:
+        """bool[R]: the rows that are learned without a label."""
+        rows = np.zeros(len(self._sources), np.bool_)
+        rows[self._unlabelled] = True
+        return rows
 
     @cached_property
     def given(self) -> NDArray[np.int64]:
@@ -111,9 +127,9 @@ class Plan:
 
     @property
     def first_weights(self) -> NDArray[np.float64]:
-        """float64[R], 0 for rows of texts that were counted before and are now learned with their label."""
+        """float64[R], 0 for rows of texts that were counted before and are now learned."""
         weights = np.array(self._weights)
-        weights[self._learned_rows] = 0.0
+        weights[self._learned_rows + self._let_go] = 0.0
         return weights
 
     @property
@@ -156,6 +172,13 @@ class Plan:
             text.scores, text.codes = kept(row)
             text.row = text.source = _NOT_IN_BATCH
         self.new.clear()
+
+    def _source(self, text: WaitingText) -> int:
+        """The event that a text is; see `sources`."""
+        if text.source < 0:
+            text.source = len(self._batch) + len(self.old)
+            self.old.append(text)
+        return text.source
 
     def _row(self, event: int, source: int, label: str | None, weight: float) -> None:
         self._at.append(event)

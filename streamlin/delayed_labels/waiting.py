@@ -60,10 +60,13 @@ class WaitingText:
 
 
 class Due(NamedTuple):
-    """What is learned when an event arrives: a text that waits, or the event's own if None; its label and weight."""
+    """What is learned when an event arrives: a text that waits, or the event's own if None; its label and weight.
+
+    label : None for a text that is learned without one.
+    """
 
     text: WaitingText | None
-    label: str
+    label: str | None
     weight: float
 
 

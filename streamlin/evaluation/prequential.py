@@ -35,7 +35,7 @@ from streamlin.storage.arrays import Expected
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
 
-UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors] alone"
+UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors]"
 
 
 class Prequential:

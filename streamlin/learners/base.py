@@ -50,6 +50,8 @@ class Learner(StandaloneLearner):
     """
     shared: tuple[str, ...] = ()
     """Names of tables that are [n_rows, 1]: one value for each feature, shared by all labels."""
+    learns_unlabelled: bool = False
+    """Whether it learns from texts without a label, which have the code -2 in its targets."""
     normalize: bool = False
     """Whether an event's values are scaled to length 1."""
     nonnegative_values: ClassVar[bool] = False
@@ -86,9 +88,10 @@ class Learner(StandaloneLearner):
         A label that is not known yet at an event scores -inf. The tables must already have room for all rows and labels
         of the batch, see `grow`.
         """
-        if self.kernels is None:
+        kernels = self.kernels_in_use()
+        if kernels is None:
             raise NotImplementedError
-        self.kernels.learn_batch(*examples, *targets, *self.arguments(), scores)
+        kernels.learn_batch(*examples, *targets, *self.arguments(), scores)
 
     def arguments(self) -> tuple[Any, ...]:
         """The kernel's arguments between the batch and the scores; the same objects as long as no table is replaced."""

@@ -11,6 +11,8 @@ from streamlin.kernel import kernel
 
 _LATE, _LONG = 0.995, 0.9995
 """Fading factors of the short and the long memory: about 200 and 2,000 events."""
+PULSE = 10.0
+"""log2 of the factor by which what follows a collapse counts more: earlier events then count 1/1024."""
 _ENOUGH = 300.0
 """The sum of weights that the long memory needs before it is compared."""
 

@@ -4,7 +4,7 @@ Genest, Zidek, Statistical Science 1 (1986) 114-148, for the pool; Guo and other
 Hazan, Singer, JMLR 12 (2011) 2121-2159, for the steps, whose sums of squares fade here to follow a changing stream.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from streamlin.learners.targets import Targets
 from streamlin.storage.arrays import Expected, expected, like
 
 _START = 1.5
+"""The sum of the members' first weights, if none are given."""
 _SPREAD_FADING, _FADING, _OUTPUT_FADING = 0.999, 0.998, 0.9995
 _WEIGHT_STEP, _LABEL_STEP, _TEMPERATURE_STEP, _OUTPUT_STEP = 0.05, 0.02, 0.1, 0.05
 _TINY = 1e-12
@@ -206,14 +207,15 @@ class Mixture:
         z_k   = sum_m (w_m + v_mk) c_mk;   p = softmax z
         score = e^(a + b (max p - 1/2)) z_k                       its softmax is the confidence
 
-    Each parameter then takes an Adagrad step on a log loss: w (initially 1.5/M) and v (0) on that of the pool, a and b
-    (0) on that of the output, t (0) on that of softmax c_m. A label that is not a candidate yet teaches nothing.
+    Each parameter then takes an Adagrad step on a log loss: w (initially `start`) and v (0) on that of the pool, a and
+    b (0) on that of the output, t (0) on that of softmax c_m. A label that is not a candidate yet teaches nothing.
 
     Weights may become negative: then a member that is always wrong is as useful as one that is right.
 
     Parameters
     ----------
     members : their number M.
+    start : the members' first weights; by default 1.5/M each.
     """
 
     name: ClassVar[str] = "mixture"
@@ -223,8 +225,8 @@ class Mixture:
         *("spreads", "seen", "output", "output_squares"),
     )
 
-    def __init__(self, members: int) -> None:
-        self.weights, self.weight_squares = np.full(members, _START / members), np.zeros(members)
+    def __init__(self, members: int, start: Sequence[float] | None = None) -> None:
+        self.weights, self.weight_squares = np.array(start or [_START / members] * members), np.zeros(members)
         self.label_weights, self.label_squares = np.zeros((0, members)), np.zeros(members)
         self.temperatures, self.temperature_squares = np.zeros(members), np.zeros(members)
         self.spreads, self.seen = np.zeros(members), np.zeros(())

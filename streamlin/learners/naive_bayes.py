@@ -4,30 +4,31 @@ Eisenstein, Linear Models for Statistical NLP (2014), section 2: the estimate of
 Cestnik, ECAI 1990, 147-149, for smoothing by the prior, the m-estimate.
 """
 
-import math
+from itertools import chain
+from operator import is_
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
-from streamlin.learners.collapse import collapsed
+from streamlin.learners.collapse import PULSE, collapsed
 from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
+from streamlin.learners.likelihoods import smooth, sum_of_logs
 from streamlin.learners.linear import best_other
-from streamlin.learners.parameters import Positive, Share, checked
+from streamlin.learners.parameters import Caps, Positive, Share, checked
 from streamlin.learners.priors import Priors
+from streamlin.learners.soft_counts import answering, have_begun, learn_batch_softly, learn_event_softly
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
-_LARGEST = 1000
-"""log2 of the largest product of factors before its log is taken; float64 ends at 2^1024."""
-_BOUND = 2.0 ** (_LARGEST - 1)
-_PULSE = 10.0
-"""log2 of the factor of the increment when accuracy has collapsed: earlier events then count 1/1024."""
+_OF_A_CAP = {"counts": 2, "totals": 1, "soft_events": 1, "lead": 0, "lead_squares": 0}
+"""The tables of a model that learns texts without a label, and their dimensions."""
 
 
 @kernel
@@ -77,7 +78,7 @@ def learn_batch(
         w = targets.weights[i]
         watched = reset > 0.0 and y < known
         if watched and collapsed(best_other(s, -1) == y, w, reset, late_hits, late, long_hits, long):
-            growth[()] += _PULSE
+            growth[()] += PULSE
             u = float(np.exp2(growth[()]))
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
             added = u * (w * examples.values[j])
@@ -102,79 +103,6 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
-@kernel
-def smooth(
-    by_prior: bool,
-    alpha: float,
-    totals: NDArray[np.float64],
-    n_labels: int,
-    n_rows: int,
-    inverses: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-) -> int:
-    """Set inverses and offsets so that a feature j of value 1 adds log(1 + N_kj inverse_k) + offset_k.
-
-    Returns how many such factors can be multiplied without overflow, given that N_kj is never above N_k.
-    """
-    log_alpha, total = np.log(alpha), 0.0
-    for k in range(n_labels):
-        total += totals[k]
-    share, largest = (total if by_prior else 1.0) / alpha, 0.0
-    for k in range(n_labels):
-        offsets[k] = 0.0 if by_prior else log_alpha - np.log(totals[k] + alpha * max(n_rows, 1))
-        inverses[k] = 0.0
-        if totals[k] > 0.0:
-            inverses[k] = share / totals[k] if by_prior else share
-            if totals[k] * inverses[k] > _BOUND:
-                inverses[k] = _BOUND / max(totals[k], 1.0)
-            largest = max(largest, totals[k] * inverses[k])
-    return _LARGEST // math.frexp(1.0 + largest)[1]
-
-
-@kernel
-def sum_of_logs(
-    examples: Examples,
-    i: int,
-    counts: NDArray[np.float64],
-    n_labels: int,
-    most: int,
-    inverses: NDArray[np.float64],
-    products: NDArray[np.float64],
-    scores: NDArray[np.float64],
-) -> float:
-    """Set scores[k] = sum_j x_j log(1 + N_kj inverse_k) for event i's n_labels candidates, -inf for the rest.
-
-    For consecutive features of equal value, up to `most` of them, that is the value times the log of a product: most
-    of the time would go into logs. Returns sum_j x_j.
-    """
-    scores[:n_labels] = 0.0
-    scores[n_labels:] = -np.inf
-    products[:n_labels] = 1.0
-    mass, value, factors = 0.0, 1.0, 0
-    for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        row = examples.rows[j]
-        if not 0 <= row < examples.rows_before[i]:
-            continue
-        x = np.float64(examples.values[j])
-        mass += x
-        if factors == most or x != value:
-            take_logs(value, products, n_labels, scores)
-            value, factors = x, 0
-        for k in range(n_labels):
-            products[k] *= 1.0 + counts[row, k] * inverses[k]
-        factors += 1
-    take_logs(value, products, n_labels, scores)
-    return mass
-
-
-@kernel
-def take_logs(value: float, products: NDArray[np.float64], n_labels: int, scores: NDArray[np.float64]) -> None:
-    """Add value * log(product) to the scores, and reset the products to 1."""
-    for k in range(n_labels):
-        scores[k] += value * np.log(products[k])
-        products[k] = 1.0
-
-
 class NaiveBayes(Learner):
     """Multinomial naive Bayes.
 
@@ -193,6 +121,16 @@ class NaiveBayes(Learner):
     With a half-life an event counts half as much as one `half_life` events later: the i-th event learned counts
     u = 2^(i / half_life), and the smoothing, alpha and the 1 of the label prior, is multiplied by u.
 
+    With `unlabelled` texts without a label are learned, too. For each cap c there is a model of its own that adds such
+    a text, with its own probability q_k of label k from before, and the sum U_k of such additions so far::
+
+        a_k = w min(1, c n_k / U_k) q_k
+        N_kj += a_k x_j,   U_k += a_k
+
+    The prior, n_k, comes from labels only. Races on labelled events (`streamlin.learners.race`) decide which model
+    answers: the one without such texts, but the one with the first cap once that beats it, and so on. Before the first
+    labelled event, where words are set by hand, a_k = 0.1 w q_k, and the model with the last cap answers.
+
     With `reset` the learner watches its accuracy. When that of about the last 200 events falls below this share of the
     accuracy over about 2,000, u is multiplied by 1024, so that earlier events hardly count; once for each collapse.
 
@@ -204,6 +142,8 @@ class NaiveBayes(Learner):
     half_life : events after which an event counts half; without it all events count the same.
     reset : if the recent accuracy falls below this share of its earlier value, earlier counts are weighted by 1/1024;
         for example 0.5. Before it can act, the weights of the events must sum to 300. Without it nothing is reset.
+    unlabelled : caps for the share of texts without a label in each label's counts, `[0.3, 1.0]` for example; texts
+        without a label are then learned, where that has proved better. Needs `smoothing = "prior"`.
     features : see `Learner`; counts or binary values, never length-normalised ones.
 
     Attributes
@@ -217,15 +157,24 @@ class NaiveBayes(Learner):
     late : for `reset`, the fading sum of about the last 200 events.
     long_hits : for `reset`, the fading sum of hits among about the last 2,000 events.
     long : for `reset`, the fading sum of about the last 2,000 events.
+    counts_1 : with `unlabelled`, N_kj of the model with the first cap, once there was a text without a label; the
+        arrays of the second one end in 2, and so on.
+    totals_1 : with `unlabelled`, N_k of that model.
+    soft_events_1 : with `unlabelled`, U_k, the weight of each label in texts without a label.
+    lead_1 : with `unlabelled`, S of that model's race with the one before.
+    lead_squares_1 : with `unlabelled`, Q of that race.
 
     Raises
     ------
-    ConfigError : a parameter is outside its limits.
+    ConfigError : a parameter is outside its limits, or `unlabelled` is given without `smoothing = "prior"`.
     RecordError : a mapping has a negative value.
     """
 
     name = "naive_bayes"
-    tables = ("counts", "totals", "events", "n", "growth", "late_hits", "late", "long_hits", "long")
+    tables: tuple[str, ...] = (
+        *("counts", "totals", "events", "n", "growth", "late_hits", "late", "long_hits", "long"),
+        *(f"{name}_1" for name in _OF_A_CAP),
+    )
     kernels = Kernels(learn_batch, learn_event)
     nonnegative_values = True
 
@@ -236,15 +185,30 @@ class NaiveBayes(Learner):
         smoothing: Literal["uniform", "prior"] = "uniform",
         half_life: Positive | None = None,
         reset: Share | None = None,
+        unlabelled: Caps | None = None,
         features: View | None = None,
     ) -> None:
+        if unlabelled is not None and smoothing != "prior":
+            raise ConfigError(f"naive_bayes.unlabelled needs smoothing = 'prior', got '{smoothing}'")
         super().__init__(features)
         self.alpha, self.smoothing, self.half_life, self.reset = alpha, smoothing, half_life, reset
+        self.unlabelled, self.learns_unlabelled = unlabelled, unlabelled is not None
+        self._caps = np.array(unlabelled or ())
         self.counts, self.totals, self.events = np.zeros((0, 0)), np.zeros(0), np.zeros(0)
         self.n, self.growth = np.zeros(()), np.zeros(())
         self.late_hits, self.late, self.long_hits, self.long = (np.zeros(()) for _ in range(4))
+        for number in range(1, max(1, self._caps.size) + 1):
+            for name, dimensions in _OF_A_CAP.items():
+                setattr(self, f"{name}_{number}", np.zeros((0,) * dimensions))
+        plain = self.tables[: -len(_OF_A_CAP)]
+        self.tables = (*plain, *(f"{name}_{m}" for m in range(1, self._caps.size + 1) for name in _OF_A_CAP))
+
+    def kernels_in_use(self) -> Kernels:
+        return Kernels(learn_batch_softly, learn_event_softly) if self.learns_unlabelled else self.kernels
 
     def arguments(self) -> tuple[Any, ...]:
+        if self.learns_unlabelled:
+            return self._soft_arguments()
         return (
             self.smoothing == "prior",
             self.alpha,
@@ -276,7 +240,41 @@ class NaiveBayes(Learner):
 
     def effective_weights(self, n_rows: int, n_labels: int, of: Rows = ALL) -> NDArray[np.float64]:
         used, (inverses, offsets) = self.state(n_rows, n_labels), np.empty((2, n_labels))
-        alpha = self.alpha * float(np.exp2(self.growth))
-        smooth(self.smoothing == "prior", alpha, used["totals"], n_labels, n_rows, inverses, offsets)
-        weights: NDArray[np.float64] = np.log1p(used["counts"][of] * inverses) + offsets
+        alpha, of_cap = self.alpha * float(np.exp2(self.growth)), f"_{self.answers}" if self.answers else ""
+        smooth(self.smoothing == "prior", alpha, used[f"totals{of_cap}"], n_labels, n_rows, inverses, offsets)
+        weights: NDArray[np.float64] = np.log1p(used[f"counts{of_cap}"][of] * inverses) + offsets
         return weights
+
+    @property
+    def answers(self) -> int:
+        """The number of the cap whose model answers now; 0: the model of labelled events alone."""
+        if not self.learns_unlabelled or not have_begun(self._of_caps("soft_events")[0][0]):
+            return 0
+        leads, squares = self._of_caps("lead", "lead_squares")
+        return int(answering(leads, squares, self.n))
+
+    def _soft_arguments(self) -> tuple[Any, ...]:
+        """Those of `learn_batch_softly`; the same tuples as long as no table is replaced."""
+        counts, totals, *of_caps = self._of_caps(*_OF_A_CAP)
+        given = ((self.counts, *counts), (self.totals, *totals), *of_caps)
+        kept = self.__dict__.get("_tables_of_caps")
+        if kept is None or not all(map(is_, chain(*kept), chain(*given))):
+            kept = self._tables_of_caps = given
+        return (
+            self._caps,
+            self.alpha,
+            growth_rate(self.half_life),
+            self.reset or 0.0,
+            *kept,
+            self.events,
+            self.n,
+            self.growth,
+            self.late_hits,
+            self.late,
+            self.long_hits,
+            self.long,
+        )
+
+    def _of_caps(self, *names: str) -> list[tuple[NDArray[np.float64], ...]]:
+        """Tables of the models with caps, one for each cap."""
+        return [tuple(getattr(self, f"{name}_{m}") for m in range(1, self._caps.size + 1)) for name in names]

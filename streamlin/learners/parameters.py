@@ -5,12 +5,12 @@ The annotations carry the limits. They check a constructor's arguments here, and
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
 import numpy as np
-from annotated_types import Ge, Gt, Lt
+from annotated_types import Ge, Gt, Lt, MaxLen, MinLen
 from pydantic import AllowInfNan, PlainSerializer, TypeAdapter, ValidationError
 
 from streamlin.errors import ConfigError
@@ -20,6 +20,7 @@ _json = PlainSerializer(lambda value: "inf" if value == np.inf else value, when_
 PositiveOrInfinite = Annotated[float, Gt(0), AllowInfNan(True), _json]
 """In TOML and Python `inf`; JSON, which has no infinity, gets the text, which is read as the number again."""
 NonNegative = Annotated[float, Ge(0), AllowInfNan(False)]
+Caps = Annotated[Sequence[Positive], MinLen(1), MaxLen(4)]
 Share = Annotated[float, Gt(0), Lt(1)]
 
 P = ParamSpec("P")

@@ -17,7 +17,16 @@ from streamlin.features.single import SingleEvent
 from streamlin.learners.priors import Priors, learn_priors
 from streamlin.learners.scores import best, softmax
 from streamlin.learners.step import Kernels, Step
-from streamlin.learners.targets import Targets, checked_weights, learn_labels, no_targets
+from streamlin.learners.targets import (
+    NOT_LEARNED,
+    UNLABELLED,
+    Targets,
+    checked_weights,
+    learn_labels,
+    no_targets,
+    with_unlabelled,
+    without_label,
+)
 
 Text = str | Mapping[str, float]
 """A text, or a mapping of feature to value."""
@@ -38,8 +47,15 @@ class StandaloneLearner(ABC):
     _has_step: ClassVar[bool] = False
     """Whether the kernels do all the scoring and learning, so that one event can go straight to `learn_event`."""
 
+    learns_unlabelled: bool
+    """See `Learner`."""
+
     def __init__(self, view: View) -> None:
         self.view, self.labels = view, LabelIndex()
+
+    def kernels_in_use(self) -> Kernels | None:
+        """The kernels for the learner's parameters."""
+        return self.kernels
 
     @abstractmethod
     def score_then_learn(self, examples: Examples, targets: Targets, scores: NDArray[np.float64]) -> None:
@@ -92,8 +108,11 @@ class StandaloneLearner(ABC):
         self.start_with(found)
         return self
 
-    def learn_one(self, x: Text, y: str, w: float = 1.0) -> Self:
-        """Learn one labelled text, or mapping of feature to value; w >= 0 is its weight. Errors as in `learn_many`."""
+    def learn_one(self, x: Text, y: str | None, w: float = 1.0) -> Self:
+        """Learn one text, or mapping of feature to value; w >= 0 is its weight. Errors as in `learn_many`.
+
+        Without a label, None, only a learner with `learns_unlabelled` learns from it.
+        """
         if y is not None and not isinstance(y, str):
             raise RecordError(f"a label must be a text or None, got {y!r}")
         self.learn_label(x, y or None, w)
@@ -104,8 +123,10 @@ class StandaloneLearner(ABC):
         weight = w if type(w) is float and 0.0 <= w <= MAX_WEIGHT else float(checked_weights([w])[0])
         single, names = self._featurized(x), self.labels.names
         n_known = len(names)
-        code = self.labels.learn_one(label) if weight > 0 else -1
-        if code >= 0:
+        code = self.labels.learn_one(label) if weight > 0 else NOT_LEARNED
+        if code < 0 and self.learns_unlabelled and label is None and weight > 0 and n_known:
+            code = UNLABELLED
+        if code != NOT_LEARNED:
             single.event.bring_rows()
             self.grow(self._rows.n_rows, len(names))
         self._step(single, code, n_known, weight)
@@ -157,7 +178,9 @@ class StandaloneLearner(ABC):
                 f"features, labels and weights must have the same length, got {n}, {len(labels)} and {weights.size}"
             )
         batch = learn_labels(self.labels, labels, weights)
-        examples = self._rows.examples(features, batch.codes >= 0)
+        if self.learns_unlabelled:
+            batch = with_unlabelled(batch, without_label(labels))
+        examples = self._rows.examples(features, batch.codes != NOT_LEARNED)
         self.grow(self.n_rows, len(self.labels))
         scores = np.empty((len(labels), len(self.labels)))
         self.score_then_learn(examples, batch, scores)
@@ -204,7 +227,8 @@ class StandaloneLearner(ABC):
     def _step(self, single: "_Single", code: int, known: int, weight: float) -> int:
         """Score, then learn, one event; returns the code of the best scored label, -1 if no label is known."""
         examples, n_labels = single.event.examples, len(self.labels.names)
-        if self.kernels is None or not self._has_step:
+        kernels = self.kernels_in_use()
+        if kernels is None or not self._has_step:
             single.scores = np.empty((1, n_labels))
             batch = Targets(np.array([code], np.int32), np.array([known]), np.array([weight]))
             self.score_then_learn(examples, batch, single.scores)
@@ -213,7 +237,7 @@ class StandaloneLearner(ABC):
         if step is None or not step.fits(examples, arguments, n_labels):
             single.step = step = Step(examples, arguments, n_labels)
             single.scores = step.scores
-        return step.run(self.kernels.learn_event, code, known, weight)
+        return step.run(kernels.learn_event, code, known, weight)
 
     def _featurized(self, x: Text) -> "_Single":
         """The features of x, in arrays that no other thread uses until they are released."""

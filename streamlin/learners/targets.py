@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from streamlin.errors import RecordError
 from streamlin.events import MAX_WEIGHT, LabelIndex
 
+NOT_LEARNED, UNLABELLED = -1, -2
+"""Codes of events without a label: nothing is learned, or the text alone."""
+
 
 class Targets(NamedTuple):
     """The labels of a batch of n events, as each learner's `@kernel` reads them.
 
-    codes : int32[n]; -1 for an event without a label, or from which nothing is learned.
+    codes : int32[n]; -1 for an event without a label, or from which nothing is learned. Learners with
+        `learns_unlabelled` get -2 for an event whose text is learned without a label.
     known : int64[n]; the number of labels known before event i, which are the candidates for its prediction.
     weights : float64[n], >= 0; each multiplies the update by its event.
     """
@@ -37,6 +41,20 @@ def learn_labels(index: LabelIndex, labels: Sequence[str | None], weights: NDArr
     if not weights.all():
         labels = [label if w > 0 else None for label, w in zip(labels, weights, strict=True)]
     return targets(index.learn(labels), weights, n_known)
+
+
+def with_unlabelled(goals: Targets, unlabelled: NDArray[np.bool_]) -> Targets:
+    """The targets for learners with `learns_unlabelled`; unlabelled bool[n]: events that have no label, or await none.
+
+    Nothing is learned from them while no label is known, or if their weight is 0.
+    """
+    learned = unlabelled & (goals.codes < 0) & (goals.known > 0) & (goals.weights > 0)
+    return goals._replace(codes=np.where(learned, np.int32(UNLABELLED), goals.codes))
+
+
+def without_label(labels: Sequence[Any]) -> NDArray[np.bool_]:
+    """bool[n]: which events have no label."""
+    return np.fromiter((label is None for label in labels), np.bool_, len(labels))
 
 
 def no_targets(n: int, n_labels: int) -> Targets:

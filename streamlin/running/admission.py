@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
+from streamlin.config.features import WITH_UNLABELLED
 from streamlin.config.memory import memory_for_tables
 from streamlin.delayed_labels.plan import old_texts
 from streamlin.delayed_labels.waiting import Due, WaitingText
@@ -52,10 +53,12 @@ class Admission:
         if self.fits_any_text(n_labels + len(new)):
             return True
         waiting: list[WaitingText] = []
+        if model.delayed_labels is not None and model.learns_unlabelled:
+            return False  # which texts the batch lets go is known event by event
         own: Mapping[str, Buckets] = features
         if model.delayed_labels is not None:
             waiting = model.delayed_labels.texts_due(batch)
-        elif None in batch.labels:
+        elif None in batch.labels and not model.learns_unlabelled:
             labelled = np.array([event for event, label in enumerate(batch.labels) if label is not None], np.int64)
             own = {view: found.take(labelled) for view, found in features.items()}
         old = model.featurize(old_texts(waiting, model.further_fields, batch)) if waiting else {}
@@ -69,20 +72,24 @@ class Admission:
     def check(self, event: Batch, features: Features, label_rule: str = "") -> None:
         """Raise ConfigError if a batch of one event can't be learned. The message names the key and the event.
 
+        Texts that the event lets go, because no label reached them, are counted with the next event.
+
         label_rule : what a label is, where `fields.label` does not name it.
         """
         due = self._due(event)
         if due is None or not due.weight > 0:
             return
         model, n_labels = self._model, len(self._model.labels)
-        if model.labels.code(due.label) < 0:
+        if due.label is not None and model.labels.code(due.label) < 0:
             n_labels += 1
             if n_labels > self.max_labels:
                 raise ConfigError(self.too_many_labels(due.label, event.place(0), label_rule))
         if due.text is not None:
             features = model.featurize(old_texts([due.text], model.further_fields, event))
+        own = model.has_template_features
         rows = {
-            view: len(index) + index.count_new(features[view].buckets, one_event=True) + model.has_template_features
+            view: len(index)
+            + (index.count_new(features[view].buckets, one_event=True) + own if _is_learned(view, due) else 0)
             for view, index in model.rows.items()
         }
         if self.table_bytes(rows, n_labels) > self.max_bytes:
@@ -145,7 +152,13 @@ class Admission:
         if self._model.delayed_labels is not None:
             return self._model.delayed_labels.due(event)
         label = event.labels[0]
-        return None if label is None else Due(None, label, float(event.weights[0]))
+        learned = label is not None or self._model.learns_unlabelled
+        return Due(None, label, float(event.weights[0])) if learned else None
+
+
+def _is_learned(view: str, due: Due) -> bool:
+    """Whether what is due brings rows to a view."""
+    return due.label is not None or view.endswith(WITH_UNLABELLED)
 
 
 def _buckets(features: Mapping[str, Buckets], old: Mapping[str, Buckets], view: str) -> NDArray[np.int32]:

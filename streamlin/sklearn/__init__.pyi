@@ -1,5 +1,6 @@
 """Made by `make generated` from the built-in learners."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from streamlin.features import View
@@ -130,6 +131,7 @@ class NaiveBayes(OnlineClassifier):
     smoothing: Literal["uniform", "prior"]
     half_life: float | None
     reset: float | None
+    unlabelled: Sequence[float] | None
     features: View | None
     def __init__(
         self,
@@ -137,6 +139,7 @@ class NaiveBayes(OnlineClassifier):
         smoothing: Literal["uniform", "prior"] = "uniform",
         half_life: float | None = None,
         reset: float | None = None,
+        unlabelled: Sequence[float] | None = None,
         features: View | None = None,
     ) -> None: ...
 

@@ -46,7 +46,7 @@ class TagAdmission:
             due = self._model.delayed_labels.due(event)
             if due is None:
                 return
-            tags, weight = tags_of(due.label), due.weight
+            tags, weight = tags_of(str(due.label)), due.weight
             features = features if due.text is None else self._features([due.text], event)
         if not weight > 0:
             return

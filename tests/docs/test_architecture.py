@@ -21,6 +21,7 @@ from tests.silent import Silent
 
 ARCHITECTURE = Page("docs/architecture.md")
 OPTIONS = {
+    "naive_bayes": {"smoothing": "prior", "unlabelled": [0.3]},
     "passive_aggressive": {"averaged": True},
     "river": {"object": "tests.external_models.models:bayes", "pickle": True},
     "sklearn": {"object": "sklearn.naive_bayes:MultinomialNB", "pickle": True},
@@ -118,7 +119,7 @@ def lengths(arrays: dict[str, NDArray[Any]], state: dict[str, Any]) -> dict[str,
         "learners": learners,
         "predictors": learners + 3,
         "members": list(learner_models()).index("mixture"),
-        "views": 1,
+        "views": 2,  # that of naive Bayes has rows of its own
         "window": WINDOW,
     }
 

@@ -47,12 +47,13 @@ references = ["said"]
 LEARNERS = [
     ("naive_bayes", ""),
     ("naive_bayes", 'name = "by_prior"\nsmoothing = "prior"\nfeatures = "frequent"'),
+    ("naive_bayes", 'name = "soft"\nsmoothing = "prior"\nalpha = 3.0\nunlabelled = [0.3, 1.0]'),
     *((kind, "") for kind in ("perceptron", "averaged_perceptron", "passive_aggressive", "logistic_regression")),
     *((kind, "") for kind in ("hinge", "sgd")),
     ("arow", 'features = "characters"'),
     ("mixture", ""),
 ]
-UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors] alone"
+UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors]"
 
 
 @pytest.fixture
@@ -215,7 +216,12 @@ def test_inspect_and_explain_name_the_words(questions: Path, tmp_path: Path) -> 
     command_line("run", stream, "--config", questions, "--checkpoint", tmp_path / "s")
     found = json.loads(command_line("inspect", tmp_path / "s", "--json").out)
     assert found["labels"] == dict.fromkeys(("LOC", "NUM", "HUM", "never there"), 0.0)
-    assert found["rows"] == {"words": 6, "characters": found["rows"]["characters"], "frequent": 6}
+    assert found["rows"] == {
+        "words": 6,
+        "characters": found["rows"]["characters"],
+        "frequent": 6,
+        "words+unlabelled": 9,
+    }
     (bucket, _), (second, _) = found["heaviest"]["perceptron"]["LOC"][:2]
     assert [found["names"]["words"][str(one)] for one in (bucket, second)] == [["what country"], ["where"]]
     told = command_line("explain", tmp_path / "s", "In what country").out

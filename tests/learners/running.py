@@ -10,6 +10,7 @@ from streamlin.events import LabelIndex
 from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner, best, learn_labels
 from streamlin.learners.priors import Priors
+from streamlin.learners.targets import NOT_LEARNED, with_unlabelled, without_label
 from tests import naive
 from tests.sample_streams import BITS, Example, buckets_of
 
@@ -35,7 +36,9 @@ class Run:
         """Learn a batch; the scores float64[n, n_labels] made before each of its examples was learned."""
         weights = np.array([example.weight for example in examples])
         batch = learn_labels(self.labels, [example.label for example in examples], weights)
-        rows = self.rows.examples(buckets_of(examples), batch.codes >= 0)
+        if self.learner.learns_unlabelled:
+            batch = with_unlabelled(batch, without_label([example.label for example in examples]))
+        rows = self.rows.examples(buckets_of(examples), batch.codes != NOT_LEARNED)
         self.learner.grow(len(self.rows), len(self.labels))
         scores = np.empty((len(examples), len(self.labels)))
         self.learner.score_then_learn(rows, batch, scores)

@@ -51,6 +51,12 @@ def test_two_members_by_hand():
     assert_allclose(mixed(mixture, scores, [-1], n_known=2), [[0, -2 * z]], rtol=1e-9)
 
 
+def test_members_start_with_the_weights_that_are_given():
+    """As above, but w = (1, 1/2): z = (1/2, -1/2), so the better label scores 0, the other one -1."""
+    mixture = Mixture(2, [1.0, 0.5])
+    assert mixed(mixture, [[[1, -1]], [[0, 2]]], [-1], n_known=2).tolist() == [[0, -1]]
+
+
 def test_a_label_not_yet_known_teaches_no_weight():
     mixture = Mixture(2)
     out = mixed(mixture, [[[1, -1, -inf]], [[2, 0, -inf]]], [2], n_known=2)
@@ -94,10 +100,11 @@ def score_streams(draw):
     return np.array(scores).reshape(members, n, known), codes, weights
 
 
-@given(score_streams(), st.integers(1, 5))
-def test_any_stream_gives_the_scores_of_the_twin(stream, size):
+@given(score_streams(), st.integers(1, 5), st.booleans())
+def test_any_stream_gives_the_scores_of_the_twin(stream, size, given_start):
     scores, codes, weights = stream
-    mixture, twin, known = Mixture(len(scores)), NaiveMixture(len(scores)), 0
+    start = [0.5 / m for m in range(1, 1 + len(scores))] if given_start else []
+    mixture, twin, known = Mixture(len(scores), start), NaiveMixture(len(scores), start), 0
     for begin in range(0, len(codes), size):
         part = slice(begin, begin + size)
         n_labels = max([known, *(code + 1 for code in codes[part])])
