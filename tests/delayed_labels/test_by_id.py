@@ -33,7 +33,7 @@ def run(model, events, size, part=slice(None)):
     found, whole = [], batch(events)[part]
     for begin in range(0, len(whole), size):
         rows = whole[begin : begin + size]
-        found.append(model.step(rows, model.featurize(rows))[1][:4])
+        found.append(model.step(rows, model.featurize(rows))[1][:5])
     return [np.concatenate(column, axis=-1) for column in zip(*found, strict=True)]
 
 
