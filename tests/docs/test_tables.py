@@ -136,6 +136,7 @@ def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
     flags = {
         "source.url": str(tmp_path / "in.jsonl"),
         "checkpoint.path": str(tmp_path / "state"),
+        "drain.enabled": True,
         "delayed_labels.enabled": True,
         "evaluation.novelty": True,
         "surprise.model": "kneser_ney",
