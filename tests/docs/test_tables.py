@@ -140,7 +140,6 @@ def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
         "delayed_labels.enabled": True,
         "evaluation.novelty": True,
         "surprise.model": "kneser_ney",
-        "drain.enabled": True,
     }
     with closing(Run(load_config(flags=flags, learners=["naive_bayes"], environment={}), Silent())) as run:
         run.run()
