@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import refused
-from tests.integration.processes import start
+from tests.integration.processes import refused_by_process, start
 
 NEWS = "compiling kernels that are new to this machine"
 EVENTS = "".join(f'{{"id": "{i}", "text": "text {i % 7} {i % 3}", "label": "{i % 3}"}}\n' for i in range(1200))
@@ -47,7 +47,7 @@ def test_a_first_start_predicts_what_any_start_predicts(tmp_path: Path, events: 
 
 def test_warm_without_a_place_for_kernels_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    line = refused("warm", env={"NUMBA_CACHE_DIR": str(tmp_path / "file")})
+    line = refused_by_process("warm", env={"NUMBA_CACHE_DIR": str(tmp_path / "file")}, fresh=True)
     assert "can't be written to, so compiled kernels can't be kept; NUMBA_CACHE_DIR names another folder" in line
 
 
