@@ -17,9 +17,7 @@ from streamlin.evaluation.report import report_of
 from streamlin.features import Buckets
 from streamlin.learners.targets import targets
 from streamlin.model import Model
-from streamlin.running.warming import small
-
-_TAGS = ["B-TAG", "O"]
+from streamlin.running.warming import TAGS, small
 
 
 def compile_from_the_end(config: RunConfig) -> None:
@@ -66,12 +64,12 @@ def _of_sentences(model: Any) -> Iterator[Callable[[], object]]:
     from streamlin.tagging.templates import LEVELS
 
     bounds, weights, contexts = np.array([0, 2]), np.ones(1), np.zeros((2, LEVELS), np.int32)
-    buckets, codes = np.zeros((2, model.view.n_templates), np.int32), model.labels.learn(_TAGS)
+    buckets, codes = np.zeros((2, model.view.n_templates), np.int32), model.labels.learn(TAGS)
     features = TokenBuckets(bounds, np.zeros(2, np.uint32), buckets, contexts)
     sentences = model.features.sentences(features, weights > 0)
     goals = TagTargets(codes, np.zeros(1, np.int64), weights)
     for tagger in model.learners.values():
-        tagger.grow(*model.features.sizes, len(_TAGS))
+        tagger.grow(*model.features.sizes, len(TAGS))
         yield partial(tagger.tag_then_learn, sentences, goals, no_predictions(1, 2, False))
     tags, extra = np.zeros((len(model.names), 2), np.int32), {name: [None] for name in model.further_fields}
     columns = tags, codes, bounds, weights, features.words, model.labels, extra

@@ -10,7 +10,7 @@ from streamlin.formats.json_sentences import JsonSentences
 from streamlin.streams.json_lines import json_lines
 
 _TEXTS = [Event("one text", "one label", "1"), Event("another text", "another label", "2")]
-_TOKENS, _TAGS = ["Two", "tokens"], ["B-TAG", "O"]
+_TOKENS, TAGS = ["Two", "tokens"], ["B-TAG", "O"]
 
 
 def warm_up(config: RunConfig) -> None:
@@ -34,5 +34,5 @@ def small(config: RunConfig) -> RunConfig:
 def _lines(lines: JsonFormat) -> Sequence[bytes]:
     """Two events."""
     if isinstance(lines, JsonSentences):
-        return 2 * [lines.encode_sentence(Event(""), _TOKENS, _TAGS, {}, None)]
+        return 2 * [lines.encode_sentence(Event(""), _TOKENS, TAGS, {}, None)]
     return [lines.encode(event) for event in _TEXTS]

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from streamlin.evaluation.topics import TopicPredictions
-from streamlin.events import Batch
+from streamlin.events import Batch, Distinct
 from streamlin.kernel.byte_buffers import concatenate
 from streamlin.streams.prediction_lines import NO_ASKS, Lines, write_lines
 
@@ -40,10 +40,9 @@ class TopicLines:
         numbers, codes = np.unique(predictions.numbers, return_inverse=True)
         shown = codes.reshape(predictions.numbers.shape).astype(np.int32)
         shown[predictions.numbers == 0] = -1
-        names = [label for label in dict.fromkeys(batch.labels) if label is not None]
-        places = {name: place for place, name in enumerate(names, numbers.size)}
-        labels = np.array([-1 if label is None else places[label] for label in batch.labels], np.int32)
-        texts = [b"null", *(b"%d" % number for number in numbers), *map(msgspec.json.encode, names)]
+        given = Distinct.of(batch.labels)
+        labels = given.coded(np.arange(numbers.size, numbers.size + len(given.values), dtype=np.int32))
+        texts = [b"null", *(b"%d" % number for number in numbers), *map(msgspec.json.encode, given.values)]
         each = np.arange(len(batch))
         marks = [_NEW[not new] for new in predictions.new[predictions.lead, each].tolist()]
         similarities = predictions.similarities[predictions.lead, each]

@@ -20,13 +20,19 @@ SHARED = (
 )
 
 
-@pytest.mark.parametrize("case", ["classification", "asking", "tagging"])
-def test_no_event_loads_a_kernel_after_warming(case: str) -> None:
-    """And warming loads none of the other task, but for those that both use."""
+def kernels(case: str) -> list[list[str]]:
+    """What `tests.running.warmed` prints."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.running.warmed", case], cwd=ROOT, check=True, capture_output=True, text=True
     )
-    warm, after, _ = json.loads(done.stdout)
+    printed: list[list[str]] = json.loads(done.stdout)
+    return printed
+
+
+@pytest.mark.parametrize("case", ["classification", "asking", "tagging"])
+def test_no_event_loads_a_kernel_after_warming(case: str) -> None:
+    """And warming loads none of the other task, but for those that both use."""
+    warm, after, _ = kernels(case)
     assert len(warm) > 10
     assert after == []
     foreign = [kernel for kernel in warm if kernel.startswith(OTHERS[case]) and not kernel.startswith(SHARED)]
@@ -35,7 +41,4 @@ def test_no_event_loads_a_kernel_after_warming(case: str) -> None:
 
 @pytest.mark.parametrize("case", ["classification", "accurate", "tagging"])
 def test_the_second_compiler_needs_no_kernel_that_a_run_does_not(case: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.running.warmed", case], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    assert json.loads(done.stdout)[2] == []
+    assert kernels(case)[2] == []
