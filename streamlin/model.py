@@ -198,9 +198,12 @@ class Model:
         learned = {view: _of(view, goals, both).codes != NOT_LEARNED for view in self.rows}
         examples = {view: index.examples(own[view], learned[view]) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
-        self._name(batch, old, sources, learned, examples)
+        events = np.arange(len(batch)) if sources is None else sources
+        self.name_features((batch, old), events, learned, examples)
         position = rows.place
-        scores = self._scores(examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position)
+        scores = self.scores_then_learn(
+            examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position
+        )
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
@@ -277,7 +280,7 @@ class Model:
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
         goals = no_targets(len(batch), len(self.labels))
-        return self._scores(examples, goals, goals, inputs, None)
+        return self.scores_then_learn(examples, goals, goals, inputs, None)
 
     def _with_unlabelled(self, goals: Targets, rows: Batch, plan: Plan | None) -> Targets:
         """The targets for learners of texts without a label."""
@@ -301,22 +304,20 @@ class Model:
             )
         return self.featurize(batch) if self.has_template_features else features
 
-    def _name(
+    def name_features(
         self,
-        batch: Batch,
-        old: Batch,
-        sources: NDArray[np.int64] | None,
+        texts: tuple[Batch, Batch],
+        sources: NDArray[np.int64],
         learned: Mapping[str, NDArray[np.bool_]],
         examples: Mapping[str, Examples],
     ) -> None:
-        """Keep the names of new features. sources : the index of each row in batch and old; None: row i is event i."""
+        """Keep the names of new features. sources : int64[n], the index of each row's text in the two batches."""
         for view, names in self.feature_names.items():
             if not names.is_full:
-                events = np.arange(len(batch)) if sources is None else sources
                 index, rows_before = self.rows[view], examples[view].rows_before
-                names.note(self.views[view], (batch, old), events, learned[view], rows_before, index)
+                names.note(self.views[view], texts, sources, learned[view], rows_before, index)
 
-    def _scores(
+    def scores_then_learn(
         self,
         examples: Mapping[str, Examples],
         goals: Targets,

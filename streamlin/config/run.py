@@ -16,6 +16,7 @@ from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
 from streamlin.config.learners import ClustererConfig, ParserConfig, TaggerConfig
+from streamlin.config.mixing import MixingConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.priors import PriorsConfig
@@ -46,6 +47,7 @@ class RunConfig(Strict):
     checkpoint: CheckpointConfig = CheckpointConfig()
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
+    mixing: MixingConfig = MixingConfig()
     kafka: KafkaConfig = KafkaConfig()
     serve: ServeConfig = ServeConfig()
 
@@ -107,6 +109,8 @@ class RunConfig(Strict):
                 f"surprise.model: not for task = '{self.task}'; expected 'none', only texts have a surprise"
             )
         self._check_asking()
+        if self.mixing.shards is not None:
+            self._check_mixing()
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
@@ -134,6 +138,23 @@ class RunConfig(Strict):
             how = "expected labels by id, --late-labels or --feedback"
             given = "instead of delayed_labels.delay" if self.delayed_labels.delay else "by which answers come back"
             raise ValueError(f"ask.budget: {how}, {given}")
+
+    def _check_mixing(self) -> None:
+        """Raise ValueError for what several shards can't do."""
+        delayed, external = self.delayed_labels, [one for one in self.learners if isinstance(one, ExternalModelConfig)]
+        rare = [name for name, view in self.features.views.items() if view.min_count > 1]
+        for key, given in (
+            (f"task = '{self.task}'", self.task != "classification"),
+            ("delayed_labels", delayed.by_id or delayed.delay),
+            ("ask.budget", self.ask.budget is not None),
+            ("drain", self.drain.enabled),
+            ("surprise.model", self.surprise.model != "none"),
+            ("evaluation.novelty", self.evaluation.novelty),
+            *((f"learners.{one.name}", True) for one in external),
+            *((f"features.{name}.min_count", True) for name in rare),
+        ):
+            if given:
+                raise ValueError(f"mixing.shards: not together with {key}, which needs the stream in one piece")
 
     def _check_tagging(self) -> None:
         """Raise ValueError for keys that are of texts only."""
@@ -196,6 +217,8 @@ class RunConfig(Strict):
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id
             }
+        if self.mixing.shards is not None:
+            tables["mixing"] = self.mixing.model_dump(mode="json")
         if self.ask.budget is not None:
             tables["ask"] = {"budget": self.ask.budget}
         return tables

@@ -3,6 +3,7 @@
 Crammer, Singer, JMLR 2 (2001) 265-292, for the loss; Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, for the steps.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
+from streamlin.learners.mixing import Change, add_weighted, add_weighted_bias
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -116,6 +118,11 @@ class Hinge(Learner):
     def prior_step(self) -> float:
         """The first step of Adagrad, whatever the gradient."""
         return self.eta
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """The rule of logistic regression, which takes the same steps; see `add_weighted`."""
+        add_weighted(self.weights, self.squares, changes, ("weights", "squares"))
+        add_weighted_bias(self.bias, self.bias_squares, changes, ("bias", "bias_squares"))
 
     def arguments(self) -> tuple[Any, ...]:
         return self.eta, self.epsilon, self.normalize, self.weights, self.bias, self.squares, self.bias_squares

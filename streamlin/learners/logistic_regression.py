@@ -4,6 +4,7 @@ Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, the diagonal form of figure 1; t
 Models for Statistical NLP (2014), section 4.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
+from streamlin.learners.mixing import Change, add_weighted, add_weighted_bias
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -171,6 +173,14 @@ class LogisticRegression(Learner):
     def prior_step(self) -> float:
         """The first step of Adagrad, whatever the gradient."""
         return self.eta
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """Changes of W, weighted by each shard's own squared gradients; see `add_weighted`.
+
+        Agarwal and others, JMLR 15 (2014) 1111-1133, weigh the weights themselves so.
+        """
+        add_weighted(self.weights, self.gradient_squares, changes, ("weights", "gradient_squares"))
+        add_weighted_bias(self.bias, self.bias_squares, changes, ("bias", "bias_squares"))
 
     def arguments(self) -> tuple[Any, ...]:
         return (

@@ -3,6 +3,7 @@
 Rosenblatt (1958); Eisenstein, Linear Models for Statistical NLP (2014), section 3; Collins, EMNLP 2002.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
+from streamlin.learners.mixing import Change, add_mean, add_means
 from streamlin.learners.parameters import checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -82,6 +84,15 @@ class Perceptron(Learner):
     @property
     def prior_step(self) -> float:
         return 1.0
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """The mean of the changes of a row, over the shards that changed it.
+
+        McDonald, Hall, Mann, NAACL 2010, 456-464, iterative parameter mixing; their uniform mean would divide by the
+        number of all shards what only one of them knew.
+        """
+        add_means(self.weights, changes, "weights")
+        add_mean(self.bias, changes, "bias")
 
     def arguments(self) -> tuple[Any, ...]:
         return self.weights, self.bias
