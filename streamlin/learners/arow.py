@@ -140,7 +140,7 @@ class Arow(Learner):
         own = 1.0 + float(self.bias_precision)
         for one in changes:
             share = (own + float(one.numbers["bias_precision"])) / (own + total)
-            self.bias[one.columns] += share * one.numbers["bias"]
+            self.bias[one.columns] += share * one.numbers["bias"].astype(np.float64)
         add_sum(self.bias_precision, changes, "bias_precision")
 
     def arguments(self) -> tuple[Any, ...]:

@@ -180,7 +180,8 @@ class LogisticRegression(Learner):
         Agarwal and others, JMLR 15 (2014) 1111-1133, weigh the weights themselves so.
         """
         add_weighted(self.weights, self.gradient_squares, changes, ("weights", "gradient_squares"))
-        add_weighted_bias(self.bias, self.bias_squares, changes, ("bias", "bias_squares"))
+        bias_squares = self.bias_squares[:1] if self.squares == "feature" else self.bias_squares
+        add_weighted_bias(self.bias, bias_squares, changes, ("bias", "bias_squares"))
 
     def arguments(self) -> tuple[Any, ...]:
         return (

@@ -89,13 +89,18 @@ def add_weighted(weights: Array, squares: Array, changes: Sequence[Change], name
 
 
 def add_weighted_bias(bias: Array, squares: Array, changes: Sequence[Change], names: tuple[str, str]) -> None:
-    """`add_weighted` for the bias."""
+    """`add_weighted` for the bias; squares [k], or [1] for all labels."""
     given = [
-        Change(FIRST, one.columns, {name: one.numbers[name].reshape(1, -1) for name in names}, {})
+        Change(
+            FIRST,
+            one.columns,
+            {names[0]: one.numbers[names[0]][np.newaxis], names[1]: one.numbers[names[1]][np.newaxis, : squares.size]},
+            {},
+        )
         for one in changes
         if one.numbers[names[1]].any()
     ]
-    add_weighted(bias.reshape(1, -1), squares.reshape(1, -1), given, names)
+    add_weighted(bias[np.newaxis], squares[np.newaxis], given, names)
 
 
 def add_by_size(table: Array, changes: Sequence[Change], name: str) -> None:

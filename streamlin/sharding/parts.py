@@ -15,6 +15,7 @@ from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner
 from streamlin.learners.tables import Array
 from streamlin.model import Model
+from streamlin.sharding.kernels import copy_rows, take_back_rows
 
 
 class Difference(NamedTuple):
@@ -92,7 +93,7 @@ class _Copy:
     def __init__(self, learner: _Tables, rows: NDArray[np.int32], n_labels: int) -> None:
         self._learner, self._rows = learner, rows
         by_row = [name for name in learner.tables if isinstance(learner, Learner) and getattr(learner, name).ndim == 2]
-        self._tables = {name: getattr(learner, name)[rows] for name in by_row}
+        self._tables = {name: _copied(getattr(learner, name), rows, n_labels) for name in by_row}
         self._numbers = {name: np.array(getattr(learner, name)) for name in learner.tables if name not in by_row}
 
     def take_back(self, n_labels: int, begin: int, end: int) -> Difference:
@@ -102,16 +103,12 @@ class _Copy:
         for name, before in self._tables.items():
             table = getattr(self._learner, name)
             width = 1 if isinstance(self._learner, Learner) and name in self._learner.shared else n_labels
-            difference = table[rows, :width]
-            known = min(width, before.shape[1])
-            difference[: self._rows.size, :known] -= before[:, :known]
-            table[self._rows, : before.shape[1]] = before
-            table[self._rows, before.shape[1] : width] = 0
-            table[begin:end] = 0
-            tables[name] = difference
-            changed |= difference.any(axis=1)
-        kept = np.flatnonzero(changed)
-        return Difference(rows[kept], {name: one[kept] for name, one in tables.items()}, self._numbers_back(n_labels))
+            tables[name] = np.empty((rows.size, width), table.dtype)
+            take_back_rows(table, rows, before, tables[name], changed)
+        if not changed.all():
+            kept = np.flatnonzero(changed)
+            rows, tables = rows[kept], {name: one[kept] for name, one in tables.items()}
+        return Difference(rows, tables, self._numbers_back(n_labels))
 
     def _numbers_back(self, n_labels: int) -> dict[str, Array]:
         differences = {}
@@ -127,6 +124,13 @@ class _Copy:
             by_label = isinstance(self._learner, Learner) and number.ndim
             differences[name] = difference[:n_labels] if by_label or name == "label_weights" else difference
         return differences
+
+
+def _copied(table: Array, rows: NDArray[np.int32], n_labels: int) -> Array:
+    """The rows of a table, with the columns in use."""
+    copies = np.empty((rows.size, min(n_labels, table.shape[1])), table.dtype)
+    copy_rows(table, rows, copies)
+    return copies
 
 
 def touched(index: RowIndex, features: Iterable[Buckets]) -> NDArray[np.int32]:
