@@ -42,7 +42,8 @@ class BackgroundSaver:
             self._checkpoint.save(arrays, state)
             saved()
             return
-        self._running = self._thread.submit(self._save, arrays, deepcopy(state), saved)
+        outlines = {name: np.broadcast_to(np.zeros((), array.dtype), array.shape) for name, array in arrays.items()}
+        self._running = self._thread.submit(self._save, outlines, deepcopy(state), saved)
         self._copies.make(arrays)
 
     def wait(self) -> None:
@@ -60,10 +61,11 @@ class BackgroundSaver:
         """Wait for the save that is going on."""
         self._thread.shutdown()
 
-    def _save(self, arrays: Arrays, state: Mapping[str, Any], saved: Callable[[], None]) -> None:
+    def _save(self, outlines: Arrays, state: Mapping[str, Any], saved: Callable[[], None]) -> None:
+        """outlines : types and shapes; tables that are replaced meanwhile must not be kept."""
         copies = iter(self._copies)
         try:
-            self._checkpoint.save(arrays, state, copies)
+            self._checkpoint.save(outlines, state, copies)
         finally:
             for _ in copies:  # after a failure, so that learning does not wait for ever
                 pass
