@@ -36,12 +36,16 @@ from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.token_hashes import TokenHashes
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import learn_priors, words_of
+from streamlin.learners.side_by_side import SideBySide
 from streamlin.learners.targets import NOT_LEARNED, with_unlabelled, without_label
 from streamlin.storage.arrays import arrays_under
 from streamlin.streams.prediction_lines import PredictionLines
 
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
+
+_WORTH_A_THREAD = 512
+"""Events of a batch from which on handing learners to another thread takes less time than it saves."""
 
 
 class Features(dict[str, Buckets]):
@@ -87,6 +91,7 @@ class Model:
         self._clipped: set[str] = set()
         """The learners for which negative values were raised to 0, as a notice has said."""
         self.learners: dict[str, Learner] = {}
+        self._side_by_side = SideBySide(config.pipeline.threads)
         self.view_of: dict[str, str] = {}
         self.external_models: dict[str, ExternalModel] = {}
         self.mixtures: dict[str, Mixture] = {}
@@ -332,19 +337,30 @@ class Model:
         position : returns the name of the i-th event's place in its source; None if nothing is learned.
         """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
-        for name, own_scores in zip(self.names, scores, strict=True):
+        own = dict(zip(self.names, scores, strict=True))
+        calls = [self._learner_call(name, examples, goals, both, own[name]) for name in self.learners]
+        if goals.codes.size < _WORTH_A_THREAD:
+            for call in calls:
+                call()
+        else:
+            self._side_by_side.run(calls)
+        for name, own_scores in own.items():  # mixtures after their members
             if name in self.external_models:
                 self.external_models[name].score_then_learn(inputs, goals, self.labels, own_scores, position)
             elif name in self.mixtures:
                 mixture = self.mixtures[name]
                 mixture.grow(len(self.labels))
                 mixture.score_then_learn(scores[self.members[name]], goals, own_scores)
-            else:
-                learner, view = self.learners[name], self.view_of[name]
-                learner.grow(len(self.rows[view]), len(self.labels))
-                learner.score_then_learn(self._allowed(name, examples[view]), _of(view, goals, both), own_scores)
         self._count_retired()
         return scores
+
+    def _learner_call(
+        self, name: str, examples: Mapping[str, Examples], goals: Targets, both: Targets, scores: NDArray[np.float64]
+    ) -> Callable[[], None]:
+        """What sets a learner's scores, and learns; it shares no state with those of other learners."""
+        learner, view = self.learners[name], self.view_of[name]
+        learner.grow(len(self.rows[view]), len(self.labels))
+        return partial(learner.score_then_learn, self._allowed(name, examples[view]), _of(view, goals, both), scores)
 
     def _allowed(self, name: str, examples: Examples) -> Examples:
         """The examples as a learner may read them: for naive Bayes, which counts, a negative value is 0."""
@@ -422,6 +438,7 @@ class Model:
 
     def close(self) -> None:
         """Close what is open."""
+        self._side_by_side.close()
         if self.delayed_labels is not None:
             self.delayed_labels.close()
 

@@ -17,7 +17,7 @@ from streamlin.features.masks import masked
 from streamlin.features.normalization import normalized
 from streamlin.features.sums import sum_repeats
 from streamlin.features.token_hashes import TokenHashes
-from streamlin.kernel.byte_buffers import encode_text, encode_texts
+from streamlin.kernel.byte_buffers import encode_text, encode_texts, is_ascii
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
@@ -167,7 +167,7 @@ class View:
 
     def _normalized(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""
-        if not "".join(texts).isascii():
+        if not is_ascii(texts):
             if self.config.normalize:
                 texts = normalized(texts)
             if self.config.lowercase:
