@@ -1,0 +1,44 @@
+"""How large the tables of all keys may become, for the limits of tables."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from streamlin.events import Batch
+from streamlin.features import Buckets
+from streamlin.keyed.models import KeyModels
+
+
+def most_bytes(keys: KeyModels, entries: Mapping[str, int], given: Sequence[str | None], n_labels: int) -> int:
+    """An upper bound of their size once events with so many features, by view, and these keys are learned.
+
+    n_labels : the labels that will be known. A key that is dropped meanwhile counts as if it were kept.
+    """
+    rows = {view: len(index) + entries[view] for view, index in keys.rows.items()}
+    n_keys, width = min(keys.slots.limit, len(keys) + len(given)), keys.labels.width
+    if width < n_labels:
+        times = Counter(key for key in given if key is not None)
+        slots = keys.slots.look_up([*times])
+        had = np.append(keys.labels.count, 0)[slots]
+        width = max(width, int((had + np.fromiter(times.values(), np.int64, len(times))).max(initial=0)))
+    return keys.table_bytes(rows, n_keys, min(width, n_labels))
+
+
+def bytes_after(keys: KeyModels, event: Batch, code: int, features: Mapping[str, Buckets]) -> int:
+    """Their size once the one event of a batch is learned. code : of its label, -1 for a new one."""
+    key = event.extra[keys.field][0]
+    if key is None:
+        return most_bytes(keys, dict.fromkeys(keys.rows, 0), (), keys.labels.width)
+    slot = int(keys.slots.look_up([key])[0])
+    dropped = keys.slots.oldest() if slot < 0 else -1
+    rows = {
+        view: len(index)
+        + index.new_rows(features[view].buckets, slot)
+        - (int(index.count[dropped]) if dropped >= 0 else 0)
+        for view, index in keys.rows.items()
+    }
+    had = 0 if slot < 0 else int(keys.labels.count[slot])
+    is_new = slot < 0 or code < 0 or not keys.labels.has(slot, code)
+    new_keys = int(slot < 0 and dropped < 0)
+    return keys.table_bytes(rows, len(keys) + new_keys, max(keys.labels.width, had + is_new))
