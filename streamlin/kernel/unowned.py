@@ -7,6 +7,7 @@ longer than what the kernel does with them.
 
 from typing import Any
 
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 

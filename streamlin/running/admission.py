@@ -19,7 +19,7 @@ from streamlin.errors import ConfigError
 from streamlin.events import Batch
 from streamlin.features import Buckets
 from streamlin.model import Features, Model
-from streamlin.running.keyed_tables import bytes_after, most_bytes
+from streamlin.running.keyed_tables import bytes_after, most_bytes, most_labels
 
 
 class Admission:
@@ -51,8 +51,7 @@ class Admission:
         new = self._new(batch)
         if new and n_labels + len(new) > self.max_labels:
             return False
-        of_keys = self._most_of_keys(batch, features, n_labels + len(new))
-        if self.fits_any_text(n_labels + len(new), of_keys):
+        if self.fits_any_text(n_labels + len(new), self._most_of_keys(batch, features, n_labels + len(new))):
             return True
         waiting: list[WaitingText] = []
         if model.delayed_labels is not None and model.learns_unlabelled:
@@ -69,6 +68,7 @@ class Admission:
             view: len(index) + index.count_new(_buckets(own, old, view)) + new_rows
             for view, index in model.rows.items()
         }
+        of_keys = self._most_of_keys(batch, features, n_labels + len(new), exactly=True)
         return self.table_bytes(rows, n_labels + len(new), of_keys) <= self.max_bytes
 
     def check(self, event: Batch, features: Features, label_rule: str = "") -> None:
@@ -141,18 +141,22 @@ class Admission:
     def most_of_keys(self, size: int, pieces: int, n_labels: int) -> int:
         """An upper bound of the size of models per key, with so many more texts, or parts of texts; see `most_rows`."""
         keys = self._model.keys
-        return 0 if keys is None else most_bytes(keys, self.most_rows(size, pieces), (None,) * pieces, n_labels)
+        if keys is None:
+            return 0
+        return most_bytes(keys, self.most_rows(size, pieces), pieces, min(n_labels, keys.labels.width + pieces))
 
-    def _most_of_keys(self, batch: Batch, features: Features, n_labels: int) -> int:
-        """The same, once a batch is learned."""
-        model = self._model
-        if model.keys is None:
+    def _most_of_keys(self, batch: Batch, features: Features, n_labels: int, exactly: bool = False) -> int:
+        """The same, once a batch is learned. exactly : as far as that is known before, which takes longer."""
+        model, keys = self._model, self._model.keys
+        if keys is None:
             return 0
         waiting = [] if model.delayed_labels is None else model.delayed_labels.texts_due(batch)
         old = old_texts(waiting, model.further_fields, batch)
         more = self.most_rows(sum(map(len, old.texts)), len(old.texts))
         entries = {view: found.buckets.size + more[view] for view, found in features.items()}
-        return most_bytes(model.keys, entries, [*batch.extra[model.keys.field], *old.extra[model.keys.field]], n_labels)
+        if exactly:
+            n_labels = min(n_labels, most_labels(keys, [*batch.extra[keys.field], *old.extra[keys.field]]))
+        return most_bytes(keys, entries, len(batch) + len(old), n_labels)
 
     def too_many_labels(self, label: str, where: str, label_rule: str = "") -> str:
         """The message about a label beyond the limit; see `check`."""

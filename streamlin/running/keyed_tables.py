@@ -10,26 +10,28 @@ from streamlin.features import Buckets
 from streamlin.keyed.models import KeyModels
 
 
-def most_bytes(keys: KeyModels, entries: Mapping[str, int], given: Sequence[str | None], n_labels: int) -> int:
-    """An upper bound of their size once events with so many features, by view, and these keys are learned.
+def most_bytes(keys: KeyModels, entries: Mapping[str, int], events: int, labels: int) -> int:
+    """An upper bound of their size once events with so many features, by view, are learned.
 
-    n_labels : the labels that will be known. A key that is dropped meanwhile counts as if it were kept.
+    labels : an upper bound of the labels that one key will have. A key that is dropped meanwhile counts as if it were
+        kept.
     """
     rows = {view: len(index) + entries[view] for view, index in keys.rows.items()}
-    n_keys, width = min(keys.slots.limit, len(keys) + len(given)), keys.labels.width
-    if width < n_labels:
-        times = Counter(key for key in given if key is not None)
-        slots = keys.slots.look_up([*times])
-        had = np.append(keys.labels.count, 0)[slots]
-        width = max(width, int((had + np.fromiter(times.values(), np.int64, len(times))).max(initial=0)))
-    return keys.table_bytes(rows, n_keys, min(width, n_labels))
+    return keys.table_bytes(rows, min(keys.slots.limit, len(keys) + events), labels)
+
+
+def most_labels(keys: KeyModels, given: Sequence[str | None]) -> int:
+    """An upper bound of the labels that one key will have once events of these keys are learned."""
+    times = Counter(key for key in given if key is not None)
+    had = np.append(keys.labels.count, 0)[keys.slots.look_up([*times])]
+    return max(keys.labels.width, int((had + np.fromiter(times.values(), np.int64, len(times))).max(initial=0)))
 
 
 def bytes_after(keys: KeyModels, event: Batch, code: int, features: Mapping[str, Buckets]) -> int:
     """Their size once the one event of a batch is learned. code : of its label, -1 for a new one."""
     key = event.extra[keys.field][0]
     if key is None:
-        return most_bytes(keys, dict.fromkeys(keys.rows, 0), (), keys.labels.width)
+        return most_bytes(keys, dict.fromkeys(keys.rows, 0), 0, keys.labels.width)
     slot = int(keys.slots.look_up([key])[0])
     dropped = keys.slots.oldest() if slot < 0 else -1
     rows = {

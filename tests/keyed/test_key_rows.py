@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamlin.errors import CheckpointError
@@ -35,6 +35,7 @@ def rows_alone(events: list[tuple[int, list[int], bool]]) -> list[tuple[list[int
     return found
 
 
+@settings(max_examples=25)
 @given(EVENTS, st.integers(1, 9))
 def test_each_key_numbers_its_rows_alone(events: list[tuple[int, list[int], bool]], size: int) -> None:
     """In any batches; and a checkpoint in between changes nothing."""

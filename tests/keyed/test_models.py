@@ -270,10 +270,10 @@ def test_explanations_are_those_of_the_answering_model() -> None:
     other = pipeline.explain({"text": "w1 w7 unseen", "customer": "new"})
     assert (own.predicted, other.predicted) == ("label3", pipeline.predict_one("w1 w7 unseen"))
     for name in FEW:
-        reasons = own.reasons[name]
+        reasons = own.learners[name]
         assert sorted(reasons.labels) == ["label0", "label1", "label2", "label3"]
         assert reasons.base + reasons.added.sum(axis=0) == pytest.approx(reasons.scores)
-        assert reasons.n_unseen == 3
+        assert set(reasons.unseen(9)) >= {"unseen", "w7 unseen"}
     with pytest.raises(ConfigError, match="'mixture' can't be explained: it is an external model, mixes one or models"):
         keyed([*FEW, "mixture"]).explain({"text": "a", "customer": "b"}, ["mixture"])
 
@@ -281,13 +281,13 @@ def test_explanations_are_those_of_the_answering_model() -> None:
 def test_tables_of_keys_count_for_the_limit() -> None:
     """The run ends before the event that exceeds it, wherever batches end; the state is the same as if it had not come.
 
-    A perceptron of two labels has 8 bytes a row, and 12 for the row itself; a key 8 for its bias. The shared one has 8
-    bytes a row, too, and 8 for its bias. Each event brings three rows to its key: 100 keys are 100 * (3 * 20 + 8).
+    Each key has one label, so its perceptron has 4 bytes a row and for its bias, and 12 for the row itself. The shared
+    one has 8, for two labels. Each event brings three rows to its key and to the shared model.
     """
     events = [{"text": f"a{i} b{i}", "customer": f"k{i}", "label": "xy"[i % 2]} for i in range(300)]
     found = []
     for size in (1, 7, 300):
-        limit = 100 * (3 * 20 + 8) + 8 * 300 + 8
+        limit = 100 * (3 * 16 + 4) + 8 * 300 + 8
         pipeline = Pipeline(
             learners=["perceptron"],
             keys={"per": "customer"},
@@ -301,7 +301,7 @@ def test_tables_of_keys_count_for_the_limit() -> None:
     dropping = Pipeline(
         learners=["perceptron"], keys={"per": "customer", "max_keys": 50}, pipeline={"max_table_bytes": 2 * limit}
     )
-    assert admission.most_of_keys(0, 0, 2) == 100 * (3 * 20 + 8)
+    assert admission.most_of_keys(0, 0, 2) == 100 * (3 * 16 + 4)
     assert dropping.run(events).finish()["keys"]["dropped"] == 250
 
 
@@ -318,9 +318,9 @@ def test_tables_of_keys_count_for_the_limit() -> None:
         ),
         ({"features": {"words": {"min_count": 2}}}, "features.words.min_count: not with keys.per"),
         ({"ask": {"budget": 0.1}, "delayed_labels": {"enabled": True}}, "ask.budget: not with keys.per"),
-        ({"priors": {"a": ["b"]}, "keys": {"shared": False}}, "priors: the shared model starts with these words"),
-        ({"keys": {"max_keys": 0}}, "keys.max_keys: expected"),
-        ({"keys": {"per": ""}}, "keys.per: expected"),
+        ({"priors": {"a": {"b": 1.0}}, "keys": {"shared": False}}, "priors: the shared model starts with these words"),
+        ({"keys": {"max_keys": 0}}, "keys.max_keys: input should be greater than or equal to 1"),
+        ({"keys": {"per": ""}}, "keys.per: string should have at least 1 character"),
     ],
 )
 def test_what_keys_do_not_go_with_is_refused(tables: dict[str, Any], said: str) -> None:
