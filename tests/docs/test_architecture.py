@@ -303,7 +303,7 @@ def test_the_arrays_of_models_per_key_are_listed(tmp_path: Path) -> None:
     """Those that a run has with `keys.per`; a learner's tables are those of its own, in other shapes."""
     (tmp_path / "in.jsonl").write_text(events())
     flags = {"source.url": str(tmp_path / "in.jsonl"), "checkpoint.path": str(tmp_path / "state"), "keys.per": "split"}
-    flags |= {"features.bits": 12}
+    flags |= {"features.bits": 12, "delayed_labels.enabled": True}
     learners = ["naive_bayes", "averaged_perceptron", "mixture"]
     with closing(Run(load_config(flags=flags, learners=learners, environment={}), Silent())) as run:
         run.run()

@@ -39,6 +39,7 @@ def test_a_model_for_each_key_of_messages(
     for key in (b"odd", b"even"):
         own = [event for event, of in zip(events, keys, strict=True) if of == key]
         (tmp_path / "own.jsonl").write_text("".join(json.dumps(event) + "\n" for event in own))
-        ran(tmp_path, tmp_path / "own.jsonl", "--predictions", tmp_path / "alone.jsonl")
-        alone = {line["id"]: line["learners"] for line in json_lines(tmp_path / "alone.jsonl")}
+        predictions = tmp_path / f"{key.decode()}.jsonl"
+        ran(tmp_path, tmp_path / "own.jsonl", "--predictions", predictions)
+        alone = {line["id"]: line["learners"] for line in json_lines(predictions)}
         assert {event["id"]: lines[event["id"]] for event in own} == alone
