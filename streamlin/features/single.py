@@ -37,7 +37,7 @@ class _Bound(NamedTuple):
     ascii_table: NDArray[np.int16]
     unicode_table: NDArray[np.uint8]
     min_length: int
-    characters: int
+    form: int
     shortest: int
     longest: int
     scale: int
@@ -176,7 +176,7 @@ def look_up_text(event: BoundTuple, text: bytearray) -> tuple[int, int]:
         bound.ascii_table,
         bound.unicode_table,
         bound.min_length,
-        bound.characters,
+        bound.form,
         bound.shortest,
         bound.longest,
         bound.scale,
