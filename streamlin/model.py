@@ -37,12 +37,17 @@ from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.token_hashes import TokenHashes
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import Priors, learn_priors, words_of
+from streamlin.learners.side_by_side import SideBySide
 from streamlin.learners.targets import NOT_LEARNED, with_unlabelled, without_label
 from streamlin.storage.arrays import arrays_under
 from streamlin.streams.prediction_lines import PredictionLines
 
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
+
+
+_MANY = 32
+"""Fewer events are learned in less time than other threads need to begin."""
 
 
 class Features(dict[str, Buckets]):
@@ -86,7 +91,10 @@ class Model:
         self.further_fields = kept_fields(config)
         self._notices: list[str] = []
         self._clipped: set[str] = set()
-        """The learners for which negative values were raised to 0, as a notice has said."""
+        """The learners for which negative values were raised to 0."""
+        self._noticed: set[str] = set()
+        """Those of them of which a notice has said so."""
+        self._side_by_side = SideBySide(config.pipeline.threads)
         self.learners: dict[str, Learner] = {}
         self.views_of: dict[str, tuple[str, ...]] = {}
         """The views that each learner reads; not for mixtures and external models of texts."""
@@ -360,6 +368,17 @@ class Model:
         position : returns the name of the i-th event's place in its source; None if nothing is learned.
         """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
+        calls = [
+            partial(self._learn, name, examples, _of(self.views_of[name][0], goals, both), own_scores)
+            for name, own_scores in zip(self.names, scores, strict=True)
+            if name in self.learners
+        ]
+        if goals.codes.size < _MANY:
+            for call in calls:
+                call()
+        else:
+            self._side_by_side.run(calls)
+        self._notice_clipped()
         for name, own_scores in zip(self.names, scores, strict=True):
             if name in self.external_models:
                 self.external_models[name].score_then_learn(inputs, goals, self.labels, own_scores, position)
@@ -367,22 +386,24 @@ class Model:
                 mixture = self.mixtures[name]
                 mixture.grow(len(self.labels))
                 mixture.score_then_learn(scores[self.members[name]], goals, own_scores)
-            else:
-                learner, view = self.learners[name], self.views_of[name][0]
-                learner.grow(self.n_rows(name), len(self.labels))
-                own = self._allowed(name, self.examples(name, examples))
-                learner.score_then_learn(own, _of(view, goals, both), own_scores)
         self._count_retired()
         return scores
 
-    def _allowed(self, name: str, examples: Examples) -> Examples:
-        """The examples as a learner may read them: for naive Bayes, which counts, a negative value is 0."""
-        if not self.learners[name].nonnegative_values or examples.values[: examples.indptr[-1]].min(initial=0.0) >= 0:
-            return examples
-        if name not in self._clipped:
+    def _learn(self, name: str, examples: Mapping[str, Examples], goals: Targets, scores: NDArray[np.float64]) -> None:
+        """Score, then learn, with one learner; another thread may do so with another one."""
+        learner, own = self.learners[name], self.examples(name, examples)
+        if learner.nonnegative_values and own.values[: own.indptr[-1]].min(initial=0.0) < 0:
             self._clipped.add(name)
-            self._notices.append(f"{name} takes values below 0 as 0, since it counts; the other learners use them")
-        return examples._replace(values=np.maximum(examples.values, np.float32(0.0)))
+            own = own._replace(values=np.maximum(own.values, np.float32(0.0)))
+        learner.grow(self.n_rows(name), len(self.labels))
+        learner.score_then_learn(own, goals, scores)
+
+    def _notice_clipped(self) -> None:
+        """Say once of each learner that counts that it takes negative values as 0."""
+        for name in self.names:
+            if name in self._clipped and name not in self._noticed:
+                self._noticed.add(name)
+                self._notices.append(f"{name} takes values below 0 as 0, since it counts; the other learners use them")
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and everything else as JSON-able values.
@@ -454,6 +475,7 @@ class Model:
 
     def close(self) -> None:
         """Close what is open."""
+        self._side_by_side.close()
         if self.delayed_labels is not None:
             self.delayed_labels.close()
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features.hashing import hash_texts
+from streamlin.features.memo import no_memo
 from streamlin.features.ngrams import bucket_of
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.sums import sum_repeats
@@ -181,6 +182,7 @@ def look_up_text(event: BoundTuple, text: bytearray) -> tuple[int, int]:
         bound.longest,
         bound.scale,
         bound.bits,
+        no_memo(),
     )
     return look_up_hashed(event, indptr[1], buckets, values)
 

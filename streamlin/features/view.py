@@ -12,9 +12,10 @@ from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, taken
 from streamlin.features.characters import ascii_characters, token_characters
-from streamlin.features.forms import FIRST, FORMS, FURTHER, HEAD, TOKENS
+from streamlin.features.forms import CHARACTERS, FIRST, FORMS, FURTHER, HEAD, TOKENS
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts, hash_texts_and_tokens
 from streamlin.features.masks import masked
+from streamlin.features.memo import Memo, new_memo
 from streamlin.features.normalization import normalized
 from streamlin.features.sums import sum_repeats
 from streamlin.features.token_hashes import TokenHashes
@@ -22,6 +23,7 @@ from streamlin.kernel.byte_buffers import encode_text, encode_texts
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
+_NO_MEMO, _LARGE = new_memo(0), 1 << 16
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -67,6 +69,7 @@ class View:
         self.config, self.bits, self.categories = config, bits, tuple(categories)
         self.form = FORMS.get(config.tokens, TOKENS)
         self._needs_python = bool(config.masks) or self.form == HEAD
+        self._memos: list[Memo] = []
         self.hash_options: tuple[Any, ...] = (
             ascii_characters(config.tokens, config.lowercase),
             token_characters(config.tokens),
@@ -160,7 +163,20 @@ class View:
 
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         encoded = *encode_texts(self._normalized(texts)), pieces, *encode_texts(named)
-        return _trimmed(*hash_texts(*encoded, *self.hash_options))
+        memo = self._take_memo(encoded[0].size)
+        features = hash_texts(*encoded, *(*self.hash_options, memo))
+        if memo.lengths.size:
+            self._memos.append(memo)
+        return _trimmed(*features)
+
+    def _take_memo(self, size: int) -> Memo:
+        """A memo that no thread uses now; none for few bytes, which would not be worth making one."""
+        if self.form != CHARACTERS or (size < _LARGE and not self._memos):
+            return _NO_MEMO
+        try:
+            return self._memos.pop()
+        except IndexError:  # another thread uses it
+            return new_memo()
 
     def _valued(self, batch: Batch, pieces: NDArray[np.int64], piece_values: NDArray[np.float32]) -> Buckets:
         """The features of events whose pieces have values: each piece's own features times its value, then summed."""
