@@ -349,7 +349,9 @@ class KafkaSource:
 
     def _finished(self) -> bool:
         """With stop=end: whether every partition is read up to where it ended at the start."""
-        if not self._options.stop or not self._started or self._consumer is None or self._waiting:
+        if not self._options.stop or not self._started or self._consumer is None:
+            return False
+        if self._waiting or self._is_uncertain:  # then what was fetched was not handed over, and is read once more
             return False
         positions = self._consumer.positions(list(self._ends))
         return all(positions[part] >= end for part, end in self._ends.items())

@@ -1,21 +1,25 @@
 """Writing checkpoints in the background."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import deepcopy
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.checkpoint.file import Checkpoint
+from streamlin.checkpoint.layout import BLOCK, Arrays, Bytes, as_bytes, blocks
 
-_SPARE = 1.25
-"""Bytes of memory reserved for each byte of an array: tables grow."""
+_SHELVES = 16
+"""Blocks that may wait for the disk: 64 MiB."""
+_SMALL = 1 << 16
+"""Bytes of a block that is copied into memory of its own."""
 
 
 class BackgroundSaver:
-    """Saves to a checkpoint on its own thread: learning waits only for a copy of the arrays, not for the disk.
+    """Saves to a checkpoint on its own thread: learning waits until all but the last 64 MiB are written, or copied.
 
     An exception there is raised by the next call of `save`, `wait` or `check`.
     """
@@ -24,7 +28,7 @@ class BackgroundSaver:
         self._checkpoint = checkpoint
         self._thread = ThreadPoolExecutor(1, "streamlin-saver")
         self._running: Future[None] | None = None
-        self._copies = _ArrayCopies()
+        self._copies = _Copies()
 
     def save(
         self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any], saved: Callable[[], None], wait: bool
@@ -38,8 +42,9 @@ class BackgroundSaver:
             self._checkpoint.save(arrays, state)
             saved()
             return
-        copies = self._copies.make(arrays)
-        self._running = self._thread.submit(self._save, copies, deepcopy(state), saved)
+        outlines = {name: np.broadcast_to(np.zeros((), array.dtype), array.shape) for name, array in arrays.items()}
+        self._running = self._thread.submit(self._save, outlines, deepcopy(state), saved)
+        self._copies.make(arrays)
 
     def wait(self) -> None:
         """Wait until nothing is being saved."""
@@ -56,30 +61,61 @@ class BackgroundSaver:
         """Wait for the save that is going on."""
         self._thread.shutdown()
 
-    def _save(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any], saved: Callable[[], None]) -> None:
-        self._checkpoint.save(arrays, state)
+    def _save(self, outlines: Arrays, state: Mapping[str, Any], saved: Callable[[], None]) -> None:
+        """outlines : types and shapes; tables that are replaced meanwhile must not be kept."""
+        copies = iter(self._copies)
+        try:
+            self._checkpoint.save(outlines, state, copies)
+        finally:
+            for _ in copies:  # after a failure, so that learning does not wait for ever
+                pass
         saved()
 
 
-class _ArrayCopies:
-    """Copies of arrays, in memory that is reused.
+class _Copies:
+    """Copies of blocks on their way from the thread that learns to the one that writes: never of all arrays at once.
 
-    Getting new memory from the system takes many times as long as copying, and learning waits for it.
+    Their memory is reused: getting new memory from the system takes many times as long as copying.
     """
 
     def __init__(self) -> None:
-        self._memory: dict[str, NDArray[np.uint8]] = {}
+        self._made: SimpleQueue[tuple[NDArray[np.uint8] | None, Bytes] | BaseException | None] = SimpleQueue()
+        self._free: SimpleQueue[NDArray[np.uint8]] = SimpleQueue()
+        self._shelves = 0
 
-    def make(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Contiguous copies by name; the copies of the call before are overwritten."""
-        for name in self._memory.keys() - arrays.keys():
-            del self._memory[name]
-        return {name: self._copy(name, array) for name, array in arrays.items()}
+    def make(self, arrays: Arrays) -> None:
+        """Copy all blocks; waits while as many as may be are not written."""
+        try:
+            for block in blocks(arrays):
+                self._made.put(self._copy(block))
+        except BaseException as error:
+            self._made.put(error)
+            raise
+        self._made.put(None)
 
-    def _copy(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
-        memory = self._memory.get(name)
-        if memory is None or memory.size < array.nbytes:
-            memory = self._memory[name] = np.empty(int(_SPARE * array.nbytes), np.uint8)
-        copy: NDArray[Any] = memory[: array.nbytes].view(array.dtype).reshape(array.shape)
-        copy[...] = array
-        return copy
+    def __iter__(self) -> Iterator[Bytes]:
+        """The copies of one call of `make`, in order; each may change once the next one is asked for.
+
+        Raises what `make` raised, so that half of the arrays never becomes a checkpoint.
+        """
+        while (made := self._made.get()) is not None:
+            if isinstance(made, BaseException):
+                raise made
+            shelf, copy = made
+            yield copy
+            if shelf is not None:
+                self._free.put(shelf)
+
+    def _copy(self, block: NDArray[Any]) -> tuple[NDArray[np.uint8] | None, Bytes]:
+        if not _SMALL <= block.nbytes <= BLOCK:
+            return None, as_bytes(block.copy())
+        shelf = self._shelf()
+        copy = shelf[: block.nbytes].view(block.dtype).reshape(block.shape)
+        copy[...] = block
+        return shelf, as_bytes(copy)
+
+    def _shelf(self) -> NDArray[np.uint8]:
+        if self._free.empty() and self._shelves < _SHELVES:
+            self._shelves += 1
+            return np.empty(BLOCK, np.uint8)
+        return self._free.get()

@@ -5,13 +5,13 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from streamlin.checkpoint.layout import Arrays, Expect, UnexpectedError, is_whole, read, write
+from streamlin.checkpoint.layout import Arrays, Bytes, Expect, UnexpectedError, is_whole, read, write
 from streamlin.errors import CheckpointError, ConnectorError
 from streamlin.storage.own_files import OWN, make_folder, open_file
 
@@ -56,8 +56,8 @@ class Checkpoint:
         """When the current (or previous) checkpoint was written, in Unix seconds."""
         return (self.folder / (PREVIOUS if previous else CURRENT)).stat().st_mtime
 
-    def save(self, arrays: Arrays, state: Mapping[str, Any]) -> None:
-        """Write a new current checkpoint; the last one becomes the previous one.
+    def save(self, arrays: Arrays, state: Mapping[str, Any], contents: Iterable[Bytes] | None = None) -> None:
+        """Write a new current checkpoint; the last one becomes the previous one. contents : see `write`.
 
         Atomic: whenever the process or the machine stops, there is a whole current checkpoint, the old or the new one.
         """
@@ -66,7 +66,7 @@ class Checkpoint:
             try:
                 new.unlink(missing_ok=True)  # left by a kill, or planted
                 with open(open_file(new, os.O_WRONLY | os.O_EXCL, self._mode), "wb") as file:
-                    write(file, arrays, state)
+                    write(file, arrays, state, contents)
                     file.flush()
                     os.fsync(file.fileno())
                 if current.exists():

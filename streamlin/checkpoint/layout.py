@@ -9,7 +9,7 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,10 +24,12 @@ from streamlin.storage.arrays import Expected, Layout, Shape, check_layout, chec
 VERSION = 1
 _TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "BOOL": "|b1", "U16": "<u2", "U8": "|u1"}
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
-_BLOCK = 1 << 22
+BLOCK = 1 << 22
+"""Bytes that are copied, read or written at once."""
 _LONGEST_HEADER = 1 << 30
 
 Arrays = Mapping[str, NDArray[Any]]
+Bytes = memoryview
 Expect = Callable[[Mapping[str, Layout], Mapping[str, Any]], Mapping[str, Expected]]
 """From the arrays' types and shapes, and the state, to what the arrays must be."""
 
@@ -36,8 +38,11 @@ class UnexpectedError(CheckpointError):
     """The file is whole, but does not hold what is expected."""
 
 
-def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any]) -> None:
-    """Write arrays and state (JSON-able) to a binary file."""
+def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any], contents: Iterable[Bytes] | None = None) -> None:
+    """Write arrays and state (JSON-able) to a binary file, which is empty.
+
+    contents : the bytes of the arrays' blocks, if they are no longer those of `arrays`.
+    """
     table, offset = {}, 0
     for name, array in arrays.items():
         table[name] = {
@@ -48,15 +53,28 @@ def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any]) -> None:
         offset += array.nbytes
     about = {"format": "streamlin", "version": str(VERSION), "state": json.dumps(state)}
     checksum = _checksum(table, about)
+    file.write(_header(table, about, 0))  # as long as the one that replaces it once the checksum is known
+    for block in map(as_bytes, blocks(arrays)) if contents is None else contents:
+        checksum = zlib.crc32(block, checksum)
+        file.write(block)
+    file.seek(0)
+    file.write(_header(table, about, checksum))
+
+
+def blocks(arrays: Arrays) -> Iterator[NDArray[Any]]:
+    """The rows of all arrays in blocks of at most BLOCK bytes, or one row; a block need not be contiguous."""
     for array in arrays.values():
-        for block in _blocks(array):
-            checksum = zlib.crc32(block, checksum)
-    header = json.dumps({"__metadata__": about | {"crc32": f"{checksum:08x}"}} | table).encode()
-    header += b" " * (-len(header) % 8)
-    file.write(len(header).to_bytes(8, "little") + header)
-    for array in arrays.values():
-        for block in _blocks(array):
-            file.write(block)
+        if array.nbytes == 0:
+            continue
+        rows = array.reshape(-1) if array.flags.c_contiguous else array
+        step = max(1, BLOCK // (rows.nbytes // rows.shape[0]))
+        for begin in range(0, rows.shape[0], step):
+            yield rows[begin : begin + step]
+
+
+def as_bytes(array: NDArray[Any]) -> Bytes:
+    """The bytes of an array; a contiguous one is not copied."""
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # a buffer, from Python 3.12 on
 
 
 def read(path: Path, expect: Expect | None = None) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -70,7 +88,7 @@ def read(path: Path, expect: Expect | None = None) -> tuple[dict[str, NDArray[An
         arrays = {name: _read_array(file, *layout) for name, layout in header.layout.items()}
         checksum = header.checksum
         for array in arrays.values():
-            checksum = zlib.crc32(_bytes(array), checksum)
+            checksum = zlib.crc32(as_bytes(array), checksum)
         header.check(checksum)
         if wanted is not None:
             check_values(arrays, wanted, path)
@@ -168,7 +186,7 @@ def _expected(file: BufferedReader, header: _Header, expect: Expect) -> Mapping[
 
 
 def _checksum_of_rest(file: BufferedReader, checksum: int) -> int:
-    while block := file.read(_BLOCK):
+    while block := file.read(BLOCK):
         checksum = zlib.crc32(block, checksum)
     return checksum
 
@@ -177,18 +195,10 @@ def _checksum(table: Mapping[str, Any], about: Mapping[str, str]) -> int:
     return zlib.crc32(json.dumps([table, about], sort_keys=True).encode())
 
 
-def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
-    """The array's rows in contiguous blocks of a few MiB; a table with spare columns is never copied as a whole."""
-    if array.nbytes == 0:
-        return
-    array = np.atleast_1d(array)
-    step = max(1, _BLOCK // max(1, array.nbytes // array.shape[0]))
-    for begin in range(0, array.shape[0], step):
-        yield _bytes(np.ascontiguousarray(array[begin : begin + step]))
-
-
-def _bytes(array: NDArray[Any]) -> memoryview:
-    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # a buffer, from Python 3.12 on
+def _header(table: Mapping[str, Any], about: Mapping[str, str], checksum: int) -> bytes:
+    header = json.dumps({"__metadata__": {**about, "crc32": f"{checksum:08x}"}, **table}).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header
 
 
 def _layout(path: Path, entry: Mapping[str, Any]) -> Layout:
@@ -204,6 +214,6 @@ def _layout(path: Path, entry: Mapping[str, Any]) -> Layout:
 
 def _read_array(file: BufferedReader, kind: np.dtype[Any], shape: Shape) -> NDArray[Any]:
     array = np.empty(shape, kind)
-    if array.nbytes and file.readinto(_bytes(array)) != array.nbytes:
+    if array.nbytes and file.readinto(as_bytes(array)) != array.nbytes:
         raise CheckpointError(f"{file.name} is damaged: it is cut off")
     return array

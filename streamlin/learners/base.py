@@ -116,7 +116,7 @@ class Learner(StandaloneLearner):
             raise RecordError(f"{self.name}: a value is {values.min()}, it must be 0 or more")
 
     def grow(self, n_rows: int, n_labels: int) -> None:
-        """Make room: rows double; labels grow by a quarter only, since a row uses its memory for all labels at once."""
+        """Make room: rows double; labels grow by an eighth only, since a row uses its memory for all labels at once."""
         if n_rows > self._room[0] or n_labels > self._room[1]:
             for name in self.tables:
                 setattr(self, name, grown(getattr(self, name), self._shape(name, n_rows, n_labels), self._rows_in_use))

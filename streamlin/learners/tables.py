@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 _SMALLEST = 2
-_FACTORS = (2.0, 1.25)
+_FACTORS = (2.0, 1.125)
 _LARGE = 1 << 20
 
 

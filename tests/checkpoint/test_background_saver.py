@@ -1,18 +1,20 @@
 """Checkpoints written in the background."""
 
 import shutil
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from streamlin.checkpoint.background_saver import BackgroundSaver
 from streamlin.checkpoint.file import Checkpoint
+from streamlin.checkpoint.layout import Arrays
 from streamlin.errors import ConnectorError
 
 SECONDS = 20.0
@@ -26,10 +28,10 @@ class Held(Checkpoint):
         self.released = threading.Event()
         self.threads: list[str] = []
 
-    def save(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+    def save(self, arrays: Arrays, state: Mapping[str, Any], contents: Iterable[memoryview] | None = None) -> None:
         assert self.released.wait(SECONDS)
         self.threads.append(threading.current_thread().name)
-        super().save(dict(arrays), state)
+        super().save(arrays, state, contents)
 
 
 @pytest.fixture
@@ -78,6 +80,65 @@ def test_later_changes_are_not_saved(checkpoint: Held, saver: BackgroundSaver) -
     assert arrays["corner"].tolist() == [[0, 1, 2], [4, 5, 6]]
     assert arrays["all"].tolist() == np.arange(12.0).reshape(3, 4).tolist()
     assert found == {"positions": {"t/0": {"offset": 7}}, "labels": ["a"]}
+
+
+LARGE = 3 * 64
+"""MiB, three times what is held in copies."""
+
+
+def test_large_tables_are_copied_in_parts(checkpoint: Held, saver: BackgroundSaver) -> None:
+    """Rows with spare columns, and an array that is no table."""
+    table, counts = np.zeros((1 << 17, LARGE // 2 + 3)), np.arange(1 << 22)
+    table[:, : LARGE // 2] = np.arange(1 << 17)[:, None]
+    checkpoint.released.set()
+    saver.save({"table": table[:, : LARGE // 2], "counts": counts}, {"n": 1}, lambda: None, wait=False)
+    table[:], counts[:] = -1, -1
+    saver.wait()
+    arrays = checkpoint.load()[0]
+    assert (arrays["table"] == np.arange(1 << 17)[:, None]).all()
+    assert (arrays["counts"] == np.arange(1 << 22)).all()
+
+
+def test_a_failure_does_not_block_the_copies(checkpoint: Held, saver: BackgroundSaver) -> None:
+    shutil.rmtree(checkpoint.folder)
+    checkpoint.released.set()
+    saver.save({"table": np.zeros((1 << 17, LARGE))}, {}, lambda: None, wait=False)
+    with pytest.raises(ConnectorError, match="checkpoint"):
+        saver.wait()
+
+
+def test_copies_that_fail_are_no_checkpoint(checkpoint: Held, saver: BackgroundSaver) -> None:
+    """The one before it stays."""
+    checkpoint.released.set()
+    saver.save({"a": np.arange(3)}, {"n": 1}, lambda: None, wait=True)
+    broken = np.lib.stride_tricks.as_strided(np.zeros(1), (1 << 40,), (0,))  # has more bytes than there is memory
+    with pytest.raises(MemoryError):
+        saver.save({"a": np.arange(3), "b": broken[None, :]}, {"n": 2}, lambda: None, wait=False)
+    with pytest.raises(MemoryError):
+        saver.wait()
+    assert checkpoint.load()[1] == {"n": 1}
+
+
+_PEAK = """
+import resource, sys
+import numpy as np
+from streamlin.checkpoint.background_saver import BackgroundSaver
+from streamlin.checkpoint.file import Checkpoint
+table = np.ones((1 << 18, {mebibytes} // 2))
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+saver, before = BackgroundSaver(Checkpoint(sys.argv[1])), peak()
+for _ in range(2):
+    saver.save({{"table": table}}, {{}}, lambda: None, wait=False)
+saver.wait()
+print(peak() - before)
+"""
+
+
+def test_copies_do_not_double_the_memory(tmp_path: Path) -> None:
+    """The peak of a process, in MiB."""
+    command = [sys.executable, "-c", _PEAK.format(mebibytes=4 * LARGE), tmp_path / "state"]
+    grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert grown < LARGE
 
 
 def test_checkpoints_are_saved_in_order(checkpoint: Held, saver: BackgroundSaver) -> None:

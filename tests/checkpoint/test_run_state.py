@@ -24,7 +24,7 @@ def test_contents_are_taken_once_the_checkpoint_before_is_written(
     begun, released = threading.Event(), threading.Event()
     save = Checkpoint.save
 
-    def held(checkpoint: Checkpoint, arrays: Any, state: Any) -> None:
+    def held(checkpoint: Checkpoint, arrays: Any, state: Any, contents: Any = None) -> None:
         begun.set()
         assert released.wait(SECONDS)
         save(checkpoint, arrays, state)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from connectors.kafka.errors import UnreachableError
 from connectors.kafka.source import KafkaSource
 from deploy.kafka.broker import Broker
 from streamlin.errors import ConnectorError
@@ -282,3 +283,13 @@ def test_a_topic_restored_from_a_copy_while_running(restored: Restored, client: 
             f"the brokers at {address} know less than before, as if restored from an older copy; start the run again"
         )
     assert str(raised.value) in expected
+
+
+def test_what_comes_after_an_outage_is_read_to_the_end(broker: Broker, topic: Topics, client: str) -> None:
+    """With stop=end; the first messages after it are fetched twice, since the topic may be another one by then."""
+    name = topic()
+    produce(broker.address, name, [(None, b"%d" % i) for i in range(5)])
+    source = opened(broker.address, name, client=client, stop="end")
+    begun = source.poll(1000)  # with the piece that says where the partition begins
+    source._contact.unanswered(UnreachableError("no broker answers"))
+    assert values([*(begun or []), *polled(source)]) == [b"%d" % i for i in range(5)]
