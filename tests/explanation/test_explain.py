@@ -48,7 +48,7 @@ def test_contributions_sum_to_the_score_with_preset_accurate(data):
     for event in events[400:]:
         explanation = checked(model, event.text)
         views = [features.view for features in explanation.learners["mixture"].views]
-        assert views == ["words", "chars", "whitespace"]
+        assert views == ["words", "shape", "first", "head", "whitespace", "skip", "chars"]
 
 
 def test_a_perceptron_by_hand():

@@ -51,8 +51,8 @@ def copied(state):
     return {name: array.copy() for name, array in state[0].items()}, json.loads(json.dumps(state[1]))
 
 
-def test_batches_and_restarts_do_not_matter(stream):
-    whole, parts, resumed = (Model(config_of()) for _ in range(3))
+def test_batches_threads_and_restarts_do_not_matter(stream):
+    whole, parts, resumed = Model(config_of()), Model(config_of(pipeline={"threads": 1})), Model(config_of())
     expected = scores_of(whole, stream, 600)
     for ours, theirs in zip(scores_of(parts, stream, 7), expected, strict=True):
         assert_array_equal(ours, theirs)
