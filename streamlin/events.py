@@ -152,8 +152,8 @@ class Batch:
     templates : of log lines, once `Drain` has found them.
     """
 
-    ids: list[str | None]
-    texts: list[str]
+    ids: Sequence[str | None]
+    texts: Sequence[str]
     labels: list[str | None]
     weights: NDArray[np.float64]
     times: NDArray[np.float64]
@@ -219,9 +219,9 @@ class Batch:
             templates=None if self.templates is None else self.templates.take(events),
         )
 
-    def keys(self) -> list[str]:
+    def keys(self) -> Sequence[str]:
         """The id of each event; its position, `part:offset`, if it has no id."""
-        ids: list[Any] = self.ids
+        ids: Sequence[Any] = self.ids
         if None not in ids:
             return ids
         return [self.records.name(self.kept[i]) if key is None else key for i, key in enumerate(ids)]
@@ -229,7 +229,7 @@ class Batch:
     def whole_texts(self) -> list[str]:
         """The text of each event, with its pieces joined by line feeds."""
         if self.pieces is None:
-            return self.texts
+            return list(self.texts)
         bounds = self.pieces.tolist()
         return ["\n".join(self.texts[begin:end]) for begin, end in pairwise(bounds)]
 

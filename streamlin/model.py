@@ -45,9 +45,8 @@ from streamlin.streams.prediction_lines import PredictionLines
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
 
-
-_MANY = 32
-"""Fewer events are learned in less time than other threads need to begin."""
+_WORTH_A_THREAD = 512
+"""Events of a batch from which on handing learners to another thread takes less time than it saves."""
 
 
 class Features(dict[str, Buckets]):
@@ -373,7 +372,7 @@ class Model:
             for name, own_scores in zip(self.names, scores, strict=True)
             if name in self.learners
         ]
-        if goals.codes.size < _MANY:
+        if goals.codes.size < _WORTH_A_THREAD:
             for call in calls:
                 call()
         else:

@@ -19,7 +19,7 @@ from streamlin.features.memo import Memo, new_memo
 from streamlin.features.normalization import normalized
 from streamlin.features.sums import sum_repeats
 from streamlin.features.token_hashes import TokenHashes
-from streamlin.kernel.byte_buffers import encode_text, encode_texts
+from streamlin.kernel.byte_buffers import encode_text, encode_texts, is_ascii
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
@@ -194,7 +194,7 @@ class View:
         """What is read of the texts, in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""
         if self.form == HEAD:
             texts = [first_line(text) for text in texts]
-        if not "".join(texts).isascii():
+        if not is_ascii(texts):
             if self.config.normalize:
                 texts = normalized(texts)
             if self.config.lowercase:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
@@ -44,6 +44,8 @@ def learn_batch(
     """
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
+        prefetch_rows(examples, i + 1, precisions)
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
         linear_scores(examples, i, weights, bias, scale, known, s)

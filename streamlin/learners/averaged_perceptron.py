@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
@@ -50,6 +50,8 @@ def learn_batch(
     average = Average(sums, bias_sums, clock, growth, rate)
     current = np.empty(scores.shape[1])  # the scores by the current weights
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
+        prefetch_rows(examples, i + 1, sums)
         known = targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, current)
         mean_scores(examples, i, average, current, known, scores[i])

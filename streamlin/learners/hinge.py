@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
@@ -46,6 +46,8 @@ def learn_batch(
     bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
+        prefetch_rows(examples, i + 1, squares)
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
         linear_scores(examples, i, weights, bias, scale, known, s)

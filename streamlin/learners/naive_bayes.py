@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
@@ -66,6 +66,7 @@ def learn_batch(
     n_labels = scores.shape[1]
     inverses, offsets, products = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, counts)
         s, known = scores[i], targets.known[i]
         u = float(np.exp2(growth[()]))
         most = smooth(by_prior, alpha * u, totals, known, examples.rows_before[i], inverses, offsets)

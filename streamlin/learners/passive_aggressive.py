@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
@@ -55,6 +55,9 @@ def learn_batch(
     average = Average(sums, bias_sums, clock, growth, rate)
     current = np.empty(scores.shape[1])
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
+        if averaged:
+            prefetch_rows(examples, i + 1, sums)
         s, known = current if averaged else scores[i], targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, s)
         if averaged:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
@@ -61,6 +61,7 @@ def learn_batch(
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     errors = np.empty(scores.shape[1])
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
         linear_scores(examples, i, weights, bias, scale * float(np.exp(shrunk[()])), known, s)

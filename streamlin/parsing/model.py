@@ -173,7 +173,7 @@ class ParsingModel:
                 parsed = parser.parse(sentences, i, names, self._bits)
                 if parsed is not None:
                     found.tags[number, begin:end] = self.labels.codes(parsed.tags)
-                    _keep(found, number, i, parsed, batch.texts[begin:end])
+                    _keep(found, number, i, parsed, list(batch.texts[begin:end]))
                 if tree is not None:
                     counts.set(i, number, tree.brackets, () if parsed is None else parsed.brackets)
                     counts.exact[i, number] *= parsed is not None
