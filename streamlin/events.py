@@ -201,12 +201,12 @@ class Batch:
 
     def take(self, events: NDArray[np.int64]) -> "Batch":
         """Some of the events, all of which have a text; without their texts, for prediction lines."""
-        chosen, pieces, tokens = events.tolist(), None, None
+        chosen, ids, pieces, tokens = events.tolist(), list(self.ids), None, None
         if self.tokens is not None and self.pieces is not None:
             pieces, places = taken(self.pieces, events)
             tokens = self.tokens.take(places)
         return Batch(
-            [self.ids[i] for i in chosen],
+            [ids[i] for i in chosen],
             [],
             [self.labels[i] for i in chosen],
             self.weights[events],
