@@ -139,7 +139,7 @@ class Batch:
     """Consecutive events as columns; n of them.
 
     ids, labels : None for a missing one, never `""`.
-    texts : the texts; if events have several text fields, the pieces of the texts.
+    texts : the texts; if events have several text fields, the pieces of the texts. Like ids, perhaps not as a list.
     pieces : int64[n + 1], event i has `texts[pieces[i]:pieces[i + 1]]`; None if each event has one text.
     weights : float64[n], 0 to `MAX_WEIGHT`.
     times : float64[n] Unix seconds, NaN for a missing time.
