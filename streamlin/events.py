@@ -139,7 +139,7 @@ class Batch:
     """Consecutive events as columns; n of them.
 
     ids, labels : None for a missing one, never `""`.
-    texts : the texts; if events have several text fields, the pieces of the texts.
+    texts : the texts; if events have several text fields, the pieces of the texts. Like ids, perhaps not as a list.
     pieces : int64[n + 1], event i has `texts[pieces[i]:pieces[i + 1]]`; None if each event has one text.
     weights : float64[n], 0 to `MAX_WEIGHT`.
     times : float64[n] Unix seconds, NaN for a missing time.
@@ -152,8 +152,8 @@ class Batch:
     templates : of log lines, once `Drain` has found them.
     """
 
-    ids: list[str | None]
-    texts: list[str]
+    ids: Sequence[str | None]
+    texts: Sequence[str]
     labels: list[str | None]
     weights: NDArray[np.float64]
     times: NDArray[np.float64]
@@ -201,12 +201,12 @@ class Batch:
 
     def take(self, events: NDArray[np.int64]) -> "Batch":
         """Some of the events, all of which have a text; without their texts, for prediction lines."""
-        chosen, pieces, tokens = events.tolist(), None, None
+        chosen, ids, pieces, tokens = events.tolist(), list(self.ids), None, None
         if self.tokens is not None and self.pieces is not None:
             pieces, places = taken(self.pieces, events)
             tokens = self.tokens.take(places)
         return Batch(
-            [self.ids[i] for i in chosen],
+            [ids[i] for i in chosen],
             [],
             [self.labels[i] for i in chosen],
             self.weights[events],
@@ -219,9 +219,9 @@ class Batch:
             templates=None if self.templates is None else self.templates.take(events),
         )
 
-    def keys(self) -> list[str]:
+    def keys(self) -> Sequence[str]:
         """The id of each event; its position, `part:offset`, if it has no id."""
-        ids: list[Any] = self.ids
+        ids: Sequence[Any] = self.ids
         if None not in ids:
             return ids
         return [self.records.name(self.kept[i]) if key is None else key for i, key in enumerate(ids)]
@@ -229,7 +229,7 @@ class Batch:
     def whole_texts(self) -> list[str]:
         """The text of each event, with its pieces joined by line feeds."""
         if self.pieces is None:
-            return self.texts
+            return list(self.texts)
         bounds = self.pieces.tolist()
         return ["\n".join(self.texts[begin:end]) for begin, end in pairwise(bounds)]
 

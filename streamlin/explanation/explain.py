@@ -56,8 +56,9 @@ def explain(
         if own is None:
             decomposition, codes, found = decompose(name), [*range(len(labels))], views
         else:
-            view = model.view_of[name]
-            decomposition, codes = decompose_learner(own.learner, view, own.examples, len(own.codes)), own.codes
+            view, codes = model.views_of[name][0], own.codes
+            known = {view: int((own.examples.rows >= 0).sum())}
+            decomposition = decompose_learner(own.learner, known, own.examples, len(codes))
             found = _text_features(model, pieces, of_text, features, {view: own.rows})
         confidence = float(confidences[number, 0])
         reasons[name] = Reasons(
@@ -158,7 +159,8 @@ def _decomposer(model: Model, features: Features, scores: NDArray[np.float64]) -
             return decompose_mixture(
                 model.mixtures[name], [decompose(model.names[m]) for m in members], scores[members]
             )
-        view = model.view_of[name]
-        return decompose_learner(model.learners[name], view, examples[view], scores.shape[1])
+        views, learner, own = model.views_of[name], model.learners[name], model.examples(name, examples)
+        known = [int((examples[view].rows[: examples[view].indptr[1]] >= 0).sum()) for view in views]
+        return decompose_learner(learner, dict(zip(views, known, strict=True)), own, scores.shape[1])
 
     return decompose

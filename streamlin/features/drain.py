@@ -154,7 +154,7 @@ class Drain:
         bounds = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
         column = batch.extra.get(self._config.field)
         if column is None or column.count(None) == len(column):
-            return batch.texts, bounds
+            return list(batch.texts), bounds
         texts = list[str]()
         ends = [0]
         for message, begin, end in zip(column, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):

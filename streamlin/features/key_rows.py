@@ -39,7 +39,8 @@ class KeyRows:
         self.end = np.zeros(1, np.int64)
         self._heads = np.full(64, -1, np.int64)
         self.moves = np.zeros((0, 4), np.int64)
-        """Blocks that keys outgrew in this batch: where each began, its rows in use, the new begin, and its room."""
+        """Blocks that keys outgrew in this batch: where each began, its rows from before the batch, the new begin, and
+        its room. Rows that are new in the batch hold nothing yet, so they need not be copied."""
 
     def __len__(self) -> int:
         """The rows of all keys."""
@@ -170,8 +171,11 @@ def assign_key_rows(
 
     Returns the event for whose block there is no room; the number of events if there is none.
     """
+    key, before, origin = -1, 0, -1
     for i in range(first, slots.size):
         s = slots[i]
+        if s != key:
+            key, before, origin = int(s), int(count[s]), -1
         rows_before[i] = count[s]
         missing = 0
         for j in range(indptr[i], indptr[i + 1]):
@@ -187,7 +191,12 @@ def assign_key_rows(
                 bucket_of[begin[s] + row] = bucket_of[old + row]
                 place_row(row, begin[s], room[s], bucket_of, places)
             if had > 0:
-                moves[n_moves[0]] = old, held, begin[s], had
+                n = n_moves[0]
+                moves[n, 0], moves[n, 1], moves[n, 2], moves[n, 3] = old, before, begin[s], had
+                if origin >= 0:  # the rows go from the first block to the last one
+                    moves[origin, 2], moves[n, 1] = begin[s], 0
+                else:
+                    origin = n
                 n_moves[0] += 1
         for j in range(indptr[i], indptr[i + 1]):
             if rows[j] < 0:

@@ -3,7 +3,7 @@
 Frequent features occur early, so their rows are adjacent in memory, and tables hold only rows in use.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from streamlin.errors import CheckpointError
 from streamlin.features import Buckets
 from streamlin.kernel import kernel
+from streamlin.kernel.prefetch import prefetch
 from streamlin.storage.arrays import Expected, expected
 
 _RARE = -2
+_AHEAD = 32
+"""Entries by which rows are asked for before they are looked up."""
 
 
 class Examples(NamedTuple):
@@ -187,6 +190,7 @@ def assign_rows(
     for i in range(learned.size):
         rows_before[i] = n_rows
         for j in range(indptr[i], indptr[i + 1]):
+            prefetch(row_of, buckets[min(j + _AHEAD, buckets.size - 1)])
             bucket = buckets[j]
             row = row_of[bucket]
             if row < 0 and min_count > 1 and sightings[bucket] + 1 < min_count:
@@ -201,3 +205,11 @@ def assign_rows(
                     sightings[bucket] = 0
             rows[j] = row
     return n_rows
+
+
+@kernel
+def prefetch_rows(examples: Examples, i: int, table: NDArray[Any]) -> None:
+    """Ask for a table's rows of event i, if there is one, while the event before it is learned."""
+    if i < examples.indptr.size - 1:
+        for j in range(examples.indptr[i], examples.indptr[i + 1]):
+            prefetch(table, examples.rows[j])

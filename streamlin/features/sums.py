@@ -13,37 +13,40 @@ def sum_repeats(indptr: NDArray[np.int64], buckets: NDArray[np.int32], values: N
     """Sum, in place, the values of equal buckets of each event; entries keep the order of first occurrence.
 
     Uses a table of open addressing with linear probing (Knuth, TAOCP 3, 6.4, algorithm L), which fits the L1 cache for
-    short events. Whether a word repeats is unpredictable, so both cases take the same branch-free path.
+    short events and is mostly empty, so that few probes collide. Whether a word repeats is unpredictable, so both cases
+    take the same branch-free path. The indices are unsigned, which spares a test of each for a negative one.
     """
-    keys, places = np.empty(256, np.int32), np.empty(256, np.int64)
-    last = begin = np.int64(0)
-    for i in range(indptr.size - 1):
-        end = indptr[i + 1]
-        size = _slots(end - begin, bits)
+    one = np.uint64(1)
+    keys, places = np.empty(512, np.int32), np.empty(512, np.int32)
+    last = begin = np.uint64(0)
+    for i in range(np.uint64(indptr.size - 1)):
+        end = np.uint64(indptr[i + one])
+        size = _slots(np.int64(end - begin), bits)
         if size > keys.size:
-            keys, places = np.empty(size, np.int32), np.empty(size, np.int64)
-        for slot in range(size):
-            keys[slot] = _FREE
+            keys, places = np.empty(size, np.int32), np.empty(size, np.int32)
+        for emptied in range(np.uint64(size)):
+            keys[emptied] = _FREE
+        first, mask = last, np.uint64(size - 1)
         for entry in range(begin, end):
             bucket = buckets[entry]
-            slot = bucket & (size - 1)
+            slot = np.uint64(bucket) & mask
             while keys[slot] != bucket and keys[slot] != _FREE:
-                slot = (slot + 1) & (size - 1)
+                slot = (slot + one) & mask
             is_new = keys[slot] == _FREE
-            place = last if is_new else places[slot]
-            keys[slot], places[slot] = bucket, place
+            place = last if is_new else first + np.uint64(places[slot])
+            keys[slot], places[slot] = bucket, np.int32(place - first)
             value = values[entry]
             values[place] = value if is_new else values[place] + value
             buckets[place] = bucket
-            last += is_new
-        indptr[i + 1] = last
+            last += np.uint64(is_new)
+        indptr[i + one] = last
         begin = end
 
 
 @kernel
-def _slots(entries: int, bits: int) -> int:
-    """A power of two: room for twice as many entries, or one slot for every bucket."""
+def _slots(entries: np.int64, bits: int) -> int:
+    """A power of two: room for four times as many entries, or one slot for every bucket."""
     size = 1
-    while size < 2 * entries and size < 1 << bits:
+    while size < 4 * entries and size < 1 << bits:
         size *= 2
     return size

@@ -56,5 +56,5 @@ def _except_label_only(batch: Batch, ids: list[str]) -> Sequence[str | None]:
     return [None if is_label_only else id_ for id_, is_label_only in zip(ids, batch.label_only.tolist(), strict=True)]
 
 
-def _filled(values: list[str | None], others: Sequence[str | None]) -> list[str | None]:
+def _filled(values: Sequence[str | None], others: Sequence[str | None]) -> list[str | None]:
     return [other if value is None else value for value, other in zip(values, others, strict=True)]

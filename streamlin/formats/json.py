@@ -13,6 +13,7 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import DecodeError, RecordError
 from streamlin.events import MAX_WEIGHT, Batch, Event, Records
 from streamlin.formats.base import Format, texts_and_pieces, without_text
+from streamlin.formats.flat_columns import FlatColumns
 from streamlin.formats.json_errors import ADVICE, explained, malformed
 from streamlin.formats.json_fields import JsonFields, put
 from streamlin.formats.utf8 import Indices, check_utf8, encoding_error, spans
@@ -40,15 +41,18 @@ class JsonFormat(Format):
             f"{first} is of type null, expected str",
         }
         self._decoder = msgspec.json.Decoder(self._json.type)
+        self._flat = FlatColumns(fields) if FlatColumns.suits(fields, extra) else None
 
     def take_delayed_labels(self) -> None:
         """See `Format`."""
-        self.delayed_labels = True
+        self.delayed_labels, self._flat = True, None
         self._json = JsonFields(self._fields, self._extra, needs_text=False)
         self._decoder = msgspec.json.Decoder(self._json.type)
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
+        if self._flat is not None and (batch := self._flat.batch(records, kept)) is not None:
+            return batch
         rows = self._rows(records, kept)
         fields = self._fields
 

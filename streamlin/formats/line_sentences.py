@@ -51,5 +51,5 @@ class RegexSentences(_CutLines, RegexFormat):
 def _whole(batch: Batch) -> list[str]:
     """The text of each event; several text fields are joined by line feeds."""
     if batch.pieces is None:
-        return batch.texts
+        return list(batch.texts)
     return ["\n".join(batch.texts[begin:end]) for begin, end in pairwise(batch.pieces.tolist())]

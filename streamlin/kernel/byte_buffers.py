@@ -1,6 +1,8 @@
 """Byte buffers: texts as the UTF-8 that kernels read, and copying within kernels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +15,69 @@ PADDING = 8
 _PADDING = bytes(PADDING)
 
 
+class Utf8Texts(Sequence[str]):
+    """Texts as their UTF-8, one behind the other; one becomes a `str` only where it is asked for.
+
+    octets : uint8, followed by PADDING bytes. bounds : int64[n + 1]; text i is `octets[bounds[i]:bounds[i + 1]]`.
+    plain : whether no text has a quote, a backslash or a control character: between quotes it is JSON.
+    """
+
+    def __init__(self, octets: NDArray[np.uint8], bounds: NDArray[np.int64], plain: bool) -> None:
+        self.octets, self.bounds, self.plain = octets, bounds, plain
+
+    def __len__(self) -> int:
+        return self.bounds.size - 1
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Utf8Texts": ...
+    def __getitem__(self, index: Any) -> Any:
+        chosen = range(len(self))[index]
+        if isinstance(chosen, int):
+            return self.octets[self.bounds[chosen] : self.bounds[chosen + 1]].tobytes().decode()
+        bounds = self.bounds[chosen.start : max(chosen.start, chosen.stop) + 1]  # a step of 1
+        return Utf8Texts(self.octets[bounds[0] : bounds[-1] + PADDING], bounds - bounds[0], self.plain)
+
+    def __iter__(self) -> Iterator[str]:
+        octets = self.octets[: self.bounds[-1]].tobytes()
+        if octets.isascii():
+            text = octets.decode()
+            return (text[begin:end] for begin, end in pairwise(self.bounds.tolist()))
+        return (octets[begin:end].decode() for begin, end in pairwise(self.bounds.tolist()))
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and super().__contains__(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]  # equal to a list of the same texts
+
+    def __repr__(self) -> str:
+        return repr([*self])
+
+    def json(self) -> bytearray:
+        """A JSON list of the texts, which must be plain."""
+        out = np.empty(self.octets.size + 3 * len(self) + 2, np.uint8)
+        end = write_list(self.octets, self.bounds, out)
+        return bytearray(out[:end])
+
+
+def is_ascii(texts: Sequence[str]) -> bool:
+    """Whether all texts are ASCII."""
+    if isinstance(texts, Utf8Texts):
+        return bool(texts.octets[: texts.bounds[-1]].max(initial=0) < 0x80)
+    return "".join(texts).isascii()
+
+
 def encode_texts(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The UTF-8 of all texts in one buffer, followed by PADDING, and int64[n], the length of each in bytes.
 
     A lone surrogate, which has no UTF-8, is encoded as three bytes (`surrogatepass`).
     """
+    if isinstance(texts, Utf8Texts):
+        return texts.octets, np.diff(texts.bounds)
     encoded: Sequence[str] | list[bytes] = texts
     buffer = bytearray("".join(texts), "utf-8", "surrogatepass")
     if not buffer.isascii():
@@ -36,6 +96,21 @@ def concatenate(pieces: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.
     bounds = np.zeros(len(pieces) + 1, np.int64)
     np.cumsum([len(piece) for piece in pieces], out=bounds[1:])
     return np.frombuffer(b"".join([*pieces, _PADDING]), np.uint8), bounds
+
+
+@kernel
+def write_list(octets: NDArray[np.uint8], bounds: NDArray[np.int64], out: NDArray[np.uint8]) -> int:
+    """Write n plain texts to `out` as a JSON list; see `Utf8Texts`. Returns where it ends."""
+    out[0] = 0x5B
+    at = 1
+    for i in range(bounds.size - 1):
+        out[at] = 0x22
+        at = copy_bytes(octets, bounds[i], bounds[i + 1], out, at + 1)
+        out[at], out[at + 1] = 0x22, 0x2C
+        at += 2
+    end = max(at - 1, 1)
+    out[end] = 0x5D
+    return end + 1
 
 
 @kernel

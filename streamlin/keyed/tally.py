@@ -15,7 +15,7 @@ from streamlin.storage.arrays import Expected, expected
 ENOUGH = 10
 """Labelled events that a key needs to be among the quantiles, the worst and the best."""
 _LISTED = 10
-"""Keys that are listed as the worst, and as the best."""
+"""Keys that are listed as the worst, and as the best; none is both."""
 _QUANTILES = {"lowest": 0.0, "p10": 0.1, "median": 0.5, "p90": 0.9, "highest": 1.0}
 
 
@@ -154,7 +154,8 @@ class KeyTally:
             return told
         best = shares[:, enough].max(axis=0, initial=0.0)
         order = enough[np.lexsort((-events[enough], best))]
-        listed = {"worst": order[:_LISTED], "best": order[::-1][:_LISTED]}
+        half = min(_LISTED, (order.size + 1) // 2)
+        listed = {"worst": order[:half], "best": order[half:][::-1][:_LISTED]}
         return told | {
             which: [
                 {"key": keys[i], "events": int(events[i])}

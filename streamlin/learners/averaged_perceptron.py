@@ -4,13 +4,14 @@ Freund, Schapire, Machine Learning 37 (1999) 277-296; Collins, EMNLP 2002. The m
 `streamlin.learners.averaging`.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
@@ -50,6 +51,8 @@ def learn_batch(
     average = Average(sums, bias_sums, clock, growth, rate)
     current = np.empty(scores.shape[1])  # the scores by the current weights
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
+        prefetch_rows(examples, i + 1, sums)
         known = targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, current)
         mean_scores(examples, i, average, current, known, scores[i])
@@ -117,7 +120,7 @@ class AveragedPerceptron(Learner):
     kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
-    def __init__(self, half_life: Positive | None = None, features: View | None = None) -> None:
+    def __init__(self, half_life: Positive | None = None, features: View | Sequence[View] | None = None) -> None:
         super().__init__(features)
         self.half_life = half_life
         self.weights, self.sums = np.zeros((0, 0), np.float32), np.zeros((0, 0))

@@ -3,13 +3,14 @@
 Crammer, Singer, JMLR 2 (2001) 265-292, for the loss; Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, for the steps.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
@@ -46,6 +47,8 @@ def learn_batch(
     bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
+        prefetch_rows(examples, i + 1, squares)
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
         linear_scores(examples, i, weights, bias, scale, known, s)
@@ -92,7 +95,7 @@ class Hinge(Learner):
     ----------
     eta : the step size: 0.45 suits normalised values, 0.1 raw ones.
     epsilon : added to each sum of squared gradients; keeps the first step finite.
-    normalize : scale a text's values, without the bias, to length 1.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each.
     features : see `Learner`.
 
     Attributes
@@ -113,7 +116,11 @@ class Hinge(Learner):
 
     @checked
     def __init__(
-        self, eta: Positive = 0.45, epsilon: Positive = 1e-10, normalize: bool = True, features: View | None = None
+        self,
+        eta: Positive = 0.45,
+        epsilon: Positive = 1e-10,
+        normalize: bool = True,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         super().__init__(features)
         self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
@@ -126,4 +133,4 @@ class Hinge(Learner):
         return self.eta
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.eta, self.epsilon, self.normalize, self.weights, self.bias, self.squares, self.bias_squares
+        return self.eta, self.epsilon, self.scales, self.weights, self.bias, self.squares, self.bias_squares

@@ -4,6 +4,7 @@ Eisenstein, Linear Models for Statistical NLP (2014), section 2: the estimate of
 Cestnik, ECAI 1990, 147-149, for smoothing by the prior, the m-estimate.
 """
 
+from collections.abc import Sequence
 from itertools import chain
 from operator import is_
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
@@ -66,6 +67,7 @@ def learn_batch(
     n_labels = scores.shape[1]
     inverses, offsets, products = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, counts)
         s, known = scores[i], targets.known[i]
         u = float(np.exp2(growth[()]))
         most = smooth(by_prior, alpha * u, totals, known, examples.rows_before[i], inverses, offsets)
@@ -194,7 +196,7 @@ class NaiveBayes(Learner):
         half_life: Positive | None = None,
         reset: Share | None = None,
         unlabelled: Caps | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if unlabelled is not None and smoothing != "prior":
             raise ConfigError(f"naive_bayes.unlabelled needs smoothing = 'prior', got '{smoothing}'")

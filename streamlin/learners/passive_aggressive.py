@@ -5,6 +5,7 @@ Crammer et al., JMLR 7 (2006) 551-585, figure 1; the multiclass form of section 
 kept lazily, see `streamlin.learners.averaging`.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
@@ -55,6 +56,9 @@ def learn_batch(
     average = Average(sums, bias_sums, clock, growth, rate)
     current = np.empty(scores.shape[1])
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
+        if averaged:
+            prefetch_rows(examples, i + 1, sums)
         s, known = current if averaged else scores[i], targets.known[i]
         linear_scores(examples, i, weights, bias, 1.0, known, s)
         if averaged:
@@ -147,7 +151,7 @@ class PassiveAggressive(Learner):
         variant: Literal[1, 2] = 1,
         averaged: bool = False,
         half_life: Positive | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if half_life is not None and not averaged:
             raise ConfigError(f"passive_aggressive.half_life is of the mean: it needs averaged = true, got {half_life}")

@@ -3,13 +3,14 @@
 Rosenblatt (1958); Eisenstein, Linear Models for Statistical NLP (2014), section 3; Collins, EMNLP 2002.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
@@ -36,6 +37,7 @@ def learn_batch(
     """Score, then learn, event by event; weights [n_rows, n_labels] and bias [n_labels] are changed in place."""
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
         linear_scores(examples, i, weights, bias, 1.0, targets.known[i], scores[i])
         y = np.int64(targets.codes[i])
         guess = best_other(scores[i], -1)
@@ -82,7 +84,7 @@ class Perceptron(Learner):
     kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
-    def __init__(self, features: View | None = None) -> None:
+    def __init__(self, features: View | Sequence[View] | None = None) -> None:
         super().__init__(features)
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)

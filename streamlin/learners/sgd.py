@@ -6,6 +6,7 @@ Programming 127 (2011) 3-30, for Pegasos; Eisenstein, Linear Models for Statisti
 losses.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
 from streamlin.features import View
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
@@ -61,6 +62,7 @@ def learn_batch(
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     errors = np.empty(scores.shape[1])
     for i in range(targets.codes.size):
+        prefetch_rows(examples, i + 1, weights)
         s, known = scores[i], targets.known[i]
         scale = scale_to_one(examples, i) if normalize else 1.0
         linear_scores(examples, i, weights, bias, scale * float(np.exp(shrunk[()])), known, s)
@@ -160,7 +162,7 @@ class StochasticGradientDescent(Learner):
     eta : the step size; of rates that shrink, that of the first event.
     l2 : each step shrinks every weight, but not the bias, by this share times the step size; above 0 for `"pegasos"`
         and `"bottou"`, at most 1 / eta for all but `"pegasos"`.
-    normalize : scale a text's values, without the bias, to length 1.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each.
     features : see `Learner`.
 
     Attributes
@@ -187,7 +189,7 @@ class StochasticGradientDescent(Learner):
         eta: Positive = 0.5,
         l2: NonNegative = 0.0,
         normalize: bool = True,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if rate in ("pegasos", "bottou") and l2 == 0:
             raise ConfigError(f"sgd.l2 must be greater than 0 for {rate}, got {l2}")
@@ -221,7 +223,7 @@ class StochasticGradientDescent(Learner):
             _RATES.index(self.rate),
             self.eta,
             self.l2,
-            self.normalize,
+            self.scales,
             self.weights,
             self.bias,
             self.shrunk,

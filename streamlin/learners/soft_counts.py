@@ -7,7 +7,7 @@ less weight; here in one pass, with a cap for each label, and raced against coun
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.features.rows import Examples
+from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.collapse import PULSE, collapsed
@@ -72,6 +72,7 @@ def learn_batch_softly(
         log_n = np.log(n[()] + max(known, 1) * u)
         n_kept = n_models if have_begun(soft_events[0]) else 1
         for m in range(n_kept):
+            prefetch_rows(examples, i + 1, counts[m])
             most = smooth(True, alpha * u, totals[m], known, examples.rows_before[i], inverses, offsets)
             sum_of_logs(examples, i, counts[m], known, most, inverses, products, own[m])
             for k in range(known):

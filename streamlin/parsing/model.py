@@ -39,7 +39,7 @@ class ParsingModel:
 
     external_models: Mapping[str, Any] = {}
     views: Mapping[str, Any] = {}
-    view_of: Mapping[str, str] = {}
+    views_of: Mapping[str, tuple[str, ...]] = {}
     feature_names: Mapping[str, Any] = {}
     delayed_labels = None
     asking = None
@@ -173,7 +173,7 @@ class ParsingModel:
                 parsed = parser.parse(sentences, i, names, self._bits)
                 if parsed is not None:
                     found.tags[number, begin:end] = self.labels.codes(parsed.tags)
-                    _keep(found, number, i, parsed, batch.texts[begin:end])
+                    _keep(found, number, i, parsed, list(batch.texts[begin:end]))
                 if tree is not None:
                     counts.set(i, number, tree.brackets, () if parsed is None else parsed.brackets)
                     counts.exact[i, number] *= parsed is not None

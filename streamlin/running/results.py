@@ -121,7 +121,7 @@ class Results(Iterator[Prediction]):
             if isinstance(error, StopIteration):
                 return None
             raise
-        return {"id": batch.keys(), **self._run.model.columns(batch, predictions)}
+        return {"id": list(batch.keys()), **self._run.model.columns(batch, predictions)}
 
 
 def _by_row(columns: Mapping[str, list[Any]], names: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from streamlin.evaluation import Predictions
 from streamlin.evaluation.predictions import Asked
 from streamlin.events import Batch, LabelIndex
 from streamlin.kernel import kernel
-from streamlin.kernel.byte_buffers import PADDING, concatenate, copy_bytes
+from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate, copy_bytes
 
 
 class Lines(NamedTuple):
@@ -146,6 +146,8 @@ def _asks(asked: Asked) -> tuple[list[bytes], NDArray[np.int64]]:
 def keys_of(batch: Batch) -> tuple[bytearray, NDArray[np.bool_]]:
     """The ids, or the positions of events without id, as one JSON list and PADDING; and bool[n], which are ids."""
     has_id = np.ones(len(batch), np.bool_)
+    if isinstance(batch.ids, Utf8Texts) and batch.ids.plain:
+        return batch.ids.json() + bytes(PADDING), has_id
     if None in batch.ids:
         has_id = np.array([id_ is not None for id_ in batch.ids], np.bool_)
     keys = bytearray()

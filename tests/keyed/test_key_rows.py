@@ -73,6 +73,11 @@ def test_a_key_that_outgrows_its_block_moves() -> None:
     assert rows.tolist() == [3, 16]
     assert (index.begin[0], index.room[0], index.moves.tolist()) == (16, 32, [[0, 16, 16, 16]])
     assert index.free(np.empty(0, np.int32)).tolist() == [[0, 16]], "these rows must be cleared"
+    index._enlarge(1000)
+    further = features([*range(100, 130)], [*range(200, 250)])
+    index.assign(further, np.zeros(2, np.int32), np.ones(2, np.bool_))
+    moves = [[16, 17, 112, 32], [48, 0, 112, 64]]
+    assert index.moves.tolist() == moves, "twice in a batch: old rows go to the last block at once, new ones are empty"
 
 
 def test_blocks_of_dropped_keys_are_used_again() -> None:

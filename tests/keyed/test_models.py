@@ -67,7 +67,7 @@ def of_key(pipeline: Pipeline, key: str, name: str) -> tuple[NDArray[np.int32], 
     """The buckets of a key's rows, its labels, and the tables of its own model."""
     model = model_of(pipeline)
     assert model.keys is not None
-    slot, view = int(model.keys.slots.look_up([key])[0]), model.view_of[name]
+    slot, view = int(model.keys.slots.look_up([key])[0]), model.views_of[name][0]
     rows, codes = model.keys.rows[view], model.keys.labels
     begin, count, width = int(rows.begin[slot]), int(rows.count[slot]), int(codes.count[slot])
     labels = [model.labels.names[code] for code in codes.code_of[slot, :width]]

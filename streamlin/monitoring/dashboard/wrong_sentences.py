@@ -1,5 +1,6 @@
 """The latest sentences with wrong tags, as the page shows mistakes."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ def wrong_sentences(learned: "LearnedSentences", most: int, hide_text: bool) -> 
     return found
 
 
-def _sentence(learned: "LearnedSentences", row: int) -> tuple[str, list[str]]:
+def _sentence(learned: "LearnedSentences", row: int) -> tuple[str, Sequence[str]]:
     """The id, or the position, and the tokens of a row."""
     batch, i = learned.text(row)
     assert batch.pieces is not None
@@ -81,7 +82,7 @@ def _sentence(learned: "LearnedSentences", row: int) -> tuple[str, list[str]]:
     return learned.rows.place(row) if name is None else name, batch.texts[begin:end]
 
 
-def _in_context(tokens: list[str], marked: dict[int, str | WrongToken]) -> list[str | WrongToken]:
+def _in_context(tokens: Sequence[str], marked: dict[int, str | WrongToken]) -> list[str | WrongToken]:
     """The marked tokens with those around them; a gap stands for others."""
     parts: list[str | WrongToken] = []
     right: list[str] = []

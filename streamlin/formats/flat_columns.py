@@ -1,0 +1,101 @@
+"""The columns of a batch from flat JSON objects, straight from their bytes; see `flat_json`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import FieldsConfig
+from streamlin.events import Batch, Records
+from streamlin.formats.flat_json import ESCAPED, MISSING, NUMBER, copy_values, distinct_values, find_fields
+from streamlin.formats.utf8 import Indices, check_utf8, spans
+from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate
+
+_TEXT, _LABEL, _ID, _WEIGHT, _TIME = range(5)
+_OPEN, _CLOSE = b"{}"
+FEWEST = 1 << 15
+"""Bytes of records below which the calls of numpy and kernels take longer than an object for each record."""
+
+
+class FlatColumns:
+    """Reads batches of flat objects with a text each, and perhaps a label and an id.
+
+    fields : their keys, no dotted paths.
+    """
+
+    def __init__(self, fields: FieldsConfig) -> None:
+        names = (*fields.text, fields.label, fields.id, fields.weight, fields.time)
+        self._keys, self._bounds = concatenate([name.encode() for name in names])
+
+    @staticmethod
+    def suits(fields: FieldsConfig, extra: Sequence[str]) -> bool:
+        """Whether the fields can be read so: one text, no nested fields, no further ones."""
+        names = (*fields.text, fields.label, fields.id, fields.weight, fields.time)
+        return len(fields.text) == 1 and not extra and not any("." in name for name in names)
+
+    def batch(self, records: Records, kept: Indices) -> Batch | None:
+        """The events of records as any decoder of JSON would give them; None where this one leaves that to another.
+
+        Raises
+        ------
+        DecodeError : a record is not UTF-8.
+        """
+        if not kept.size or records.ends[kept[-1]] - records.starts[kept[0]] < FEWEST:
+            return None
+        starts, ends = spans(records, kept)
+        check_utf8(records.data, starts, ends)
+        data = np.frombuffer(records.data, np.uint8)
+        if not _are_objects(data, starts, ends):
+            return None
+        shape = self._bounds.size - 1, kept.size
+        begins, stops, kinds = np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8)
+        if not find_fields(data, starts, ends, self._keys, self._bounds, begins, stops, kinds) or not _fit(kinds):
+            return None
+        return Batch(
+            ids=_names(data, begins[_ID], stops[_ID], kinds[_ID]),
+            texts=_texts(data, begins[_TEXT], stops[_TEXT], kinds[_TEXT]),
+            labels=self._distinct(data, begins[_LABEL], stops[_LABEL], kinds[_LABEL]),
+            weights=np.ones(kept.size),
+            times=np.full(kept.size, np.nan),
+            extra={},
+            records=records,
+            kept=kept,
+        )
+
+    def _distinct(
+        self, data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]
+    ) -> list[str | None]:
+        """The labels; equal ones are one object."""
+        codes, firsts = np.empty(kinds.size, np.int32), np.empty(kinds.size, np.int64)
+        slots = np.full(1 << (2 * kinds.size).bit_length(), -1, np.int32)
+        count = distinct_values(data, begins, stops, kinds, slots, codes, firsts)
+        values: list[str | None] = [data[begins[i] : stops[i]].tobytes().decode() for i in firsts[:count].tolist()]
+        values.append(None)  # code -1
+        return [*map(values.__getitem__, codes.tolist())]
+
+
+def _are_objects(data: NDArray[np.uint8], starts: Indices, ends: Indices) -> bool:
+    """Whether each record begins and ends with a brace."""
+    return bool((ends - starts >= 2).all() and (data[starts] == _OPEN).all() and (data[ends - 1] == _CLOSE).all())
+
+
+def _fit(kinds: NDArray[np.uint8]) -> bool:
+    """Whether all values are of kinds that can be read here; an error in one is for the other decoder to name."""
+    texts, names, others = kinds[_TEXT], kinds[[_LABEL, _ID]], kinds[[_WEIGHT, _TIME]]
+    return not (((texts == MISSING) | (texts == NUMBER)).any() or (names == ESCAPED).any() or others.any())
+
+
+def _texts(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> Utf8Texts:
+    there = kinds != MISSING
+    octets = np.empty(int((stops - begins).sum(where=there)) + PADDING, np.uint8)
+    bounds = np.empty(kinds.size + 1, np.int64)
+    copy_values(data, begins, stops, kinds, octets, bounds)
+    return Utf8Texts(octets, bounds, plain=not (kinds == ESCAPED).any())
+
+
+def _names(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> Sequence[str | None]:
+    """The ids; missing and empty ones are None."""
+    if not kinds.any():
+        return [None] * kinds.size
+    texts = _texts(data, begins, stops, kinds)
+    return texts if np.diff(texts.bounds).all() else [text or None for text in texts]

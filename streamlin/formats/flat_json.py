@@ -1,0 +1,298 @@
+"""Finds the fields of flat JSON objects in their bytes, without an object of Python for any of them.
+
+A record is flat if its values are texts, numbers, true, false or null. Whatever is rare or doubtful is left to the
+decoder that reads any JSON: nested values, an equal key again, exponents, half of a surrogate pair, errors.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+from streamlin.kernel.byte_buffers import PADDING, copy_bytes, load_word
+
+MISSING, TEXT, ESCAPED, NUMBER, OTHER = 0, 1, 2, 3, 4
+"""Kinds of values: missing or null; a text without and with escapes; a whole number; another number, true or false."""
+_INVALID = -1
+_QUOTE, _BACKSLASH, _COLON, _COMMA, _CLOSE, _BLANK, _TAB = 0x22, 0x5C, 0x3A, 0x2C, 0x7D, 0x20, 0x09
+_MINUS, _POINT, _ZERO, _U = 0x2D, 0x2E, 0x30, 0x75
+_MOST_DIGITS = 18
+_ESCAPES = np.array([*zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True)], np.uint8)
+"""Letter of an escape, and the character it stands for."""
+_ONES, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+_QUOTES, _BACKSLASHES, _CONTROLS = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH), _ONES * np.uint64(0xE0)
+
+
+@kernel
+def find_fields(
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    keys: NDArray[np.uint8],
+    key_bounds: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
+) -> bool:
+    """Find F fields in n records; False if a record is not flat.
+
+    data : UTF-8; record i is `data[starts[i]:ends[i]]`, begins with `{` and ends with `}`.
+    keys, key_bounds int64[F + 1] : the UTF-8 of field f's key is `keys[key_bounds[f]:key_bounds[f + 1]]`.
+    begins, stops int64[F, n], kinds [F, n] : set to where each value stands, a text without its quotes.
+    """
+    n_fields = key_bounds.size - 1
+    for i in range(starts.size):
+        for field in range(n_fields):
+            kinds[field, i] = MISSING
+        last = ends[i] - 1
+        at = _behind_blanks(data, starts[i] + 1, last)
+        while at < last:
+            key_end = _special(data, at + 1, last)
+            if data[at] != _QUOTE or data[key_end] != _QUOTE:
+                return False
+            field = _field_of(data, at + 1, key_end, keys, key_bounds)
+            colon = _behind_blanks(data, key_end + 1, last)
+            begin = _behind_blanks(data, colon + 1, last)
+            if data[colon] != _COLON or begin >= last:
+                return False
+            kind, begin, stop, after = _value(data, begin, last)
+            at = _behind_blanks(data, after, last)
+            if kind == _INVALID or (data[at] != _COMMA and at != last):
+                return False
+            if at < last:
+                at = _behind_blanks(data, at + 1, last)
+                if at == last:
+                    return False
+            if field >= 0:
+                if kinds[field, i] != MISSING or kind == OTHER:
+                    return False
+                begins[field, i], stops[field, i], kinds[field, i] = begin, stop, kind
+    return True
+
+
+@kernel
+def _behind_blanks(data: NDArray[np.uint8], at: int, last: int) -> int:
+    """The first place from `at` on that is no blank or tab, at most `last`."""
+    while at < last and (data[at] == _BLANK or data[at] == _TAB):
+        at += 1
+    return min(at, last)
+
+
+@kernel
+def _field_of(
+    data: NDArray[np.uint8], begin: int, end: int, keys: NDArray[np.uint8], key_bounds: NDArray[np.int64]
+) -> int:
+    """The field whose key is `data[begin:end]`; -1 if it is none."""
+    for field in range(key_bounds.size - 1):
+        first, same = key_bounds[field], end - begin == key_bounds[field + 1] - key_bounds[field]
+        at = begin
+        while same and at < end:
+            same = data[at] == keys[first + at - begin]
+            at += 1
+        if same:
+            return field
+    return -1
+
+
+@kernel
+def _special(data: NDArray[np.uint8], at: int, last: int) -> int:
+    """The first quote, backslash or control character from `at` on; `last` if there is none before.
+
+    Eight bytes at a time: the top bit of each byte of `found` says whether it is one. Only the lowest such bit is used,
+    which is right, as carries of the subtractions go up.
+    """
+    while at + 8 <= last:
+        word = load_word(data, np.uint64(at))
+        quote, backslash, control = word ^ _QUOTES, word ^ _BACKSLASHES, word & _CONTROLS
+        found = ((quote - _ONES) & ~quote) | ((backslash - _ONES) & ~backslash) | ((control - _ONES) & ~control)
+        found &= _TOPS
+        if found:
+            below = (found & (~found + np.uint64(1))) - np.uint64(1)  # eight ones for each byte before, and seven
+            return at + int(((below & _ONES) * _ONES) >> np.uint64(56)) - 1
+        at += 8
+    while at < last and data[at] >= _BLANK and data[at] != _QUOTE and data[at] != _BACKSLASH:
+        at += 1
+    return at
+
+
+@kernel
+def _value(data: NDArray[np.uint8], begin: int, last: int) -> tuple[int, int, int, int]:
+    """The kind of the value that begins at `begin` < `last`; where its content begins and ends; where it ends."""
+    if data[begin] != _QUOTE:
+        stop = begin
+        while stop < last and data[stop] != _COMMA and data[stop] != _BLANK and data[stop] != _TAB:
+            stop += 1
+        return _kind_of(data, begin, stop), begin, stop, stop
+    kind, stop = TEXT, _special(data, begin + 1, last)
+    while data[stop] == _BACKSLASH:
+        width, _ = escape(data, stop, last)
+        if width == 0:
+            return _INVALID, begin, stop, stop
+        kind, stop = ESCAPED, _special(data, stop + width, last)
+    return kind if data[stop] == _QUOTE else _INVALID, begin + 1, stop, min(stop + 1, last)
+
+
+@kernel
+def _kind_of(data: NDArray[np.uint8], begin: int, stop: int) -> int:
+    """The kind of a value that is no text."""
+    size = stop - begin
+    if size == 4 and data[begin] == 0x6E and data[begin + 1] == 0x75 and data[begin + 2] == data[begin + 3] == 0x6C:
+        return MISSING
+    if size == 4 and data[begin] == 0x74 and data[begin + 1] == 0x72 and data[begin + 2] == 0x75:
+        return OTHER if data[begin + 3] == 0x65 else _INVALID
+    if size == 5 and data[begin] == 0x66 and data[begin + 1] == 0x61 and data[begin + 2] == 0x6C:
+        return OTHER if data[begin + 3] == 0x73 and data[begin + 4] == 0x65 else _INVALID
+    at = begin + (data[begin] == _MINUS)
+    whole = _digits(data, at, stop)
+    if whole == 0 or (whole > 1 and data[at] == _ZERO) or whole > _MOST_DIGITS:
+        return _INVALID
+    if at + whole == stop:
+        return OTHER if size == 2 and data[begin] == _MINUS and data[at] == _ZERO else NUMBER
+    behind = at + whole + 1
+    decimals = _digits(data, behind, stop)
+    return OTHER if data[at + whole] == _POINT and decimals > 0 and behind + decimals == stop else _INVALID
+
+
+@kernel
+def _digits(data: NDArray[np.uint8], begin: int, stop: int) -> int:
+    """The number of digits from `begin` on."""
+    at = begin
+    while at < stop and data[at] >= _ZERO and data[at] < _ZERO + 10:
+        at += 1
+    return at - begin
+
+
+@kernel
+def escape(data: NDArray[np.uint8], at: int, last: int) -> tuple[int, int]:
+    """The width of the escape whose backslash is at `at`, and the code point it stands for; width 0 if it is none."""
+    if at + 1 >= last:
+        return 0, 0
+    byte = int(data[at + 1])
+    if byte == _U:
+        unit = _unit(data, at, last)
+        if unit < 0xD800 or unit > 0xDFFF:
+            return (6, unit) if unit >= 0 else (0, 0)
+        low = _unit(data, at + 6, last)
+        if unit > 0xDBFF or low < 0xDC00 or low > 0xDFFF:
+            return 0, 0
+        return 12, 0x10000 + ((unit - 0xD800) << 10) + low - 0xDC00
+    for letter in range(_ESCAPES.shape[0]):
+        if byte == _ESCAPES[letter, 0]:
+            return 2, int(_ESCAPES[letter, 1])
+    return 0, 0
+
+
+@kernel
+def _unit(data: NDArray[np.uint8], at: int, last: int) -> int:
+    r"""The number in `\uXXXX`; -1 if that does not stand at `at`."""
+    if at + 6 > last or data[at] != _BACKSLASH or data[at + 1] != _U:
+        return -1
+    unit = 0
+    for j in range(at + 2, at + 6):
+        byte = int(data[j])
+        if _ZERO <= byte < _ZERO + 10:
+            unit = unit * 16 + byte - _ZERO
+        elif 0x61 <= byte | 0x20 <= 0x66:
+            unit = unit * 16 + (byte | 0x20) - 0x61 + 10
+        else:
+            return -1
+    return unit
+
+
+@kernel
+def copy_values(
+    data: NDArray[np.uint8],
+    begins: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+) -> None:
+    """Copy n values to `out`, one behind the other, and set `bounds` int64[n + 1]; escapes become what they stand for.
+
+    begins, stops, kinds : of one field, as `find_fields` sets them. out : has room for their bytes as they
+        stand, and PADDING.
+    """
+    end = 0
+    bounds[0] = 0
+    for i in range(kinds.size):
+        at, stop = (begins[i], stops[i]) if kinds[i] != MISSING else (0, 0)
+        if kinds[i] == ESCAPED or stop + PADDING > data.size:
+            end = _unescaped(data, at, stop, out, end)
+        else:
+            end = copy_bytes(data, at, stop, out, end)
+        bounds[i + 1] = end
+
+
+@kernel
+def _unescaped(data: NDArray[np.uint8], at: int, stop: int, out: NDArray[np.uint8], end: int) -> int:
+    """Write the text `data[at:stop]` to `out[end:]`; returns where it ends."""
+    while at < stop:
+        if data[at] != _BACKSLASH:
+            out[end] = data[at]
+            at += 1
+            end += 1
+            continue
+        width, code = escape(data, at, stop)
+        at += width
+        if code < 0x80:
+            out[end] = code
+            end += 1
+            continue
+        more = 1 if code < 0x800 else 2 if code < 0x10000 else 3
+        out[end] = ((0xFF << (7 - more)) & 0xFF) | (code >> 6 * more)
+        for j in range(1, more + 1):
+            out[end + j] = 0x80 | ((code >> 6 * (more - j)) & 0x3F)
+        end += more + 1
+    return end
+
+
+@kernel
+def distinct_values(
+    data: NDArray[np.uint8],
+    begins: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
+    slots: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    firsts: NDArray[np.int64],
+) -> int:
+    """Number the n values of a field by first appearance; missing and empty ones have the code -1.
+
+    begins, stops, kinds : see `copy_values`. slots : a power of two above n, all -1. codes [n] : set. firsts [n] : the
+    event of each distinct value is set. Returns their number.
+    """
+    count, mask = 0, slots.size - 1
+    for i in range(kinds.size):
+        codes[i] = -1
+        if kinds[i] == MISSING or begins[i] == stops[i]:
+            continue
+        slot = _hash(data, begins[i], stops[i]) & mask
+        while slots[slot] >= 0 and not _same(data, begins, stops, firsts[slots[slot]], i):
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot], firsts[count] = count, i
+            count += 1
+        codes[i] = slots[slot]
+    return count
+
+
+@kernel
+def _hash(data: NDArray[np.uint8], begin: int, stop: int) -> int:
+    """FNV-1a, 32 bits: Fowler, Noll, Vo, http://www.isthe.com/chongo/tech/comp/fnv/."""
+    found = np.uint32(2166136261)
+    for at in range(np.uint64(begin), np.uint64(stop)):
+        found = np.uint32((found ^ np.uint32(data[at])) * np.uint32(16777619))
+    return int(found)
+
+
+@kernel
+def _same(data: NDArray[np.uint8], begins: NDArray[np.int64], stops: NDArray[np.int64], one: int, other: int) -> bool:
+    """Whether two values are the same."""
+    if stops[one] - begins[one] != stops[other] - begins[other]:
+        return False
+    to = np.uint64(begins[other])
+    for at in range(np.uint64(begins[one]), np.uint64(stops[one])):
+        if data[at] != data[to]:
+            return False
+        to += np.uint64(1)
+    return True
