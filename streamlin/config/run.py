@@ -11,13 +11,15 @@ from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.drain import TEMPLATE, DrainConfig
 from streamlin.config.evaluation import EvaluationConfig
 from streamlin.config.external_models import ExternalModelConfig, needs_pickle
-from streamlin.config.features import TOKEN_BITS, TOPIC_BITS, TOPIC_NAMES, FeaturesConfig
+from streamlin.config.features import TOKEN_BITS, TOPIC_BITS, TOPIC_NAMES, WITHOUT_NGRAMS, FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
+from streamlin.config.keys import KeysConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
 from streamlin.config.learners import ClustererConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixing import MixingConfig
 from streamlin.config.mixture import MixtureConfig
+from streamlin.config.named import LearnerOfViews
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.priors import PriorsConfig
 from streamlin.config.serve import ServeConfig
@@ -40,6 +42,7 @@ class RunConfig(Strict):
     priors: PriorsConfig = PriorsConfig()
     drain: DrainConfig = DrainConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
+    keys: KeysConfig = KeysConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     surprise: SurpriseConfig = SurpriseConfig()
     delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
@@ -87,11 +90,11 @@ class RunConfig(Strict):
                 learner.check_members(names[:number])
             elif isinstance(learner, TaggerConfig | ParserConfig):
                 pass  # its features are those of tokens
-            elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
-                known = ", ".join(self.features.views)
-                raise ValueError(
-                    f"learners.{learner.name}.features: no view '{learner.features}'; choose one of {known}"
-                )
+            elif getattr(learner, "input", "features") == "features":
+                for view in learner.views if isinstance(learner, LearnerOfViews) else (learner.features,):
+                    if view not in self.features.views:
+                        known = ", ".join(self.features.views)
+                        raise ValueError(f"learners.{learner.name}.features: no view '{view}'; choose one of {known}")
             if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
             task = _task_of(learner)
@@ -111,6 +114,10 @@ class RunConfig(Strict):
         self._check_asking()
         if self.mixing.shards is not None:
             self._check_mixing()
+        self._check_keys()
+        if self.task in ("tagging", "parsing") and self.features.views["words"].tokens in WITHOUT_NGRAMS:
+            found = f"features.words.tokens: not for task = '{self.task}', got '{self.features.views['words'].tokens}'"
+            raise ValueError(f"{found}; expected what cuts a text into tokens, such as 'words' or 'whitespace'")
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
@@ -147,6 +154,7 @@ class RunConfig(Strict):
             (f"task = '{self.task}'", self.task != "classification"),
             ("delayed_labels", delayed.by_id or delayed.delay),
             ("ask.budget", self.ask.budget is not None),
+            ("keys.per", self.keys.per is not None),
             ("drain", self.drain.enabled),
             ("surprise.model", self.surprise.model != "none"),
             ("evaluation.novelty", self.evaluation.novelty),
@@ -155,6 +163,30 @@ class RunConfig(Strict):
         ):
             if given:
                 raise ValueError(f"mixing.shards: not together with {key}, which needs the stream in one piece")
+
+    def _check_keys(self) -> None:
+        """Raise ValueError for what can't be learned for each key, or has no meaning there."""
+        if self.keys.per is None:
+            return
+        if self.task != "classification":
+            raise ValueError(f"keys.per: not for task = '{self.task}'; only learners of texts have a model per key")
+        for learner in self.learners:
+            if isinstance(learner, ExternalModelConfig):
+                raise ValueError(f"learners.{learner.name}: an external model can't learn per key; leave out keys.per")
+            if getattr(learner, "unlabelled", None) is not None:
+                raise ValueError(
+                    f"learners.{learner.name}.unlabelled: not with keys.per; only labelled texts are learned"
+                )
+            view = getattr(learner, "features", None)
+            if isinstance(view, tuple):
+                found = f"learners.{learner.name}.features: not with keys.per, got several views"
+                raise ValueError(f"{found}; expected one")
+            if view is not None and self.features.views[view].min_count > 1:
+                raise ValueError(f"features.{view}.min_count: not with keys.per; expected 1, a key has few events")
+        if self.ask.budget is not None:
+            raise ValueError("ask.budget: not with keys.per; labels are asked for with one model only")
+        if self.priors.labels and not self.keys.shared:
+            raise ValueError("priors: the shared model starts with these words; expected keys.shared = true")
 
     def _check_tagging(self) -> None:
         """Raise ValueError for keys that are of texts only."""
@@ -204,6 +236,8 @@ class RunConfig(Strict):
         del tables["features"]["names"]  # may change from run to run
         for learner in tables["learners"]:
             learner.pop("show_errors", None)  # so may this
+            if learner["kind"] == "arow" and not learner["normalize"]:
+                del learner["normalize"]  # as in checkpoints from before it was there
         tables["features"] |= tables["features"].pop("views")
         if self.priors.labels:
             tables["priors"] = {"strength": self.priors.strength} | self.priors.labels
@@ -219,6 +253,8 @@ class RunConfig(Strict):
             }
         if self.mixing.shards is not None:
             tables["mixing"] = self.mixing.model_dump(mode="json")
+        if self.keys.per is not None:
+            tables["keys"] = self.keys.model_dump(mode="json")
         if self.ask.budget is not None:
             tables["ask"] = {"budget": self.ask.budget}
         return tables
@@ -249,4 +285,6 @@ def kept_fields(config: RunConfig) -> tuple[str, ...]:
     """Those that a text keeps while it waits for its label."""
     evaluation = config.evaluation
     template = (TEMPLATE,) if config.drain.enabled else ()
-    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references, *template)))
+    key = () if config.keys.per is None else (config.keys.per,)
+    fields = config.fields.categories, evaluation.slice_by, evaluation.references, template, key
+    return tuple(dict.fromkeys(name for names in fields for name in names))

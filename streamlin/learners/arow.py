@@ -15,7 +15,8 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
-from streamlin.learners.linear import best_other, linear_scores
+from streamlin.learners.by_key import KeyedEvents, of_key
+from streamlin.learners.linear import best_other, linear_scores, scale_to_one
 from streamlin.learners.mixing import Change, add_by_precision, add_sum, add_sums
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
@@ -32,6 +33,7 @@ def learn_batch(
     n_known: NDArray[np.int64],
     event_weights: NDArray[np.float64],
     r: float,
+    normalize: bool,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     precisions: NDArray[np.float64],
@@ -47,7 +49,8 @@ def learn_batch(
         prefetch_rows(examples, i + 1, weights)
         prefetch_rows(examples, i + 1, precisions)
         s, known = scores[i], targets.known[i]
-        linear_scores(examples, i, weights, bias, 1.0, known, s)
+        scale = scale_to_one(examples, i) if normalize else 1.0
+        linear_scores(examples, i, weights, bias, scale, known, s)
         y = targets.codes[i]
         rival = best_other(s, y)
         if y < 0 or rival < 0:
@@ -57,12 +60,12 @@ def learn_batch(
             continue
         variance = 2.0 / (1.0 + bias_precision[()])
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            x = np.float64(examples.values[j])
+            x = scale * examples.values[j]
             variance += 2.0 * x * x / (1.0 + precisions[examples.rows[j], 0])
         w = targets.weights[i]
         step = w * (loss / (variance + r))
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            row, x = examples.rows[j], np.float64(examples.values[j])
+            row, x = examples.rows[j], scale * examples.values[j]
             change = step * x / (1.0 + precisions[row, 0])
             weights[row, y] += change
             weights[row, rival] -= change
@@ -81,6 +84,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 class Arow(Learner):
     """Multiclass AROW: passive-aggressive steps that are smaller for features with more certain weights.
 
@@ -95,7 +105,9 @@ class Arow(Learner):
     Parameters
     ----------
     r : larger for noisier labels: steps are smaller, and precisions grow more slowly.
-    features : see `Learner`; unnormalised values.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each. It then needs a
+        smaller r, 1 for example.
+    features : see `Learner`.
 
     Attributes
     ----------
@@ -112,12 +124,14 @@ class Arow(Learner):
     name = "arow"
     tables = ("weights", "bias", "precisions", "bias_precision")
     shared = ("precisions",)
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
-    def __init__(self, r: Positive = 10.0, features: View | None = None) -> None:
+    def __init__(
+        self, r: Positive = 10.0, normalize: bool = False, features: View | Sequence[View] | None = None
+    ) -> None:
         super().__init__(features)
-        self.r = r
+        self.r, self.normalize = r, normalize
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
 
@@ -146,4 +160,4 @@ class Arow(Learner):
         add_sum(self.bias_precision, changes, "bias_precision")
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.r, self.weights, self.bias, self.precisions, self.bias_precision
+        return self.r, self.scales, self.weights, self.bias, self.precisions, self.bias_precision

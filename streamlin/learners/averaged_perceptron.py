@@ -25,6 +25,7 @@ from streamlin.learners.averaging import (
     mix_average,
 )
 from streamlin.learners.base import ALL, Learner, Rows
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.forgetting import growth_rate
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
 from streamlin.learners.mixing import Change
@@ -86,6 +87,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 class AveragedPerceptron(Learner):
     """The perceptron that predicts with the mean of its weights over time.
 
@@ -119,10 +127,10 @@ class AveragedPerceptron(Learner):
 
     name = "averaged_perceptron"
     tables = ("weights", "bias", *TABLES)
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
-    def __init__(self, half_life: Positive | None = None, features: View | None = None) -> None:
+    def __init__(self, half_life: Positive | None = None, features: View | Sequence[View] | None = None) -> None:
         super().__init__(features)
         self.half_life = half_life
         self.weights, self.sums = np.zeros((0, 0), np.float32), np.zeros((0, 0))

@@ -14,6 +14,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
 from streamlin.learners.mixing import Change, add_weighted, add_weighted_bias
 from streamlin.learners.parameters import Positive, checked
@@ -75,6 +76,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 class Hinge(Learner):
     """A linear support vector machine with steps scaled by Adagrad.
 
@@ -88,7 +96,7 @@ class Hinge(Learner):
     ----------
     eta : the step size: 0.45 suits normalised values, 0.1 raw ones.
     epsilon : added to each sum of squared gradients; keeps the first step finite.
-    normalize : scale a text's values, without the bias, to length 1.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each.
     features : see `Learner`.
 
     Attributes
@@ -105,11 +113,15 @@ class Hinge(Learner):
 
     name = "hinge"
     tables = ("weights", "bias", "squares", "bias_squares")
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
     def __init__(
-        self, eta: Positive = 0.45, epsilon: Positive = 1e-10, normalize: bool = True, features: View | None = None
+        self,
+        eta: Positive = 0.45,
+        epsilon: Positive = 1e-10,
+        normalize: bool = True,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         super().__init__(features)
         self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
@@ -127,4 +139,4 @@ class Hinge(Learner):
         add_weighted_bias(self.bias, self.bias_squares, changes, ("bias", "bias_squares"))
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.eta, self.epsilon, self.normalize, self.weights, self.bias, self.squares, self.bias_squares
+        return self.eta, self.epsilon, self.scales, self.weights, self.bias, self.squares, self.bias_squares

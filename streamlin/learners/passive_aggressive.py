@@ -28,6 +28,7 @@ from streamlin.learners.averaging import (
     mix_average,
 )
 from streamlin.learners.base import ALL, Learner, Rows
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.forgetting import growth_rate
 from streamlin.learners.linear import add_scaled, best_other, linear_scores, squared_length
 from streamlin.learners.mixing import Change, add_mean, add_means
@@ -99,6 +100,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 @cache
 def softness(C: float) -> float:
     """The term that PA-II adds to 2 ||x||^2; the same object for the same C, see `Learner.arguments`."""
@@ -144,7 +152,7 @@ class PassiveAggressive(Learner):
 
     name = "passive_aggressive"
     tables: tuple[str, ...] = ("weights", "bias", *TABLES)
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
     def __init__(
@@ -153,7 +161,7 @@ class PassiveAggressive(Learner):
         variant: Literal[1, 2] = 1,
         averaged: bool = False,
         half_life: Positive | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if half_life is not None and not averaged:
             raise ConfigError(f"passive_aggressive.half_life is of the mean: it needs averaged = true, got {half_life}")

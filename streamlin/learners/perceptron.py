@@ -14,6 +14,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
 from streamlin.learners.mixing import Change, add_mean, add_means
 from streamlin.learners.parameters import checked
@@ -55,6 +56,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 class Perceptron(Learner):
     """The multiclass perceptron.
 
@@ -74,10 +82,10 @@ class Perceptron(Learner):
 
     name = "perceptron"
     tables = ("weights", "bias")
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
-    def __init__(self, features: View | None = None) -> None:
+    def __init__(self, features: View | Sequence[View] | None = None) -> None:
         super().__init__(features)
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)

@@ -18,6 +18,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
 from streamlin.learners.mixing import Change, add_by_size, add_sum
 from streamlin.learners.parameters import NonNegative, Positive, checked
@@ -92,6 +93,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
 
 
 @kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
+@kernel
 def rate_at(rate: int, eta: float, l2: float, t: int) -> float:
     """The step size of the t-th event learned, counted from 1."""
     if rate == _INVERSE:
@@ -155,7 +163,7 @@ class StochasticGradientDescent(Learner):
     eta : the step size; of rates that shrink, that of the first event.
     l2 : each step shrinks every weight, but not the bias, by this share times the step size; above 0 for `"pegasos"`
         and `"bottou"`, at most 1 / eta for all but `"pegasos"`.
-    normalize : scale a text's values, without the bias, to length 1.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each.
     features : see `Learner`.
 
     Attributes
@@ -172,7 +180,7 @@ class StochasticGradientDescent(Learner):
 
     name = "sgd"
     tables = ("weights", "bias", "shrunk", "clock")
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
     def __init__(
@@ -182,7 +190,7 @@ class StochasticGradientDescent(Learner):
         eta: Positive = 0.5,
         l2: NonNegative = 0.0,
         normalize: bool = True,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if rate in ("pegasos", "bottou") and l2 == 0:
             raise ConfigError(f"sgd.l2 must be greater than 0 for {rate}, got {l2}")
@@ -230,7 +238,7 @@ class StochasticGradientDescent(Learner):
             _RATES.index(self.rate),
             self.eta,
             self.l2,
-            self.normalize,
+            self.scales,
             self.weights,
             self.bias,
             self.shrunk,

@@ -4,7 +4,7 @@ Labels, rows and changes are taken in the order of the shards, whoever learned t
 every copy of the model numbers labels and rows alike and adds in the same order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,19 @@ def mix(model: Model, n_known: int, parts: Sequence[Part]) -> None:
 
     n_known : the number of labels before the round, which those of every shard follow.
     """
-    rows_before = {view: len(index) for view, index in model.rows.items()}
+    rows_before = {name: model.n_rows(name) for name in model.learners}
     columns = [columns_of(model, n_known, part) for part in parts]
     brought = [{view: model.rows[view].bring(new) for view, new in part.buckets.items()} for part in parts]
     n_labels = len(model.labels)
+    for joint in model.joint_rows.values():
+        joint.take_in()
     for name, learner in model.learners.items():
-        view = model.view_of[name]
+        begin = rows_before[name]
         changes = [
-            _change(part.differences[name], codes, rows_before[view], own[view])
+            _change(part.differences[name], codes, begin, _brought(model, name, part, own, begin))
             for part, codes, own in zip(parts, columns, brought, strict=True)
         ]
-        learner.grow(len(model.rows[view]), n_labels)
+        learner.grow(model.n_rows(name), n_labels)
         learner.mix([change for change in changes if not change.is_empty])
     for name, mixture in model.mixtures.items():
         none = np.zeros(0, np.int32)
@@ -41,6 +43,23 @@ def mix(model: Model, n_known: int, parts: Sequence[Part]) -> None:
 def columns_of(model: Model, n_known: int, part: Part) -> NDArray[np.int32]:
     """int32[k]: the code of each of a shard's labels in the model, which learns those that are new."""
     return np.concatenate([np.arange(n_known, dtype=np.int32), model.labels.learn(part.labels)])
+
+
+def _brought(
+    model: Model, name: str, part: Part, brought: Mapping[str, NDArray[np.int32]], begin: int
+) -> NDArray[np.int32]:
+    """int32[n]: the learner's rows of those that a shard has given its own from `begin` on, in the order of these.
+
+    brought : by view, the rows of the shard's new buckets.
+    """
+    views = model.views_of[name]
+    if name not in model.joint_rows:
+        return brought[views[0]]
+    joint = model.joint_rows[name].rows
+    rows = np.empty(sum(own.size for own in part.joint[name]), np.int32)
+    for own, of_view, view in zip(part.joint[name], joint, views, strict=True):
+        rows[own - begin] = of_view[brought[view]]
+    return rows
 
 
 def _change(own: Difference, columns: NDArray[np.int32], n_rows: int, brought: NDArray[np.int32]) -> Change:

@@ -34,11 +34,13 @@ class Part(NamedTuple):
 
     labels : those that it saw first, in order; their codes follow those known before the round.
     buckets : by view, int32[n], those that it gave rows, in order; their rows follow those of before.
+    joint : by learner of several views, int32[n] for each of them, the learner's rows of these.
     differences : by learner.
     """
 
     labels: list[str]
     buckets: Mapping[str, NDArray[np.int32]]
+    joint: Mapping[str, list[NDArray[np.int32]]]
     differences: Mapping[str, Difference]
 
 
@@ -57,11 +59,12 @@ class Before:
         self._model, self.n_labels = model, n_labels
         self.n_rows = {view: len(index) for view, index in model.rows.items()}
         self._rows = {view: touched(index, features[view]) for view, index in model.rows.items()}
+        self._sizes = {name: [rows.size for rows in joint.rows] for name, joint in model.joint_rows.items()}
+        self._begins = {name: model.n_rows(name) for name in model.learners}
         self._learners: dict[str, _Copy] = {}
         for name, learner in model.learners.items():
-            rows = self._rows[model.view_of[name]]
-            learner.grow(self.n_rows[model.view_of[name]], self.n_labels)
-            self._learners[name] = _Copy(learner, rows, self.n_labels)
+            learner.grow(self._begins[name], self.n_labels)
+            self._learners[name] = _Copy(learner, self._rows_of(name), self.n_labels)
         for name, mixture in model.mixtures.items():
             mixture.grow(self.n_labels)
             self._learners[name] = _Copy(mixture, np.zeros(0, np.int32), self.n_labels)
@@ -72,16 +75,28 @@ class Before:
         buckets = {view: index.buckets[self.n_rows[view] :].copy() for view, index in model.rows.items()}
         differences = {}
         for name, learner in model.learners.items():
-            view = model.view_of[name]
-            begin, end = self.n_rows[view], len(model.rows[view])
+            begin, end = self._begins[name], model.n_rows(name)
             learner.grow(end, n_labels)
             differences[name] = self._learners[name].take_back(n_labels, begin, end)
         for name, mixture in model.mixtures.items():
             mixture.grow(n_labels)
             differences[name] = self._learners[name].take_back(n_labels, 0, 0)
+        joint = {}
+        for name, rows in model.joint_rows.items():
+            sizes = self._sizes[name]
+            joint[name] = [own[size:].copy() for own, size in zip(rows.rows, sizes, strict=True)]
+            rows.forget(sizes)
         for view, index in model.rows.items():
             index.forget(self.n_rows[view])
-        return Part(labels[self.n_labels :], buckets, differences)
+        return Part(labels[self.n_labels :], buckets, joint, differences)
+
+    def _rows_of(self, name: str) -> NDArray[np.int32]:
+        """The rows of a learner that may change."""
+        own = [self._rows[view] for view in self._model.views_of[name]]
+        if name not in self._model.joint_rows:
+            return own[0]
+        joint = self._model.joint_rows[name].rows
+        return np.concatenate([of_view[rows] for of_view, rows in zip(joint, own, strict=True)])
 
 
 class _Copy:

@@ -84,7 +84,7 @@ def _score_then_learn(model: Model, piece: Piece, features: Mapping[str, Buckets
     examples = {view: index.examples(features[view], learned) for view, index in model.rows.items()}
     model.name_features((batch, batch[:0]), events, dict.fromkeys(examples, learned), examples)
     inputs = Inputs(features, list)
-    scores = model.scores_then_learn(examples, goals, goals, inputs, partial(place_of, piece))
+    scores = model.score_then_learn(examples, goals, goals, inputs, partial(place_of, piece), None)
     return Scored(goals, scores, examples, model.labels.names)
 
 
