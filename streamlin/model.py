@@ -421,7 +421,7 @@ class Model:
         scores: NDArray[np.float64],
         keyed: Batched | None,
     ) -> None:
-        """Score, then learn, with one learner; another thread may do so with another one. keyed : see `score_then_learn`."""
+        """Score, then learn, with one learner; another thread may do so with another one. keyed : as above."""
         learner = self.learners[name]
         learner.grow(self.n_rows(name), len(self.labels))
         if self.keys is None or self.keys.shared:

@@ -17,7 +17,8 @@ from tests.sample_streams import BITS, Example, buckets_of
 
 def model_of(*learners: Mapping[str, Any], bits: int = BITS) -> Model:
     """A model that shards can learn."""
-    return new_model(checked({"learners": list(learners), "features": {"bits": bits}, "mixing": {"shards": 2}}))
+    features = {"bits": bits, "words": {}, "others": {"tokens": "whitespace"}}
+    return new_model(checked({"learners": list(learners), "features": features, "mixing": {"shards": 2}}))
 
 
 def piece_of(model: Model, examples: Sequence[Example]) -> Piece:
