@@ -195,7 +195,8 @@ def adagrad(common: Any, before: Any, after: Sequence[Any]) -> None:
 
 
 def precise(common: Any, before: Any, after: Sequence[Any]) -> None:
-    """AROW: changes of W weighted by precisions, which add up."""
+    """AROW: changes of W weighted by precisions, which add up; of normalized values by what each shard adds."""
+    by_gain = getattr(common, "normalize", False)
     for of, w, g in ((by_feature, "weights", "precisions"), (of_labels, "bias", "bias_precision")):
         weights, table, given = of(common, w), of(common, g), changes(before, after, (w, g), of, w)
         old, total = of(before, g), dict.fromkeys(of(common, g), 0.0)
@@ -206,7 +207,8 @@ def precise(common: Any, before: Any, after: Sequence[Any]) -> None:
             for key, d in own[w].items():
                 place = ("", key[1])
                 one = 1.0 + old.get(place, 0.0)
-                share = (one + own[g][place]) / (one + total[place])
+                gained = by_gain and own[g][place] / total[place]
+                share = gained if by_gain else (one + own[g][place]) / (one + total[place])
                 weights[key] = rounded(weights.get(key, 0.0) + share * d)
         for own in given:
             for key, d in own[g].items():

@@ -17,7 +17,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one
-from streamlin.learners.mixing import Change, add_by_precision, add_sum, add_sums
+from streamlin.learners.mixing import Change, add_by_gain, add_by_precision, add_sum, add_sums
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -144,8 +144,15 @@ class Arow(Learner):
         """Precisions add up; changes of W are weighed by the precision of the shard that made them.
 
         That is the product of the shards' Gaussians, each divided by the one from which all began, as in Broderick and
-        others, NIPS 2013, 1727-1735.
+        others, NIPS 2013, 1727-1735. Values of length 1 add so little precision that it would be a sum of all changes,
+        too large a step: there each change is weighted by the precision that its shard has added.
         """
+        if self.normalize:
+            add_by_gain(self.weights, changes, ("weights", "precisions"))
+            add_by_gain(self.bias, changes, ("bias", "bias_precision"))
+            add_sums(self.precisions, changes, "precisions")
+            add_sum(self.bias_precision, changes, "bias_precision")
+            return
         sums = np.zeros_like(self.precisions)
         add_sums(sums, changes, "precisions")
         for one in changes:

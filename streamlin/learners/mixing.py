@@ -122,6 +122,25 @@ def add_by_size(table: Array, changes: Sequence[Change], name: str) -> None:
         add_by_squares(table, slots, change.rows, change.columns, change.tables[name], size, sums)
 
 
+def add_by_gain(table: Array, changes: Sequence[Change], names: tuple[str, str]) -> None:
+    """Add sum g d / sum g for the changes d of each weight and g of its row's precision, [m, 1], or [] of the bias."""
+    if table.ndim == 1:
+        rows = [
+            Change(FIRST, one.columns, {name: one.numbers[name].reshape(1, -1) for name in names}, {})
+            for one in changes
+            if one.numbers[names[1]].any()
+        ]
+        add_by_gain(table.reshape(1, -1), rows, names)
+        return
+    slots, changed = slots_of(changes, len(table))
+    sums, of_squares = np.zeros((2, changed.size, 1))
+    for one in changes:
+        note_squares(slots, one.rows, FIRST, one.tables[names[1]], sums, of_squares)
+    for one in changes:
+        d, g = (one.tables[name] for name in names)
+        add_by_squares(table, slots, one.rows, one.columns, d, g, sums)
+
+
 def sharers_of(changes: Sequence[Change], n_rows: int) -> NDArray[np.int32]:
     """int32[n_rows]: how many shards have changed each row."""
     sharers = np.zeros(n_rows, np.int32)

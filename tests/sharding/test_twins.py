@@ -23,6 +23,7 @@ TWINS = {
     "by_feature": (naive.NaiveLogisticRegression, {"kind": "logistic_regression", "squares": "feature"}),
     "hinge": (naive.NaiveHinge, {}),
     "arow": (naive.NaiveArow, {}),
+    "normalized": (naive.NaiveArow, {"kind": "arow", "normalize": True, "r": 0.5}),
     "sgd": (naive.NaiveSGD, {}),
 }
 
