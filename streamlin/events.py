@@ -139,7 +139,7 @@ class Batch:
     """Consecutive events as columns; n of them.
 
     ids, labels : None for a missing one, never `""`.
-    texts : the texts; if events have several text fields, the pieces of the texts.
+    texts : the texts; if events have several text fields, the pieces of the texts. Like ids, perhaps not as a list.
     pieces : int64[n + 1], event i has `texts[pieces[i]:pieces[i + 1]]`; None if each event has one text.
     weights : float64[n], 0 to `MAX_WEIGHT`.
     times : float64[n] Unix seconds, NaN for a missing time.
@@ -201,12 +201,12 @@ class Batch:
 
     def take(self, events: NDArray[np.int64]) -> "Batch":
         """Some of the events, all of which have a text; without their texts, for prediction lines."""
-        chosen, pieces, tokens = events.tolist(), None, None
+        chosen, ids, pieces, tokens = events.tolist(), list(self.ids), None, None
         if self.tokens is not None and self.pieces is not None:
             pieces, places = taken(self.pieces, events)
             tokens = self.tokens.take(places)
         return Batch(
-            [self.ids[i] for i in chosen],
+            [ids[i] for i in chosen],
             [],
             [self.labels[i] for i in chosen],
             self.weights[events],

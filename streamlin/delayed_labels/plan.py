@@ -1,6 +1,7 @@
 """The rows of a batch when labels may be delayed: each is predicted and learned in turn."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -41,7 +42,8 @@ class Plan:
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
-        self._batch, self._names = batch, names
+        self._batch = replace(batch, ids=list(batch.ids), texts=list(batch.texts))  # which are read one by one
+        self._names = names
         self.old: list[WaitingText] = []
         self.new: list[tuple[WaitingText, int]] = []
         self.askable: list[WaitingText] = []
