@@ -77,7 +77,7 @@ def _values(schema: Mapping[str, Any]) -> str:
     """The values that a JSON schema allows, in words; without null, which TOML does not have."""
     choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
     if choices:
-        (schema,) = choices
+        schema = choices[-1]  # of one text, or several, the latter
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")]))
     kind = schema["type"]

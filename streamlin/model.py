@@ -31,11 +31,12 @@ from streamlin.evaluation.measures import Measures
 from streamlin.events import Batch, LabelIndex
 from streamlin.external_models import ExternalModel, Inputs
 from streamlin.features import Buckets, View
+from streamlin.features.joint import JointRows
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.token_hashes import TokenHashes
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
-from streamlin.learners.priors import learn_priors, words_of
+from streamlin.learners.priors import Priors, learn_priors, words_of
 from streamlin.learners.side_by_side import SideBySide
 from streamlin.learners.targets import NOT_LEARNED, with_unlabelled, without_label
 from streamlin.storage.arrays import arrays_under
@@ -89,10 +90,13 @@ class Model:
         self.further_fields = kept_fields(config)
         self._notices: list[str] = []
         self._clipped: set[str] = set()
-        """The learners for which negative values were raised to 0, as a notice has said."""
-        self.learners: dict[str, Learner] = {}
+        """The learners for which negative values were raised to 0."""
+        self._noticed: set[str] = set()
+        """Those of them of which a notice has said so."""
         self._side_by_side = SideBySide(config.pipeline.threads)
-        self.view_of: dict[str, str] = {}
+        self.learners: dict[str, Learner] = {}
+        self.views_of: dict[str, tuple[str, ...]] = {}
+        """The views that each learner reads; not for mixtures and external models of texts."""
         self.external_models: dict[str, ExternalModel] = {}
         self.mixtures: dict[str, Mixture] = {}
         self.members: dict[str, list[int]] = {}
@@ -104,7 +108,7 @@ class Model:
             if isinstance(learner, ExternalModelConfig):
                 self.external_models[learner.name] = ExternalModel(learner, bits, left_out)
                 if learner.input == "features":
-                    self.view_of[learner.name] = learner.features
+                    self.views_of[learner.name] = (learner.features,)
             elif isinstance(learner, MixtureConfig):
                 members = learner.members or self.names[:number]
                 self.mixtures[learner.name] = Mixture(len(members), learner.start)
@@ -114,14 +118,22 @@ class Model:
                     learner, TaggerConfig | ParserConfig | ClustererConfig
                 )  # of another task, as the configuration checks
                 made = self.learners[learner.name] = from_config(learner)
-                self.view_of[learner.name] = learner.features + WITH_UNLABELLED * made.learns_unlabelled
-        in_use = set(self.view_of.values())
+                self.views_of[learner.name] = tuple(
+                    view + WITH_UNLABELLED * made.learns_unlabelled for view in learner.views
+                )
+        in_use = {view for views in self.views_of.values() for view in views}
         self.views: dict[str, View] = {}
         self.rows: dict[str, RowIndex] = {}
         for name, keys in config.features.views.items():
             kept = [used for used in (name, name + WITH_UNLABELLED) if used in in_use]
             self.views |= dict.fromkeys(kept, View(keys, bits, categories)) if kept else {}
             self.rows |= {used: RowIndex(bits, keys.min_count) for used in kept}
+        self.joint_rows = {
+            name: JointRows([self.rows[view] for view in views], self.learners[name].normalize)
+            for name, views in self.views_of.items()
+            if len(views) > 1
+        }
+        """Those of the learners that read several views."""
         self.learns_unlabelled = any(learner.learns_unlabelled for learner in self.learners.values())
         self.feature_names = {name: Names(config.features.names) for name in self.views}
         self.drain = _new_drain(config.drain) if config.drain.enabled else None
@@ -149,25 +161,44 @@ class Model:
         ------
         ConfigError : a word is not an n-gram of a view that a learner reads.
         """
-        able = [name for name, learner in self.learners.items() if learner.takes_priors]
-        views = dict.fromkeys(self.view_of[name] for name in able)
+        able = {name: learner for name, learner in self.learners.items() if learner.takes_priors}
+        views = dict.fromkeys(view for name in able for view in self.views_of[name] if self.views[view].takes_words)
         priors = {
-            name: learn_priors(
-                config, self.views[name], self.rows[name], self.labels, name.removesuffix(WITH_UNLABELLED)
+            view: learn_priors(
+                config, self.views[view], self.rows[view], self.labels, view.removesuffix(WITH_UNLABELLED)
             )
-            for name in views
+            for view in views
         }
         self.labels.learn([*config.labels])  # also where no learner takes them
-        for name in able:
-            view, learner = self.view_of[name], self.learners[name]
-            learner.grow(len(self.rows[view]), len(self.labels))
-            learner.start_with(priors[view])
+        for rows in self.joint_rows.values():
+            rows.take_in()
+        able = {name: learner for name, learner in able.items() if not views.keys().isdisjoint(self.views_of[name])}
+        for name, learner in able.items():
+            learner.grow(self.n_rows(name), len(self.labels))
+            for number, view in enumerate(self.views_of[name]):
+                if view in views:
+                    learner.start_with(self._own_priors(name, number, priors[view]))
         for view in views:
             self.feature_names[view].note_words(self.views[view], words_of(config), self.rows[view])
         self.prequential.start_with(self.labels, self.further_fields)
         others = [name for name in self.names if name not in (*able, *self.mixtures)]
         if others:
             self._notices.append(f"{', '.join(others)} can't start with the words of [priors], and learns without them")
+
+    def _own_priors(self, name: str, number: int, priors: Priors) -> Priors:
+        """The words as one view has them, with the rows of a learner of that view."""
+        if name not in self.joint_rows:
+            return priors
+        return priors._replace(rows=self.joint_rows[name].rows[number][priors.rows])
+
+    def n_rows(self, name: str) -> int:
+        """The number of rows of a learner's tables."""
+        return sum(len(self.rows[view]) for view in self.views_of[name])
+
+    def examples(self, name: str, by_view: Mapping[str, Examples]) -> Examples:
+        """A learner's examples, from those of its views."""
+        own = [by_view[view] for view in self.views_of[name]]
+        return self.joint_rows[name].examples(own) if name in self.joint_rows else own[0]
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view, and its tokens as the first view has them."""
@@ -336,14 +367,18 @@ class Model:
         position : returns the name of the i-th event's place in its source; None if nothing is learned.
         """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
-        own = dict(zip(self.names, scores, strict=True))
-        calls = [self._learner_call(name, examples, goals, both, own[name]) for name in self.learners]
+        calls = [
+            partial(self._learn, name, examples, _of(self.views_of[name][0], goals, both), own_scores)
+            for name, own_scores in zip(self.names, scores, strict=True)
+            if name in self.learners
+        ]
         if sum(int(each.indptr[-1]) for each in examples.values()) < _WORTH_A_THREAD:
             for call in calls:
                 call()
         else:
             self._side_by_side.run(calls)
-        for name, own_scores in own.items():  # mixtures after their members
+        self._notice_clipped()
+        for name, own_scores in zip(self.names, scores, strict=True):
             if name in self.external_models:
                 self.external_models[name].score_then_learn(inputs, goals, self.labels, own_scores, position)
             elif name in self.mixtures:
@@ -353,22 +388,21 @@ class Model:
         self._count_retired()
         return scores
 
-    def _learner_call(
-        self, name: str, examples: Mapping[str, Examples], goals: Targets, both: Targets, scores: NDArray[np.float64]
-    ) -> Callable[[], None]:
-        """What sets a learner's scores, and learns; it shares no state with those of other learners."""
-        learner, view = self.learners[name], self.view_of[name]
-        learner.grow(len(self.rows[view]), len(self.labels))
-        return partial(learner.score_then_learn, self._allowed(name, examples[view]), _of(view, goals, both), scores)
-
-    def _allowed(self, name: str, examples: Examples) -> Examples:
-        """The examples as a learner may read them: for naive Bayes, which counts, a negative value is 0."""
-        if not self.learners[name].nonnegative_values or examples.values[: examples.indptr[-1]].min(initial=0.0) >= 0:
-            return examples
-        if name not in self._clipped:
+    def _learn(self, name: str, examples: Mapping[str, Examples], goals: Targets, scores: NDArray[np.float64]) -> None:
+        """Score, then learn, with one learner; another thread may do so with another one."""
+        learner, own = self.learners[name], self.examples(name, examples)
+        if learner.nonnegative_values and own.values[: own.indptr[-1]].min(initial=0.0) < 0:
             self._clipped.add(name)
-            self._notices.append(f"{name} takes values below 0 as 0, since it counts; the other learners use them")
-        return examples._replace(values=np.maximum(examples.values, np.float32(0.0)))
+            own = own._replace(values=np.maximum(own.values, np.float32(0.0)))
+        learner.grow(self.n_rows(name), len(self.labels))
+        learner.score_then_learn(own, goals, scores)
+
+    def _notice_clipped(self) -> None:
+        """Say once of each learner that counts that it takes negative values as 0."""
+        for name in self.names:
+            if name in self._clipped and name not in self._noticed:
+                self._noticed.add(name)
+                self._notices.append(f"{name} takes values below 0 as 0, since it counts; the other learners use them")
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays by name, and everything else as JSON-able values.
@@ -385,8 +419,9 @@ class Model:
         for view, names in self.feature_names.items():
             arrays |= {f"names/{view}/{name}": array for name, array in names.state().items()}
         for name, learner in self.learners.items():
-            tables = learner.state(len(self.rows[self.view_of[name]]), len(self.labels))
+            tables = learner.state(self.n_rows(name), len(self.labels))
             arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
+        arrays |= {f"joint_rows/{name}": rows.state() for name, rows in self.joint_rows.items()}
         for name, mixture in self.mixtures.items():
             tables = mixture.state(len(self.labels))
             arrays |= {f"learners/{name}/{table}": array for table, array in tables.items()}
@@ -415,6 +450,8 @@ class Model:
         for view, rows in self.rows.items():
             rows.restore(arrays[f"rows/{view}"], arrays.get(f"sightings/{view}"))
             self.feature_names[view].restore(arrays_under(arrays, f"names/{view}/"))
+        for name, joint in self.joint_rows.items():
+            joint.restore(arrays[f"joint_rows/{name}"])
         for name, learner in (self.learners | self.mixtures).items():
             learner.restore(arrays_under(arrays, f"learners/{name}/"))
         for name, model in self.external_models.items():

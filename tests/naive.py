@@ -368,14 +368,20 @@ class NaiveAveragedPassiveAggressive(Mean):
 
 
 class NaiveArow(Linear):
-    def __init__(self, r: float = 10.0) -> None:
+    def __init__(self, r: float = 10.0, normalize: bool = False) -> None:
         super().__init__()
-        self.r = r
+        self.r, self.normalize = r, normalize
         self.first_step = 1 / (4 + r)
         self.precisions: dict[int, float] = defaultdict(float)
         self.bias_precision = 0.0
 
+    def scores(self, x: Features) -> Scores:
+        scale = _scale_to_one(x) if self.normalize else 1.0
+        return {k: self.bias[k] + scale * _dot(x, self.weights[k]) for k in self.labels}
+
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
+        scale = _scale_to_one(x) if self.normalize else 1.0
+        x = {j: scale * value for j, value in x.items()}
         rival = best({k: score for k, score in scores.items() if k != label})
         if rival is None or (loss := 1 + scores[rival] - scores.get(label, 0.0)) <= 0:
             return
@@ -399,6 +405,8 @@ class NaiveArow(Linear):
 class NaiveAdagrad(Linear):
     """Logistic regression."""
 
+    damping, least_error = 0.0, 0.0
+
     def __init__(self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True) -> None:
         super().__init__()
         self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
@@ -416,17 +424,22 @@ class NaiveAdagrad(Linear):
     def learn(self, x: Features, label: str, weight: float, scores: Scores) -> None:
         if not scores.keys() - {label}:
             return
-        scale = self._scale(x)
-        for k, error in self.errors(label, scores).items():
+        scale, errors = self._scale(x), self.errors(label, scores)
+        if _sum(error * error for error in errors.values()) < self.least_error:
+            return
+        for k, error in errors.items():
             for j, value in x.items():
                 self.weights[k][j], self.squares[k][j] = self._stepped(
-                    self.weights[k][j], self.squares[k][j], weight * error * (scale * value)
+                    self.weights[k][j], self.squares[k][j], weight * error, scale * value
                 )
-            self.bias[k], self.bias_squares[k] = self._stepped(self.bias[k], self.bias_squares[k], weight * error)
+            self.bias[k], self.bias_squares[k] = self._stepped(self.bias[k], self.bias_squares[k], weight * error, 1.0)
 
-    def _stepped(self, w: float, squares: float, gradient: float) -> tuple[float, float]:
-        squares += gradient * gradient
-        return rounded(w - self.eta * gradient / sqrt(squares + self.epsilon)), squares
+    def _stepped(self, w: float, squares: float, error: float, x: float) -> tuple[float, float]:
+        squares += error * x * (error * x)
+        return rounded(w - self.eta * (error * x) / sqrt(squares + self._added(x))), squares
+
+    def _added(self, x: float) -> float:
+        return self.epsilon + self.damping * (x * x)
 
     def _scale(self, x: Features) -> float:
         return _scale_to_one(x) if self.normalize else 1.0
@@ -434,9 +447,17 @@ class NaiveAdagrad(Linear):
 
 class NaiveLogisticRegression(NaiveAdagrad):
     def __init__(
-        self, eta: float = 0.45, epsilon: float = 1e-10, normalize: bool = True, squares: str = "weight"
+        self,
+        eta: float = 0.45,
+        epsilon: float = 1e-10,
+        normalize: bool = True,
+        squares: str = "weight",
+        damping: float | None = None,
+        least_error: float | None = None,
     ) -> None:
         super().__init__(eta, epsilon, normalize)
+        self.damping, self.least_error = damping or 0.0, least_error or 0.0
+        self.first_step = eta / sqrt(1 + self.damping)
         self.by_feature = squares == "feature"
         self.feature_squares: dict[int, float] = defaultdict(float)
         self.bias_square = 0.0
@@ -446,15 +467,18 @@ class NaiveLogisticRegression(NaiveAdagrad):
             super().learn(x, label, weight, scores)
         elif scores.keys() - {label}:
             scale = self._scale(x)
-            errors = {k: weight * error for k, error in self.errors(label, scores).items()}
+            plain = self.errors(label, scores)
+            if _sum(error * error for error in plain.values()) < self.least_error:
+                return
+            errors = {k: weight * error for k, error in plain.items()}
             squared = _sum(error * error for error in errors.values())
             for j, value in x.items():
                 self.feature_squares[j] += squared * (scale * value * (scale * value))
-                step = self.eta * (scale * value) / sqrt(self.feature_squares[j] + self.epsilon)
+                step = self.eta * (scale * value) / sqrt(self.feature_squares[j] + self._added(scale * value))
                 for k, error in errors.items():
                     self.weights[k][j] = rounded(self.weights[k][j] - step * error)
             self.bias_square += squared
-            step = self.eta / sqrt(self.bias_square + self.epsilon)
+            step = self.eta / sqrt(self.bias_square + self._added(1.0))
             for k, error in errors.items():
                 self.bias[k] = rounded(self.bias[k] - step * error)
 

@@ -1,5 +1,6 @@
 """Twins of the featurizer in plain Python: slow, short, obviously correct."""
 
+import itertools
 import math
 import re
 import unicodedata
@@ -41,11 +42,13 @@ def bucket(name: str, bits: int) -> int:
 
 
 def tokens(text: str, config: ViewConfig) -> list[str]:
+    if config.tokens == "head":
+        text = (text.lstrip().split("\n") or [""])[0]
     if config.normalize:
         text = normalized(text)
     if config.lowercase:
         text = text.lower()
-    if config.tokens in ("whitespace", "char_wb"):
+    if config.tokens not in ("words", "scikit-learn"):
         return text.split()
     if config.tokens == "scikit-learn":
         return re.findall(r"\b\w\w+\b", text)
@@ -79,6 +82,9 @@ def ngrams(text: str, config: ViewConfig) -> Iterator[str]:
     """By position, shorter ones first."""
     shortest, longest = config.ngrams
     words = tokens(text, config)
+    if config.tokens in FORMS:
+        yield from FORMS[config.tokens](words) if words else ()
+        return
     if config.tokens != "char_wb":
         for i in range(len(words)):
             for n in range(shortest, longest + 1):
@@ -93,6 +99,56 @@ def ngrams(text: str, config: ViewConfig) -> Iterator[str]:
             for n in range(shortest, longest + 1):
                 if i + n <= len(padded):
                     yield padded[i : i + n]
+
+
+def first(words: list[str]) -> list[str]:
+    """The first six words, numbered 0, 1, 2, 3, 3, 3; how the text begins and ends."""
+    found = [f"{number}:{word}" for number, word in zip("012333", words, strict=False)]
+    begins = [f"{marks}{' '.join(words[:n])}" for marks, n in (("^", 2), ("^^", 3)) if len(words) >= n]
+    ends = [f"{marks}{' '.join(words[-n:])}" for marks, n in (("$", 1), ("$$", 2)) if len(words) >= n]
+    return found + begins + ends
+
+
+def head(words: list[str]) -> list[str]:
+    return ["<" + word for word in words[:20]]
+
+
+def skip(words: list[str]) -> list[str]:
+    """Pairs with one to three words between them."""
+    n = min(len(words), 400)
+    return [f"{words[i]} _{words[j]}" for i in range(n) for j in (i + 2, i + 3, i + 4) if j < n]
+
+
+def shape(words: list[str]) -> list[str]:
+    shapes = [shape_of(word) for word in words[:400]]
+    pairs = [f"{one} {other}" for one, other in itertools.pairwise(shapes)]
+    signs = [sign_of(character) for word in words for character in word]
+    found = [*shapes, *pairs, "^" + " ".join(shapes[:2]), "$" + shapes[-1]]
+    found += [f"n={math.floor(2 * math.log2(len(words)))}", f"c={math.floor(2 * math.log2(len(signs)))}"]
+    for mark, sign in (("X", "X"), ("d", "d"), (".", "")):
+        number = signs.count(sign)
+        found += [f"{mark}%{number * 20 // len(signs)}", f"{mark}#{len(f'{number:b}') if number else 0}"]
+    return found
+
+
+def shape_of(word: str) -> str:
+    written = ""
+    for sign, run in itertools.groupby(sign_of(character) or character for character in word):
+        written += sign + "+" * (len(list(run)) > 1)
+    return written
+
+
+def sign_of(character: str) -> str:
+    """X, d, x; empty for what is neither a letter nor a digit."""
+    if character.isdigit():
+        return "d"
+    if character.isupper() or character.istitle():
+        return "X"
+    is_mark = unicodedata.category(character) in ("Mn", "Mc", "Me") or character in JOINERS
+    return "x" if character.isalpha() or is_mark else ""
+
+
+FORMS = {"first": first, "head": head, "skip": skip, "shape": shape}
 
 
 def features(

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import exp, sqrt
+from math import exp, factorial, ldexp, sqrt
 
 
 class NaiveMixture:
@@ -25,7 +25,7 @@ class NaiveMixture:
         pool = [_sum((self.w[m] + self.v[m, k]) * c[k] for m, c in enumerate(centred)) for k in range(n)]
         top = max(pool)
         pool = [z - top for z in pool]
-        powers = [exp(z) for z in pool]
+        powers = [power(z) for z in pool]
         total = _sum(powers)
         sureness = 1 / total - 0.5
         temperature = exp(min(3.0, max(-3.0, self.output[0] + self.output[1] * sureness)))
@@ -72,8 +72,19 @@ class NaiveMixture:
 
 def _expectation(scores: Sequence[float], values: Sequence[float]) -> float:
     top = max(scores)
-    powers = [exp(score - top) for score in scores]
+    powers = [power(score - top) for score in scores]
     return _sum(p * v for p, v in zip(powers, values, strict=True)) / _sum(powers)
+
+
+def power(x: float) -> float:
+    """The exponential of x, a power of 2 times a polynomial, as the kernels have it."""
+    x = max(x, -700.0)
+    m = round(x * 1.4426950408889634)
+    r = (x - m * 0.6931471803691238) - m * 1.9082149292705877e-10
+    p = 1 / factorial(11)
+    for n in range(10, -1, -1):
+        p = p * r + 1 / factorial(n)
+    return ldexp(p, m)
 
 
 def _sum(values: object) -> float:

@@ -47,7 +47,7 @@ def alone(events):
 
 
 def assert_same_tables(model, learner):
-    index = model.rows[model.view_of["soft"]]
+    index = model.rows[model.views_of["soft"][0]]
     assert index.buckets.tolist() == learner._rows.buckets.tolist()
     ours = model.learners["soft"].state(len(index), len(model.labels))
     theirs = learner.state(learner.n_rows, len(learner.labels))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamlin.errors import CheckpointError
+from streamlin.features.joint import JointRows
 from streamlin.model import Model
 from streamlin.storage.arrays import Expected, Layout, length_of
 
@@ -28,8 +29,10 @@ def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[s
         return model.expected(layout, n_labels) | _of_delayed_labels(model, layout, state)
     arrays = _of_features(model, layout)
     for name, learner in model.learners.items():
-        tables = learner.expected(length_of(layout, f"rows/{model.view_of[name]}"), n_labels)
-        arrays |= _under(f"learners/{name}", tables)
+        n_rows = sum(length_of(layout, f"rows/{view}") for view in model.views_of[name])
+        arrays |= _under(f"learners/{name}", learner.expected(n_rows, n_labels))
+        if name in model.joint_rows:
+            arrays[f"joint_rows/{name}"] = JointRows.expected(n_rows)
     for name, mixture in model.mixtures.items():
         arrays |= _under(f"learners/{name}", mixture.expected(n_labels))
     for name, external in model.external_models.items():

@@ -11,6 +11,8 @@ from streamlin.errors import spelled
 from streamlin.evaluation.report import report_of
 from streamlin.model import Model
 
+Heavy = tuple[int, float] | tuple[int, float, str]
+"""A bucket and its weight; its view, where the learner reads several."""
 _SHOWN = ("accuracy", "clusters")
 """What is told of a learner's metrics."""
 
@@ -26,7 +28,8 @@ def inspect(
     """Learners, labels, positions, and the heaviest features of a checkpoint.
 
     For each learner and each of the first 20 labels, these are the `top` buckets whose weight for that label exceeds
-    the mean of all labels most; and the n-grams seen in these buckets, by view, as far as names are kept.
+    the mean of all labels most, each followed by its view where the learner reads several; and the n-grams seen in
+    these buckets, by view, as far as names are kept.
 
     allow_pickle, external_models : see `load_model`. notice : shows the user a line.
 
@@ -39,7 +42,7 @@ def inspect(
         notice(line)
     report = report_of(model.prequential, model.labels, details=False)
     with np.errstate(all="ignore"):  # weights that have overflowed are shown as they are
-        heaviest = {name: _heaviest(model, name, top) for name in model.learners if name in model.view_of}
+        heaviest = {name: _heaviest(model, name, top) for name in model.learners if name in model.views_of}
     return {
         "checkpoint": state["number"],
         "events": report["events"],
@@ -53,7 +56,7 @@ def inspect(
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": size,
         "learners": {
-            learner.name: {"kind": learner.kind, "features": model.view_of.get(learner.name, "–")}
+            learner.name: {"kind": learner.kind, "features": _shown_views(model.views_of.get(learner.name, ("–",)))}
             | {key: "inf" if value == inf else value for key, value in learner.parameters().items()}  # JSON has none
             | {key: value for key, value in report["learners"][learner.name].items() if key in _SHOWN}
             for learner in config.learners
@@ -74,25 +77,44 @@ def _spelled(value: Any) -> Any:
     return spelled(value) if isinstance(value, str) else value
 
 
-def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[tuple[int, float]]]]) -> dict[str, list[str]]:
+def _shown_views(views: tuple[str, ...]) -> str | list[str]:
+    return views[0] if len(views) == 1 else list(views)
+
+
+def _names(model: Model, view: str, heaviest: dict[str, dict[str, list[Heavy]]]) -> dict[str, list[str]]:
     """Bucket, as text, -> its n-grams, for the heaviest features of a view."""
-    own = [labels for learner, labels in heaviest.items() if model.view_of[learner] == view]
-    buckets = {bucket for labels in own for features in labels.values() for bucket, _ in features}
+    buckets = set()
+    for learner, labels in heaviest.items():
+        of_one = model.views_of[learner] == (view,)
+        buckets |= {bucket for features in labels.values() for bucket, _, *own in features if own == [view] or of_one}
     named = model.feature_names[view].of_buckets(buckets, model.rows[view].bits)
     return {str(bucket): names for bucket, names in named.items()}
 
 
-def _heaviest(model: Model, name: str, top: int) -> dict[str, list[tuple[int, float]]]:
-    """Label -> bucket and weight of its heaviest features."""
-    rows = model.rows[model.view_of[name]]
+def _heaviest(model: Model, name: str, top: int) -> dict[str, list[Heavy]]:
+    """Label -> bucket and weight of its heaviest features, and their view if there are several."""
     if not model.learners[name].has_effective_weights:
         return {}
-    weights = model.learners[name].effective_weights(len(rows), len(model.labels))
+    weights = model.learners[name].effective_weights(model.n_rows(name), len(model.labels))
     if weights.size == 0:
         return {}
     weights = weights - weights.mean(axis=1, keepdims=True)
+    feature_of = _features_of(model, name)
     heaviest = {}
     for code, label in enumerate(model.labels.names[:20]):
         order = np.argsort(-weights[:, code], kind="stable")[:top]
-        heaviest[label] = [(int(rows.buckets[row]), float(weights[row, code])) for row in order]
+        heaviest[label] = [_heavy(*feature_of(row), float(weights[row, code])) for row in order]
     return heaviest
+
+
+def _features_of(model: Model, name: str) -> Callable[[int], tuple[int, str | None]]:
+    """A function from a row of a learner to its bucket, and its view if the learner reads several."""
+    views = model.views_of[name]
+    if name not in model.joint_rows:
+        return lambda row: (int(model.rows[views[0]].buckets[row]), None)
+    numbers, rows = model.joint_rows[name].places()
+    return lambda row: (int(model.rows[views[numbers[row]]].buckets[rows[row]]), views[numbers[row]])
+
+
+def _heavy(bucket: int, view: str | None, weight: float) -> Heavy:
+    return (bucket, weight) if view is None else (bucket, weight, view)

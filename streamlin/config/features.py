@@ -2,12 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from streamlin.config.base import Count, Strict, listed
 
 Mask = Literal["uuid", "ip", "hex", "number"]
-Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb"]
+Tokens = Literal["words", "scikit-learn", "whitespace", "char_wb", "first", "head", "skip", "shape"]
+WITHOUT_NGRAMS: tuple[Tokens, ...] = ("first", "head", "skip", "shape")
+"""Their features are no n-grams, see `streamlin.features.forms`."""
 
 WITH_UNLABELLED = "+unlabelled"
 """Ends the name under which a view is kept once more, for learners of texts without a label: with rows of its own, so
@@ -17,6 +19,8 @@ that such texts change no other learner."""
 class ViewConfig(Strict):
     """One view of the texts: how they become tokens, n-grams and values.
 
+    tokens : what is counted: n-grams of words or of characters, or where pieces between blanks stand (`first`, `head`),
+        pairs of them with a gap (`skip`), how they are written (`shape`).
     normalize : "nfkc" drops invisible characters and brings texts to Unicode's form NFKC before all else.
     min_count : features seen less often in labelled events are ignored.
     """
@@ -29,12 +33,29 @@ class ViewConfig(Strict):
     masks: Annotated[tuple[Mask, ...], BeforeValidator(listed)] = ()
     min_count: Count = 1
 
+    @field_validator("lowercase")
+    @classmethod
+    def _as_written(cls, lowercase: bool, info: ValidationInfo) -> bool:
+        if lowercase and info.data.get("tokens") == "shape":
+            raise ValueError("not for tokens = 'shape', which reads the text as it is written")
+        return lowercase
+
     @field_validator("ngrams")
     @classmethod
-    def _in_order(cls, ngrams: tuple[int, int]) -> tuple[int, int]:
+    def _in_order(cls, ngrams: tuple[int, int], info: ValidationInfo) -> tuple[int, int]:
+        if info.data.get("tokens") in WITHOUT_NGRAMS and ngrams != (1, 1):
+            raise ValueError(f"not for tokens = '{info.data['tokens']}', whose features are no n-grams")
         if not ngrams[0] <= ngrams[1] <= 32:
             raise ValueError("expected [shortest, longest], at most 32")
         return ngrams
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_tokens(cls, data: Any) -> Any:
+        """Features that are no n-grams count one by one; shapes are those of letters as they are written."""
+        if not isinstance(data, dict) or data.get("tokens") not in WITHOUT_NGRAMS:
+            return data
+        return {"ngrams": (1, 1), "lowercase": data["tokens"] != "shape"} | data
 
 
 TOKEN_BITS = 22

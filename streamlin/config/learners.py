@@ -6,12 +6,12 @@ from typing import Any, Literal, Self, get_type_hints
 
 from pydantic import create_model, model_validator
 
-from streamlin.config.named import LearnerOfView, NamedLearner
+from streamlin.config.named import LearnerOfView, LearnerOfViews, NamedLearner
 from streamlin.errors import ConfigError
 from streamlin.registry import built_in_clusterers, built_in_learners, built_in_parsers, built_in_taggers
 
 
-class BuiltInConfig(LearnerOfView):
+class BuiltInConfig(LearnerOfViews):
     """A built-in learner; its own keys are its constructor's parameters, within the limits declared there."""
 
     kind: str

@@ -1,8 +1,8 @@
 """The keys that the table of every learner has."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import model_validator
+from pydantic import AfterValidator, model_validator
 
 from streamlin.config.base import Strict
 
@@ -28,3 +28,23 @@ class LearnerOfView(NamedLearner):
     """A learner that reads a view. features : the name of the view."""
 
     features: str = "words"
+
+
+def _different(views: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    """The views, each once; the name alone where there is one."""
+    if isinstance(views, str):
+        return views
+    if not views or len(set(views)) < len(views):
+        raise ValueError("expected at least one view, each once")
+    return views if len(views) > 1 else views[0]
+
+
+class LearnerOfViews(NamedLearner):
+    """A learner that reads a view, or several. features : its name, or their names."""
+
+    features: Annotated[str | tuple[str, ...], AfterValidator(_different)] = "words"
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views."""
+        return (self.features,) if isinstance(self.features, str) else self.features

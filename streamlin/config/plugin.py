@@ -5,12 +5,12 @@ from typing import Self
 
 from pydantic import ConfigDict, model_validator
 
-from streamlin.config.named import LearnerOfView
+from streamlin.config.named import LearnerOfViews
 from streamlin.errors import nearest
 from streamlin.registry import learner_class
 
 
-class PluginConfig(LearnerOfView):
+class PluginConfig(LearnerOfViews):
     """A learner that another package provides; its own keys are its constructor's arguments."""
 
     model_config = ConfigDict(extra="allow")

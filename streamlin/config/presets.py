@@ -7,7 +7,7 @@ from streamlin.config.kinds import DEFAULTS, TAGGERS, Task
 from streamlin.errors import ConfigError, nearest
 
 _NAIVE_BAYES = {"smoothing": "prior", "alpha": 3.0, "half_life": 30_000}
-_LOGISTIC = {"squares": "feature", "eta": 1.0}
+_LOGISTIC = {"squares": "feature", "eta": 1.0, "damping": 0.1, "least_error": 0.001}
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "fast": {},
@@ -17,15 +17,25 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "words": {"tokens": "words", "ngrams": [1, 2]},
             "whitespace": {"tokens": "whitespace", "ngrams": [1, 2]},
             "chars": {"tokens": "char_wb", "ngrams": [1, 5], "lowercase": False},
+            "first": {"tokens": "first"},
+            "head": {"tokens": "head"},
+            "skip": {"tokens": "skip"},
+            "shape": {"tokens": "shape"},
         },
         "learners": [
             {"kind": "naive_bayes", **_NAIVE_BAYES, "reset": 0.5},
-            {"kind": "naive_bayes", "name": "naive_bayes_chars", "features": "chars", **_NAIVE_BAYES},
-            {"kind": "arow", "features": "whitespace"},
-            {"kind": "logistic_regression", "features": "whitespace", **_LOGISTIC},
+            {"kind": "naive_bayes", "name": "naive_bayes_shape", "features": "shape", **_NAIVE_BAYES},
+            {"kind": "arow", "name": "arow_first", "features": "first"},
+            {"kind": "arow", "name": "arow_head", "features": "head"},
+            {"kind": "arow", "features": ["whitespace", "skip"]},
+            {
+                "kind": "logistic_regression",
+                "features": ["whitespace", "first", "shape", "head", "skip"],
+                **_LOGISTIC,
+            },
             {"kind": "logistic_regression", "name": "logistic_regression_chars", "features": "chars", **_LOGISTIC},
-            {"kind": "passive_aggressive"},
-            {"kind": "mixture", "start": [0.5, 0.5, 0.05, 0.15, 0.25, 0.05]},
+            {"kind": "arow", "name": "arow_chars", "features": ["whitespace", "chars"], "r": 1.0, "normalize": True},
+            {"kind": "mixture", "start": [0.8, 0.3, 0.05, 0.05, 0.05, 0.2, 0.3, 0.2]},
         ],
     },
     "log-template": {

@@ -11,12 +11,13 @@ from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.drain import TEMPLATE, DrainConfig
 from streamlin.config.evaluation import EvaluationConfig
 from streamlin.config.external_models import ExternalModelConfig, needs_pickle
-from streamlin.config.features import TOKEN_BITS, TOPIC_BITS, TOPIC_NAMES, FeaturesConfig
+from streamlin.config.features import TOKEN_BITS, TOPIC_BITS, TOPIC_NAMES, WITHOUT_NGRAMS, FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
 from streamlin.config.learners import ClustererConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
+from streamlin.config.named import LearnerOfViews
 from streamlin.config.pipeline import PipelineConfig
 from streamlin.config.priors import PriorsConfig
 from streamlin.config.serve import ServeConfig
@@ -85,11 +86,11 @@ class RunConfig(Strict):
                 learner.check_members(names[:number])
             elif isinstance(learner, TaggerConfig | ParserConfig):
                 pass  # its features are those of tokens
-            elif getattr(learner, "input", "features") == "features" and learner.features not in self.features.views:
-                known = ", ".join(self.features.views)
-                raise ValueError(
-                    f"learners.{learner.name}.features: no view '{learner.features}'; choose one of {known}"
-                )
+            elif getattr(learner, "input", "features") == "features":
+                for view in learner.views if isinstance(learner, LearnerOfViews) else (learner.features,):
+                    if view not in self.features.views:
+                        known = ", ".join(self.features.views)
+                        raise ValueError(f"learners.{learner.name}.features: no view '{view}'; choose one of {known}")
             if isinstance(learner, ExternalModelConfig) and self.checkpoint.path is not None and not learner.pickle:
                 raise ValueError(needs_pickle(learner.name))
             task = _task_of(learner)
@@ -107,6 +108,9 @@ class RunConfig(Strict):
                 f"surprise.model: not for task = '{self.task}'; expected 'none', only texts have a surprise"
             )
         self._check_asking()
+        if self.task in ("tagging", "parsing") and self.features.views["words"].tokens in WITHOUT_NGRAMS:
+            found = f"features.words.tokens: not for task = '{self.task}', got '{self.features.views['words'].tokens}'"
+            raise ValueError(f"{found}; expected what cuts a text into tokens, such as 'words' or 'whitespace'")
         if self.task == "tagging":
             self._check_tagging()
         if self.task == "parsing":
@@ -183,6 +187,8 @@ class RunConfig(Strict):
         del tables["features"]["names"]  # may change from run to run
         for learner in tables["learners"]:
             learner.pop("show_errors", None)  # so may this
+            if learner["kind"] == "arow" and not learner["normalize"]:
+                del learner["normalize"]  # as in checkpoints from before it was there
         tables["features"] |= tables["features"].pop("views")
         if self.priors.labels:
             tables["priors"] = {"strength": self.priors.strength} | self.priors.labels

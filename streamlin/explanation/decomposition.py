@@ -1,6 +1,6 @@
 """A learner's scores of one text as a sum: the score without any feature, and the contribution of each feature."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,8 @@ class Decomposition(NamedTuple):
     added: dict[str, Scores]
 
 
-def decompose_learner(learner: Learner, view: str, examples: Examples, n_labels: int) -> Decomposition:
-    """The decomposition for a learner that reads `view`; `examples` is the text.
+def decompose_learner(learner: Learner, known: Mapping[str, int], examples: Examples, n_labels: int) -> Decomposition:
+    """The decomposition for a learner; `examples` is the text. known : by view, how many features have a row.
 
     The base is its bias or prior: the scores of a text without features.
     """
@@ -31,7 +31,8 @@ def decompose_learner(learner: Learner, view: str, examples: Examples, n_labels:
     nothing = Examples(np.zeros(2, np.int64), examples.rows[:0], examples.values[:0], examples.rows_before)
     learner.grow(int(examples.rows_before[0]), n_labels)
     learner.score_then_learn(nothing, no_targets(1, n_labels), base)
-    return Decomposition(base[0], {view: learner.contributions(examples, n_labels)})
+    added, ends = learner.contributions(examples, n_labels), np.cumsum([*known.values()])
+    return Decomposition(base[0], dict(zip(known, np.split(added, ends[:-1]), strict=True)))
 
 
 def decompose_mixture(mixture: Mixture, members: Sequence[Decomposition], scores: Scores) -> Decomposition:

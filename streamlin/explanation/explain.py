@@ -143,7 +143,8 @@ def _decomposer(model: Model, features: Features, scores: NDArray[np.float64]) -
             return decompose_mixture(
                 model.mixtures[name], [decompose(model.names[m]) for m in members], scores[members]
             )
-        view = model.view_of[name]
-        return decompose_learner(model.learners[name], view, examples[view], scores.shape[1])
+        views, learner, own = model.views_of[name], model.learners[name], model.examples(name, examples)
+        known = [int((examples[view].rows[: examples[view].indptr[1]] >= 0).sum()) for view in views]
+        return decompose_learner(learner, dict(zip(views, known, strict=True)), own, scores.shape[1])
 
     return decompose

@@ -16,6 +16,8 @@ IN_TOKEN = 256
 """The bit of `ascii_characters` that is set where the character belongs to a token."""
 OUTSIDE, BEGINS, CONTINUES = 0, 1, 2
 """The values of `token_characters`."""
+UPPER, LOWER, DIGIT = 3, 4, 5
+"""Its further values for "shape"."""
 
 _JOINERS = (0x200C, 0x200D)
 _MARK_RANGES = ((0x300, 0x20000), (0xE0100, 0xE01F0))
@@ -46,13 +48,19 @@ def token_characters(tokens: Tokens) -> NDArray[np.uint8]:
     r"""uint8[0x110000]: whether each code point belongs to a token.
 
     BEGINS : it does. For "words" and "scikit-learn" these are the characters that `\w` matches: letters and digits of
-        all scripts, and the underscore. For "whitespace" and "char_wb" it is every character that `str.split` does not
-        split at.
+        all scripts, and the underscore. For the others it is every character that `str.split` does not split at.
     CONTINUES : it does if the token has begun. For "words" these are `marks`.
+    UPPER, LOWER, DIGIT : it does, for "shape": capitals and title case, other letters and marks, digits.
     """
     characters = np.arange(0x110000, dtype=np.uint32).view("U1")
-    if tokens in ("whitespace", "char_wb"):
-        return (~np.strings.isspace(characters)).astype(np.uint8)
+    if tokens not in ("words", "scikit-learn"):
+        table = (~np.strings.isspace(characters)).astype(np.uint8)
+        if tokens == "shape":
+            table[np.strings.isalpha(characters)] = LOWER
+            table[marks()] = LOWER
+            table[np.strings.isupper(characters) | np.strings.istitle(characters)] = UPPER
+            table[np.strings.isdigit(characters)] = DIGIT
+        return table
     table = np.strings.isalnum(characters).astype(np.uint8)
     table[ord("_")] = BEGINS
     if tokens == "words":

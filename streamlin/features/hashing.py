@@ -5,6 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.features.forms import CHARACTERS, write_form, write_units
+from streamlin.features.memo import ABSENT, Memo, no_memo, place_of, recall, remember
 from streamlin.features.murmur3 import murmur3_32
 from streamlin.features.ngrams import append_ngrams, bucket_of
 from streamlin.features.sums import sum_repeats
@@ -25,11 +27,12 @@ def hash_texts(
     ascii_table: NDArray[np.int16],
     unicode_table: NDArray[np.uint8],
     min_length: int,
-    characters: int,
+    form: int,
     shortest: int,
     longest: int,
     scale: int,
     bits: int,
+    memo: Memo,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
     """Features of n events: indptr int64[n + 1], buckets int32[>= nnz], values float32[>= nnz].
 
@@ -37,12 +40,14 @@ def hash_texts(
         `write_tokens`.
     pieces : int64[n + 1]; event i has the pieces `pieces[i]` to `pieces[i + 1]`.
     names, name_lengths int64[n * k] : the UTF-8 of each event's k categories; length 0 where a category is missing.
-    characters : 1 for n-grams of the characters of each token, padded with a blank on both sides (a token that is
-        shorter than the shortest n-gram is one n-gram); 0 for n-grams of a piece's tokens.
+    form : TOKENS for n-grams of a piece's tokens; CHARACTERS for n-grams of the characters of each token, padded with a
+        blank on both sides (a token that is shorter than the shortest n-gram is one n-gram); or another form of
+        `forms.py`, whose features are n-grams of length 1.
     scale : BINARY (always 1), COUNTS, or LOG, log(1 + count).
+    memo : of tokens that were cut by these very parameters, for CHARACTERS; changed in place.
     """
-    tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
-    return _features(tokens, pieces, names, name_lengths, characters, shortest, longest, scale, bits)
+    units = write_units(data, lengths, ascii_table, unicode_table, min_length, form)
+    return _features(units, pieces, names, name_lengths, form == CHARACTERS, shortest, longest, scale, bits, memo)
 
 
 @kernel
@@ -55,7 +60,7 @@ def hash_texts_and_tokens(
     ascii_table: NDArray[np.int16],
     unicode_table: NDArray[np.uint8],
     min_length: int,
-    characters: int,
+    form: int,
     shortest: int,
     longest: int,
     scale: int,
@@ -65,7 +70,8 @@ def hash_texts_and_tokens(
 ]:
     """What `hash_texts` returns, and the tokens that the features are of, see `hash_written`."""
     tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
-    features = _features(tokens, pieces, names, name_lengths, characters, shortest, longest, scale, bits)
+    units, characters = write_form(tokens, unicode_table, form), form == CHARACTERS
+    features = _features(units, pieces, names, name_lengths, characters, shortest, longest, scale, bits, no_memo())
     return features, hash_written(tokens, pieces)
 
 
@@ -75,13 +81,14 @@ def _features(
     pieces: NDArray[np.int64],
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
-    characters: int,
+    characters: bool,
     shortest: int,
     longest: int,
     scale: int,
     bits: int,
+    memo: Memo,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """See `hash_texts`. tokens : what `write_tokens` returns."""
+    """See `hash_texts`. tokens : what `write_units` returns."""
     token_bytes, starts, ends = tokens
     n = pieces.size - 1
     k = name_lengths.size // max(n, 1)
@@ -99,13 +106,26 @@ def _features(
                 count = append_ngrams(token_bytes, of_tokens, gap, shortest, longest, bits, buckets, count)
                 continue
             for token in range(first, after):
-                inside = character_bounds(token_bytes, starts[token] - 1, starts[token + 1], bounds)
+                begin, end = starts[token], starts[token + 1] - 1
+                place = place_of(memo, token_bytes, begin, end)
+                known = (
+                    np.int64(ABSENT)
+                    if place == ABSENT
+                    else recall(memo, place, token_bytes, begin, end, buckets, count)
+                )
+                if known != ABSENT:
+                    count = known
+                    continue
+                before = count
+                inside = character_bounds(token_bytes, begin - 1, end + 1, bounds)
                 least_here = min(shortest, inside.size - 1)
                 count = append_ngrams(token_bytes, inside, gap, least_here, longest, bits, buckets, count)
+                if place != ABSENT:
+                    remember(memo, place, token_bytes, begin, end, buckets[before:count])
         for name in range(i * k, (i + 1) * k):
-            begin, name_end = name_end, name_end + name_lengths[name]
-            if begin < name_end:
-                buckets[count] = bucket_of(names, begin, name_end, bits)
+            name_begin, name_end = name_end, name_end + name_lengths[name]
+            if name_begin < name_end:
+                buckets[count] = bucket_of(names, name_begin, name_end, bits)
                 count += 1
         indptr[i + 1] = count
     values = np.ones(count, np.float32)

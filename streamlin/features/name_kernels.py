@@ -67,7 +67,7 @@ def note_rows(
     Returns the row at which the space was used up, n at the end, and the new number of names.
 
     sources, learned, rows_after [n] : the event of each row, whether it is learned, the number of feature rows then.
-    data, starts : tokens, see `write_tokens`. token_ends : int64[m + 1], the number of tokens before each piece.
+    data, starts : tokens, see `write_units`. token_ends : int64[m + 1], the number of tokens before each piece.
     pieces, named : `pieces` and `names` of `hash_texts`. name_ends : 0, then where each of these names ends.
     slots, hashes, ends, names : see `Names`; changed in place. count : the number of names, at most `limit`.
     """

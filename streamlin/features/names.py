@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from streamlin.errors import CheckpointError
 from streamlin.events import Batch, single_records
+from streamlin.features.forms import CHARACTERS, write_units
 from streamlin.features.ngrams import buckets_of
 from streamlin.features.rows import RowIndex
-from streamlin.features.tokens import write_tokens
 from streamlin.features.view import View
 from streamlin.storage.arrays import Expected, expected
 
@@ -63,8 +63,8 @@ class Names:
 
         rows_after = np.append(rows_before[1:], len(index))
         data, lengths, pieces, named, name_lengths = view.encode_batches(batches)
-        ascii_table, unicode_table, min_length, characters, shortest, longest, _, bits = view.hash_options
-        token_bytes, starts, ends = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
+        ascii_table, unicode_table, min_length, form, shortest, longest, _, bits = view.hash_options
+        token_bytes, starts, ends = write_units(data, lengths, ascii_table, unicode_table, min_length, form)
         name_ends = np.append(0, np.cumsum(name_lengths))
         row = 0
         while row < sources.size and not self.is_full:
@@ -79,7 +79,7 @@ class Names:
                 pieces,
                 named,
                 name_ends,
-                characters,
+                int(form == CHARACTERS),
                 shortest,
                 longest,
                 bits,

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from streamlin.config import Tokens
 from streamlin.features.characters import mark_class
+from streamlin.features.form_features import form_features
+from streamlin.features.forms import CHARACTERS, FIRST, HEAD
 from streamlin.features.hashing import hash_ranges
 from streamlin.features.masks import masked_with_origins
 from streamlin.features.normalization import normalized_with_origins
-from streamlin.features.view import View
+from streamlin.features.view import View, first_line
 from streamlin.kernel.byte_buffers import PADDING, encode_texts
 
 
@@ -26,6 +28,10 @@ def _token_pattern(tokens: Tokens) -> re.Pattern[str]:
     if tokens == "words":
         return re.compile(rf"\w[\w{mark_class()}]*")
     return re.compile(r"\w{2,}" if tokens == "scikit-learn" else r"\S+")
+
+
+_WHOLE = 32
+"""More units than a feature of a form has."""
 
 
 class Ngrams(NamedTuple):
@@ -80,7 +86,8 @@ def ngrams(view: View, pieces: Sequence[str], categories: Mapping[str, str | Non
     pieces : its texts. categories : value by field, None where it is missing.
     """
     units = _concatenated([*_of_pieces(view, pieces), *_of_categories(view, pieces, categories or {})])
-    counts = np.maximum(0, np.minimum(view.config.ngrams[1], units.left) - units.least + 1)
+    longest = view.config.ngrams[1] if view.form < FIRST else _WHOLE
+    counts = np.maximum(0, np.minimum(longest, units.left) - units.least + 1)
     first = np.repeat(np.arange(counts.size), counts)
     size = units.least[first] + np.arange(first.size) - np.repeat(np.cumsum(counts) - counts, counts)
     begins, ends = units.begins[first], units.ends[first + size - 1]
@@ -95,9 +102,13 @@ def _of_pieces(view: View, pieces: Sequence[str]) -> list[_Units]:
     for piece in pieces:
         text, origins = _normalized(view, piece)
         tokens = [match.span() for match in _token_pattern(view.config.tokens).finditer(text)]
-        cut = _characters if view.config.tokens == "char_wb" else _tokens
         bounds = np.array(tokens, np.int64).reshape(-1, 2)
-        units.append(cut([text[i:j] for i, j in tokens], bounds, origins + begin, view.config.ngrams[0]))
+        cut_text = [text[i:j] for i, j in tokens]
+        if view.form < FIRST:
+            cut = _characters if view.form == CHARACTERS else _tokens
+            units.append(cut(cut_text, bounds, origins + begin, view.config.ngrams[0]))
+        elif tokens:
+            units.append(_form(cut_text, bounds, origins + begin, view.form))
         begin += len(piece) + 1
     return units
 
@@ -122,6 +133,23 @@ def _characters(tokens: list[str], bounds: NDArray[np.int64], origins: NDArray[n
     spans[is_first, 1], spans[is_last, 0] = spans[is_first, 0], spans[is_last, 1]
     text = "".join(f" {token} " for token in tokens)
     return _Units(text, units, units + 1, run_ends - units, np.minimum(shortest, run_sizes), spans)
+
+
+def _form(tokens: list[str], bounds: NDArray[np.int64], origins: NDArray[np.int64], form: int) -> _Units:
+    """The features of a form; the units of each are its tokens in the text, or one that is not part of the text."""
+    spans = np.stack([origins[bounds[:, 0], 0], origins[bounds[:, 1] - 1, 1]], axis=1)
+    end = int(spans[-1, 1])
+    texts, columns, located = [], [], []
+    at = 0
+    for text, places in form_features(tokens, form):
+        n = max(1, len(places))
+        texts.append(text)
+        least_of = [n, *[_WHOLE + 1] * (n - 1)]  # no n-gram begins at a unit behind the first
+        columns += [(at, at + len(text), n - j, least_of[j]) for j in range(n)]
+        located.append(spans[list(places)] if places else np.full((1, 2), end))
+        at += len(text)
+    begins, ends, left, least = np.array(columns, np.int64).reshape(-1, 4).T
+    return _Units("".join(texts), begins, ends, left, least, np.concatenate([spans[:0], *located]))
 
 
 def _of_categories(view: View, pieces: Sequence[str], given: Mapping[str, str | None]) -> list[_Units]:
@@ -150,6 +178,8 @@ def _concatenated(parts: Sequence[_Units]) -> _Units:
 
 def _normalized(view: View, text: str) -> tuple[str, NDArray[np.int64]]:
     """The text as `View` hashes it, and int64[n, 2], the span of each of its characters in the original text."""
+    if view.form == HEAD:
+        text = first_line(text)
     origins = np.arange(len(text))[:, None] + np.arange(2)
     if view.config.normalize:
         text, origins = normalized_with_origins(text)

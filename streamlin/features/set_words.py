@@ -17,8 +17,10 @@ def word_features(view: View, word: str, view_name: str = "words") -> tuple[NDAr
 
     Raises
     ------
-    ConfigError : the view cuts it into nothing, or into more or fewer tokens than its n-grams have.
+    ConfigError : the view has no n-grams, cuts it into nothing, or into more or fewer tokens than its n-grams have.
     """
+    if not view.takes_words:
+        raise ConfigError(f"{word!r:.60} is no feature of view {view_name} (tokens = '{view.config.tokens}')")
     found = ngrams(view, [word])
     if not found.text.strip():
         raise ConfigError(f"{word!r:.60} has no token in view {view_name} (tokens = '{view.config.tokens}')")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features.hashing import hash_texts
+from streamlin.features.memo import no_memo
 from streamlin.features.ngrams import bucket_of
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.sums import sum_repeats
@@ -37,7 +38,7 @@ class _Bound(NamedTuple):
     ascii_table: NDArray[np.int16]
     unicode_table: NDArray[np.uint8]
     min_length: int
-    characters: int
+    form: int
     shortest: int
     longest: int
     scale: int
@@ -176,11 +177,12 @@ def look_up_text(event: BoundTuple, text: bytearray) -> tuple[int, int]:
         bound.ascii_table,
         bound.unicode_table,
         bound.min_length,
-        bound.characters,
+        bound.form,
         bound.shortest,
         bound.longest,
         bound.scale,
         bound.bits,
+        no_memo(),
     )
     return look_up_hashed(event, indptr[1], buckets, values)
 

@@ -125,7 +125,7 @@ def _write_any(
                 token_bytes[position] = written & 0x7F
                 position += 1
             else:
-                width, code_point = _decoded(data, i)
+                width, code_point = decoded(data, i)
                 i += width
                 kind = unicode_table[code_point]
                 if kind == OUTSIDE or (kind == CONTINUES and length == 0):
@@ -142,7 +142,7 @@ def _write_any(
 
 
 @kernel
-def _decoded(data: NDArray[np.uint8], i: int) -> tuple[int, np.int64]:
+def decoded(data: NDArray[np.uint8], i: int) -> tuple[int, np.int64]:
     """Width in bytes and code point of the character at byte i, which is not ASCII."""
     lead, second = np.int64(data[i]), np.int64(data[i + 1]) & 0x3F
     if lead < 0xE0:

@@ -12,8 +12,10 @@ from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch, taken
 from streamlin.features.characters import ascii_characters, token_characters
+from streamlin.features.forms import CHARACTERS, FIRST, FORMS, FURTHER, HEAD, TOKENS
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts, hash_texts_and_tokens
 from streamlin.features.masks import masked
+from streamlin.features.memo import Memo, new_memo
 from streamlin.features.normalization import normalized
 from streamlin.features.sums import sum_repeats
 from streamlin.features.token_hashes import TokenHashes
@@ -21,6 +23,7 @@ from streamlin.kernel.byte_buffers import encode_text, encode_texts, is_ascii
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
+_NO_MEMO, _LARGE = new_memo(0), 1 << 16
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -46,7 +49,8 @@ class View:
     """Turns texts into hashed features. It has no state: a text always has the same features.
 
     A text is normalized if configured, lower-cased, masked and split into tokens, of which n-grams are formed. An
-    n-gram g, its words joined by single blanks, counts in bucket |murmur3(g)| mod 2^bits.
+    n-gram g, its words joined by single blanks, counts in bucket |murmur3(g)| mod 2^bits; so does a feature of
+    another form (`forms.py`).
 
     Parameters
     ----------
@@ -63,12 +67,14 @@ class View:
         if not 1 <= bits <= 31:
             raise ConfigError(f"features.bits must be 1 to 31, got {bits}")
         self.config, self.bits, self.categories = config, bits, tuple(categories)
-        self._has_masks = bool(config.masks)
+        self.form = FORMS.get(config.tokens, TOKENS)
+        self._needs_python = bool(config.masks) or self.form == HEAD
+        self._memos: list[Memo] = []
         self.hash_options: tuple[Any, ...] = (
             ascii_characters(config.tokens, config.lowercase),
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,
-            int(config.tokens == "char_wb"),  # an int is passed to compiled code faster than a bool
+            self.form,
             *config.ngrams,
             _SCALES[config.values],
             bits,
@@ -82,6 +88,11 @@ class View:
         """Pickle the parameters only: the character tables take a megabyte."""
         return type(self), (self.config, self.bits, self.categories)
 
+    @property
+    def takes_words(self) -> bool:
+        """Whether a word or phrase by itself is a feature, so that it can be set by hand."""
+        return self.form < FIRST
+
     def most_features(self, characters: int, pieces: int) -> int:
         """An upper bound of the features of pieces of text with so many characters in all, each with its categories.
 
@@ -90,7 +101,8 @@ class View:
         """
         shortest, longest = self.config.ngrams
         characters *= (18 if self.config.normalize else 1) * (2 if self.config.lowercase else 1)
-        return 2 * (longest - shortest + 1) * (characters + pieces) + pieces * len(self.categories)
+        lengths, others = (longest - shortest + 1, 0) if self.form < FIRST else (1, FURTHER)
+        return 2 * lengths * (characters + pieces) + pieces * (others + len(self.categories))
 
     def buckets(self, batch: Batch) -> Buckets:
         """The features of a batch's events, categories included."""
@@ -147,11 +159,24 @@ class View:
 
     def encode_one(self, text: str) -> bytearray:
         """The UTF-8 of one text as it is hashed, followed by PADDING."""
-        return encode_text(text if not self._has_masks and text.isascii() else self._normalized([text])[0])
+        return encode_text(text if not self._needs_python and text.isascii() else self._normalized([text])[0])
 
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         encoded = *encode_texts(self._normalized(texts)), pieces, *encode_texts(named)
-        return _trimmed(*hash_texts(*encoded, *self.hash_options))
+        memo = self._take_memo(encoded[0].size)
+        features = hash_texts(*encoded, *(*self.hash_options, memo))
+        if memo.lengths.size:
+            self._memos.append(memo)
+        return _trimmed(*features)
+
+    def _take_memo(self, size: int) -> Memo:
+        """A memo that no thread uses now; none for few bytes, which would not be worth making one."""
+        if self.form != CHARACTERS or (size < _LARGE and not self._memos):
+            return _NO_MEMO
+        try:
+            return self._memos.pop()
+        except IndexError:  # another thread uses it
+            return new_memo()
 
     def _valued(self, batch: Batch, pieces: NDArray[np.int64], piece_values: NDArray[np.float32]) -> Buckets:
         """The features of events whose pieces have values: each piece's own features times its value, then summed."""
@@ -166,7 +191,9 @@ class View:
         return _trimmed(indptr, buckets, values)
 
     def _normalized(self, texts: Sequence[str]) -> Sequence[str]:
-        """The texts in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""
+        """What is read of the texts, in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""
+        if self.form == HEAD:
+            texts = [first_line(text) for text in texts]
         if not is_ascii(texts):
             if self.config.normalize:
                 texts = normalized(texts)
@@ -180,6 +207,12 @@ class View:
             ["" if value is None else f"{name}={value}" for value in batch.extra[name]] for name in self.categories
         ]
         return [named for row in zip(*columns, strict=True) for named in row]
+
+
+def first_line(text: str) -> str:
+    """The text as far as the end of its first line that is not empty."""
+    end = text.find("\n", len(text) - len(text.lstrip()))
+    return text if end < 0 else text[:end]
 
 
 def _is_feature(name: str, value: float) -> bool:

@@ -4,6 +4,7 @@ Crammer, Kulesza, Dredze, NIPS 2009, figure 1; multiclass against the best score
 JMLR 7 (2006) 551-585, section 5.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
-from streamlin.learners.linear import best_other, linear_scores
+from streamlin.learners.linear import best_other, linear_scores, scale_to_one
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -30,6 +31,7 @@ def learn_batch(
     n_known: NDArray[np.int64],
     event_weights: NDArray[np.float64],
     r: float,
+    normalize: bool,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     precisions: NDArray[np.float64],
@@ -45,7 +47,8 @@ def learn_batch(
         prefetch_rows(examples, i + 1, weights)
         prefetch_rows(examples, i + 1, precisions)
         s, known = scores[i], targets.known[i]
-        linear_scores(examples, i, weights, bias, 1.0, known, s)
+        scale = scale_to_one(examples, i) if normalize else 1.0
+        linear_scores(examples, i, weights, bias, scale, known, s)
         y = targets.codes[i]
         rival = best_other(s, y)
         if y < 0 or rival < 0:
@@ -55,12 +58,12 @@ def learn_batch(
             continue
         variance = 2.0 / (1.0 + bias_precision[()])
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            x = np.float64(examples.values[j])
+            x = scale * examples.values[j]
             variance += 2.0 * x * x / (1.0 + precisions[examples.rows[j], 0])
         w = targets.weights[i]
         step = w * (loss / (variance + r))
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            row, x = examples.rows[j], np.float64(examples.values[j])
+            row, x = examples.rows[j], scale * examples.values[j]
             change = step * x / (1.0 + precisions[row, 0])
             weights[row, y] += change
             weights[row, rival] -= change
@@ -93,7 +96,9 @@ class Arow(Learner):
     Parameters
     ----------
     r : larger for noisier labels: steps are smaller, and precisions grow more slowly.
-    features : see `Learner`; unnormalised values.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each. It then needs a
+        smaller r, 1 for example.
+    features : see `Learner`.
 
     Attributes
     ----------
@@ -113,9 +118,11 @@ class Arow(Learner):
     kernels = Kernels(learn_batch, learn_event)
 
     @checked
-    def __init__(self, r: Positive = 10.0, features: View | None = None) -> None:
+    def __init__(
+        self, r: Positive = 10.0, normalize: bool = False, features: View | Sequence[View] | None = None
+    ) -> None:
         super().__init__(features)
-        self.r = r
+        self.r, self.normalize = r, normalize
         self.weights, self.bias = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         self.precisions, self.bias_precision = np.zeros((0, 1)), np.zeros(())
 
@@ -125,4 +132,4 @@ class Arow(Learner):
         return 1.0 / (4.0 + self.r)
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.r, self.weights, self.bias, self.precisions, self.bias_precision
+        return self.r, self.scales, self.weights, self.bias, self.precisions, self.bias_precision

@@ -4,6 +4,7 @@ Freund, Schapire, Machine Learning 37 (1999) 277-296; Collins, EMNLP 2002. The m
 `streamlin.learners.averaging`.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ class AveragedPerceptron(Learner):
     kernels = Kernels(learn_batch, learn_event)
 
     @checked
-    def __init__(self, half_life: Positive | None = None, features: View | None = None) -> None:
+    def __init__(self, half_life: Positive | None = None, features: View | Sequence[View] | None = None) -> None:
         super().__init__(features)
         self.half_life = half_life
         self.weights, self.sums = np.zeros((0, 0), np.float32), np.zeros((0, 0))

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from streamlin.errors import ConfigError, RecordError
 from streamlin.features import View
 from streamlin.features.rows import Examples
+from streamlin.features.views import Views
 from streamlin.learners.linear import scale_to_one
 from streamlin.learners.priors import Priors
 from streamlin.learners.standalone import StandaloneLearner
@@ -34,11 +35,12 @@ class Learner(StandaloneLearner):
 
     Parameters
     ----------
-    features : how texts become features; by default words and pairs of words in 2^20 buckets.
+    features : how texts become features; by default words and pairs of words in 2^20 buckets. Several views, for texts
+        only, are read as one: what `normalize` scales to length 1 is then each view's values.
 
     Raises
     ------
-    ConfigError : `features` is not a `View`.
+    ConfigError : `features` is not a `View`, or a sequence of them.
     """
 
     name: ClassVar[str]
@@ -53,14 +55,20 @@ class Learner(StandaloneLearner):
     learns_unlabelled: bool = False
     """Whether it learns from texts without a label, which have the code -2 in its targets."""
     normalize: bool = False
-    """Whether an event's values are scaled to length 1."""
+    """Whether an event's values are scaled to length 1; those of each view, where it reads several."""
+    n_views: int = 1
+    """How many views it reads. The values of several come scaled already (`streamlin.features.joint`)."""
     nonnegative_values: ClassVar[bool] = False
     """Whether the values of features must be 0 or more."""
 
-    def __init__(self, features: View | None = None) -> None:
-        if not isinstance(features, View | None):
-            raise ConfigError(f"features must be a View, as in View(ViewConfig(...)), got {features!r}")
-        super().__init__(View() if features is None else features)
+    def __init__(self, features: View | Sequence[View] | None = None) -> None:
+        views = [features or View()] if isinstance(features, View | None) else features
+        if not (isinstance(views, list | tuple) and views and all(isinstance(view, View) for view in views)):
+            raise ConfigError(
+                f"features must be a View, as in View(ViewConfig(...)), or a list of them, got {features!r}"
+            )
+        self.n_views = len(views)
+        super().__init__(views[0] if self.n_views == 1 else Views(views))
         self._rows_in_use = 0
         self._room = (0, 0)
 
@@ -96,6 +104,11 @@ class Learner(StandaloneLearner):
     def arguments(self) -> tuple[Any, ...]:
         """The kernel's arguments between the batch and the scores; the same objects as long as no table is replaced."""
         raise NotImplementedError
+
+    @property
+    def scales(self) -> bool:
+        """Whether its kernel scales an event's values to length 1."""
+        return self.normalize and self.n_views == 1
 
     def check_values(self, values: NDArray[np.float32]) -> None:
         """Raise RecordError for values of a mapping from which it can't learn."""
@@ -156,7 +169,7 @@ class Learner(StandaloneLearner):
         """
         rows, values = examples.rows[: examples.indptr[1]], examples.values[: examples.indptr[1]]
         known = rows >= 0
-        scale = scale_to_one(examples, 0) if self.normalize else 1.0
+        scale = scale_to_one(examples, 0) if self.scales else 1.0
         weights = self.effective_weights(int(examples.rows_before[0]), n_labels, rows[known])
         return scale * values[known, None].astype(np.float64) * weights
 

@@ -3,6 +3,7 @@
 Crammer, Singer, JMLR 2 (2001) 265-292, for the loss; Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, for the steps.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ class Hinge(Learner):
     ----------
     eta : the step size: 0.45 suits normalised values, 0.1 raw ones.
     epsilon : added to each sum of squared gradients; keeps the first step finite.
-    normalize : scale a text's values, without the bias, to length 1.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each.
     features : see `Learner`.
 
     Attributes
@@ -107,7 +108,11 @@ class Hinge(Learner):
 
     @checked
     def __init__(
-        self, eta: Positive = 0.45, epsilon: Positive = 1e-10, normalize: bool = True, features: View | None = None
+        self,
+        eta: Positive = 0.45,
+        epsilon: Positive = 1e-10,
+        normalize: bool = True,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         super().__init__(features)
         self.eta, self.epsilon, self.normalize = eta, epsilon, normalize
@@ -120,4 +125,4 @@ class Hinge(Learner):
         return self.eta
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.eta, self.epsilon, self.normalize, self.weights, self.bias, self.squares, self.bias_squares
+        return self.eta, self.epsilon, self.scales, self.weights, self.bias, self.squares, self.bias_squares

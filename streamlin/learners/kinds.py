@@ -18,6 +18,6 @@ KINDS = _listed(vars(builtin))
 
 def from_config(config: BuiltInConfig | PluginConfig) -> Learner:
     """A new learner as configured, built-in or from another package. Raises ConfigError."""
-    if isinstance(config, PluginConfig):
-        return plugin_learner(config)
-    return KINDS[config.kind](**config.parameters())
+    learner = plugin_learner(config) if isinstance(config, PluginConfig) else KINDS[config.kind](**config.parameters())
+    learner.n_views = len(config.views)
+    return learner

@@ -4,6 +4,8 @@ Duchi, Hazan, Singer, JMLR 12 (2011) 2121-2159, the diagonal form of figure 1; t
 Models for Statistical NLP (2014), section 4.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -33,6 +35,8 @@ def learn_batch(
     epsilon: float,
     normalize: bool,
     by_feature: bool,
+    damping: float,
+    least_error: float,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     squares: NDArray[np.float64],
@@ -57,20 +61,23 @@ def learn_batch(
         if y < 0 or best_other(s, y) < 0:
             continue
         n_labels = softmax_errors(s, known, y, errors)
+        if least_error > 0.0 and squared_length_of(errors, n_labels) < least_error:
+            continue
         squared_errors = 0.0
         for k in range(n_labels):
             errors[k] *= targets.weights[i]
             squared_errors += errors[k] * errors[k]
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
             row, x = examples.rows[j], scale * examples.values[j]
+            added = epsilon + damping * (x * x)
             if by_feature:
-                shared_steps(errors, n_labels, squared_errors, row, x, eta, epsilon, weights, squares)
+                shared_steps(errors, n_labels, squared_errors, row, x, eta, added, weights, squares)
             else:
-                adagrad_steps(errors, n_labels, row, x, eta, epsilon, weights, squares)
+                adagrad_steps(errors, n_labels, row, x, eta, added, weights, squares)
         if by_feature:
-            shared_steps(errors, n_labels, squared_errors, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
+            shared_steps(errors, n_labels, squared_errors, 0, 1.0, eta, epsilon + damping, bias_row, bias_squares_row)
         else:
-            adagrad_steps(errors, n_labels, 0, 1.0, eta, epsilon, bias_row, bias_squares_row)
+            adagrad_steps(errors, n_labels, 0, 1.0, eta, epsilon + damping, bias_row, bias_squares_row)
 
 
 @kernel
@@ -117,6 +124,15 @@ def shared_steps(
         weights[row, k] -= step * errors[k]
 
 
+@kernel
+def squared_length_of(errors: NDArray[np.float64], n: int) -> float:
+    """The sum of the first n squared errors."""
+    total = 0.0
+    for k in range(n):
+        total += errors[k] * errors[k]
+    return total
+
+
 class LogisticRegression(Learner):
     """Multinomial logistic regression with steps scaled by Adagrad.
 
@@ -128,13 +144,20 @@ class LogisticRegression(Learner):
     With a sum for each weight, all labels take a full step when a feature is first seen, however small their errors.
     One sum for each feature suits many labels: it is faster, smaller, and mostly more accurate.
 
+    With damping, epsilon becomes epsilon + damping x_j^2: the first step of a feature then shrinks with the error. With
+    a least error, nothing is learned from an event with sum_k (p_k - [k = y])^2 below it.
+
     Parameters
     ----------
     eta : the step size: 0.45 suits normalised values, 0.1 raw ones; 1 suits normalised ones with `squares = "feature"`.
     epsilon : added to each sum of squared gradients; keeps the first step finite.
-    normalize : scale a text's values, without the bias, to length 1.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each.
     squares : `"weight"`: one sum of squared gradients for each weight; `"feature"`: one for all labels of a feature,
         which is faster, smaller and mostly more accurate with many labels.
+    damping : makes the first steps of a feature the smaller, the smaller the error; 0.1 suits `squares = "feature"`.
+        Without it the first step is full, whatever the error.
+    least_error : nothing is learned from an event whose squared errors sum to less; 0.001 saves a third of the time
+        where most events are right by far. Without it all are learned.
     features : see `Learner`.
 
     Attributes
@@ -160,10 +183,13 @@ class LogisticRegression(Learner):
         epsilon: Positive = 1e-10,
         normalize: bool = True,
         squares: Literal["weight", "feature"] = "weight",
-        features: View | None = None,
+        damping: Positive | None = None,
+        least_error: Positive | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         super().__init__(features)
         self.eta, self.epsilon, self.normalize, self.squares = eta, epsilon, normalize, squares
+        self.damping, self.least_error = damping, least_error
         by_feature = squares == "feature"
         self.shared = ("gradient_squares",) if by_feature else ()
         self.weights, self.gradient_squares = np.zeros((0, 0), np.float32), np.zeros((0, int(by_feature)))
@@ -171,15 +197,17 @@ class LogisticRegression(Learner):
 
     @property
     def prior_step(self) -> float:
-        """The first step of Adagrad, whatever the gradient."""
-        return self.eta
+        """The first step of Adagrad: eta, or with damping that at an error of 1."""
+        return self.eta / math.sqrt(1.0 + (self.damping or 0.0))
 
     def arguments(self) -> tuple[Any, ...]:
         return (
             self.eta,
             self.epsilon,
-            self.normalize,
+            self.scales,
             self.squares == "feature",
+            self.damping or 0.0,
+            self.least_error or 0.0,
             self.weights,
             self.bias,
             self.gradient_squares,

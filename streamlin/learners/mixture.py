@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.learners.exponentials import exponentials
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
 from streamlin.storage.arrays import Expected, expected, like
@@ -43,12 +44,14 @@ def mix_batch(
     pool: NDArray[np.float64],
     slopes: NDArray[np.float64],
     variances: NDArray[np.float64],
+    powers: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
     """Score, then learn, event by event, from scores float64[M, n, n_labels] made before each event.
 
     Changed in place: weights w, temperatures t, spreads, squares of each [M]; label_weights v [n_labels, M]; seen [];
-    output (a, b) and its squares [2]. centred [M, n_labels], shares, pool [n_labels], slopes, variances [M] : scratch.
+    output (a, b) and its squares [2]. centred [M, n_labels], shares, pool [n_labels], slopes, variances [M],
+    powers [2, n_labels] : scratch.
     """
     for i in range(targets.codes.size):
         n, y, out = targets.known[i], targets.codes[i], scores[i]
@@ -62,8 +65,8 @@ def mix_batch(
             for k in range(n):
                 centred[m, k] *= factor
             if learns:
-                slopes[m] = expectation(centred[m], centred[m], n) - centred[m, y]
-        total = pooled(centred, weights, label_weights, n, pool, shares)
+                slopes[m] = expectation(centred[m], centred[m], n, powers) - centred[m, y]
+        total = pooled(centred, weights, label_weights, n, pool, powers)
         sureness = 1.0 / total - 0.5
         temperature = output_temperature(output, sureness)
         for k in range(n):
@@ -76,11 +79,11 @@ def mix_batch(
             spreads[m] = _SPREAD_FADING * spreads[m] + w * variances[m]
         if not learns:
             continue
-        slope = w * temperature * (expectation(out, pool, n) - pool[y])
+        for k in range(n):
+            shares[k] = w * (powers[0, k] / total)
+        slope = w * temperature * (expectation(out, pool, n, powers) - pool[y])
         fading_step(output, 0, output_squares, slope, _OUTPUT_FADING, _OUTPUT_STEP)
         fading_step(output, 1, output_squares, slope * sureness, _OUTPUT_FADING, _OUTPUT_STEP)
-        for k in range(n):
-            shares[k] = w * (shares[k] / total)
         shares[y] -= w
         for m in range(weights.size):
             slope = label_steps(shares, centred[m], n, label_weights, m, label_squares)
@@ -125,16 +128,14 @@ def output_temperature(output: NDArray[np.float64], sureness: float) -> float:
 
 
 @kernel
-def expectation(scores: NDArray[np.float64], values: NDArray[np.float64], n: int) -> float:
-    """The mean of n values, weighted by the softmax of n scores."""
+def expectation(scores: NDArray[np.float64], values: NDArray[np.float64], n: int, powers: NDArray[np.float64]) -> float:
+    """The mean of n values, weighted by the softmax of n scores. powers : scratch, see `exponentials`."""
     top = scores[0]
     for k in range(n):
         top = max(top, scores[k])
-    total, weighed = 0.0, 0.0
+    total, weighed = exponentials(scores, n, top, powers), 0.0
     for k in range(n):
-        power = np.exp(scores[k] - top)
-        total += power
-        weighed += power * values[k]
+        weighed += powers[0, k] * values[k]
     return float(weighed / total)
 
 
@@ -147,19 +148,16 @@ def pooled(
     pool: NDArray[np.float64],
     powers: NDArray[np.float64],
 ) -> float:
-    """Set pool to sum_m (w_m + v_mk) c_mk minus its maximum, powers to its exponentials; returns their sum."""
+    """Set pool to sum_m (w_m + v_mk) c_mk minus its maximum, powers[0] to its exponentials; returns their sum."""
     top = -np.inf
     for k in range(n):
         pool[k] = 0.0
         for m in range(weights.size):
             pool[k] += (weights[m] + label_weights[k, m]) * centred[m, k]
         top = max(top, pool[k])
-    total = 0.0
     for k in range(n):
         pool[k] -= top
-        powers[k] = np.exp(pool[k])
-        total += powers[k]
-    return total
+    return exponentials(pool, n, 0.0, powers)
 
 
 @kernel
@@ -255,6 +253,7 @@ class Mixture:
             np.empty(n_labels),
             np.empty(members),
             np.empty(members),
+            np.empty((2, n_labels)),
             scores,
         )
 

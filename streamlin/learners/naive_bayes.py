@@ -4,6 +4,7 @@ Eisenstein, Linear Models for Statistical NLP (2014), section 2: the estimate of
 Cestnik, ECAI 1990, 147-149, for smoothing by the prior, the m-estimate.
 """
 
+from collections.abc import Sequence
 from itertools import chain
 from operator import is_
 from typing import Any, Literal
@@ -187,7 +188,7 @@ class NaiveBayes(Learner):
         half_life: Positive | None = None,
         reset: Share | None = None,
         unlabelled: Caps | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if unlabelled is not None and smoothing != "prior":
             raise ConfigError(f"naive_bayes.unlabelled needs smoothing = 'prior', got '{smoothing}'")

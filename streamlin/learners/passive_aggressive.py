@@ -5,6 +5,7 @@ Crammer et al., JMLR 7 (2006) 551-585, figure 1; the multiclass form of section 
 kept lazily, see `streamlin.learners.averaging`.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -142,7 +143,7 @@ class PassiveAggressive(Learner):
         variant: Literal[1, 2] = 1,
         averaged: bool = False,
         half_life: Positive | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if half_life is not None and not averaged:
             raise ConfigError(f"passive_aggressive.half_life is of the mean: it needs averaged = true, got {half_life}")

@@ -3,6 +3,7 @@
 Rosenblatt (1958); Eisenstein, Linear Models for Statistical NLP (2014), section 3; Collins, EMNLP 2002.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class Perceptron(Learner):
     kernels = Kernels(learn_batch, learn_event)
 
     @checked
-    def __init__(self, features: View | None = None) -> None:
+    def __init__(self, features: View | Sequence[View] | None = None) -> None:
         super().__init__(features)
         self.weights = np.zeros((0, 0), np.float32)
         self.bias = np.zeros(0, np.float32)

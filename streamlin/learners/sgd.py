@@ -6,6 +6,7 @@ Programming 127 (2011) 3-30, for Pegasos; Eisenstein, Linear Models for Statisti
 losses.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -153,7 +154,7 @@ class StochasticGradientDescent(Learner):
     eta : the step size; of rates that shrink, that of the first event.
     l2 : each step shrinks every weight, but not the bias, by this share times the step size; above 0 for `"pegasos"`
         and `"bottou"`, at most 1 / eta for all but `"pegasos"`.
-    normalize : scale a text's values, without the bias, to length 1.
+    normalize : scale a text's values, without the bias, to length 1; of several views, those of each.
     features : see `Learner`.
 
     Attributes
@@ -180,7 +181,7 @@ class StochasticGradientDescent(Learner):
         eta: Positive = 0.5,
         l2: NonNegative = 0.0,
         normalize: bool = True,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None:
         if rate in ("pegasos", "bottou") and l2 == 0:
             raise ConfigError(f"sgd.l2 must be greater than 0 for {rate}, got {l2}")
@@ -214,7 +215,7 @@ class StochasticGradientDescent(Learner):
             _RATES.index(self.rate),
             self.eta,
             self.l2,
-            self.normalize,
+            self.scales,
             self.weights,
             self.bias,
             self.shrunk,

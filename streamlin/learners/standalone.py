@@ -14,6 +14,7 @@ from streamlin.events import MAX_WEIGHT, LabelIndex
 from streamlin.features import Buckets, View
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.single import SingleEvent
+from streamlin.features.views import Blocks, JointEvent, JointIndex, Views
 from streamlin.learners.priors import Priors, learn_priors
 from streamlin.learners.scores import best, softmax
 from streamlin.learners.step import Kernels, Step
@@ -48,9 +49,10 @@ class StandaloneLearner(ABC):
     """Whether the kernels do all the scoring and learning, so that one event can go straight to `learn_event`."""
 
     learns_unlabelled: bool
+    normalize: bool
     """See `Learner`."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View | Views) -> None:
         self.view, self.labels = view, LabelIndex()
 
     def kernels_in_use(self) -> Kernels | None:
@@ -98,6 +100,8 @@ class StandaloneLearner(ABC):
         """
         if not self.takes_priors:
             raise ConfigError(f"{type(self).__name__} can't start with words set by hand")
+        if isinstance(self.view, Views):
+            raise ConfigError("set_priors: expected a learner of one view; [priors] of a pipeline are for several, too")
         if len(self.labels):
             raise ConfigError(f"set_priors: expected a learner that knows no label yet, got {len(self.labels)}")
         config, labels, index = checked_priors(priors, strength), LabelIndex(), RowIndex(self.view.bits)
@@ -162,7 +166,7 @@ class StandaloneLearner(ABC):
         return self.best_labels(scores)
 
     def learn_features(
-        self, features: Buckets, labels: Sequence[Any], weights: NDArray[np.float64]
+        self, features: Buckets | Blocks, labels: Sequence[Any], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """`learn_many` for hashed features, and for labels of any hashable type; None: no label.
 
@@ -194,7 +198,7 @@ class StandaloneLearner(ABC):
         """Scores float64[n, n_labels], without learning."""
         return self.score_features(self._buckets(xs))
 
-    def score_features(self, features: Buckets) -> NDArray[np.float64]:
+    def score_features(self, features: Buckets | Blocks) -> NDArray[np.float64]:
         """`scores_many` for hashed features."""
         n, n_labels = features.indptr.size - 1, len(self.labels)
         scores = np.empty((n, n_labels))
@@ -213,7 +217,7 @@ class StandaloneLearner(ABC):
         """The best scored label of each row; None where no label was known."""
         return [self.labels.names[code] if code >= 0 else None for code in best(scores)]
 
-    def _buckets(self, xs: Sequence[Any]) -> Buckets:
+    def _buckets(self, xs: Sequence[Any]) -> Buckets | Blocks:
         kind: type = str if isinstance(next(iter(xs), ""), str) else Mapping
         odd = [x for x in xs if not isinstance(x, kind)]
         if odd:
@@ -221,7 +225,8 @@ class StandaloneLearner(ABC):
         if kind is str:
             return self.view.of_texts(xs)
         features = self.view.of_mappings(xs)
-        self.check_values(features.values)
+        if isinstance(features, Buckets):
+            self.check_values(features.values)
         return features
 
     def _step(self, single: "_Single", code: int, known: int, weight: float) -> int:
@@ -246,13 +251,17 @@ class StandaloneLearner(ABC):
         try:
             single = self._singles.pop()
         except IndexError:
-            single = _Single(SingleEvent(self.view, self._rows))
+            single = self._new_single()
         if single.event.view is not self.view:
-            single = _Single(SingleEvent(self.view, self._rows))
+            single = self._new_single()
         single.event.featurize(x)
         if not isinstance(x, str):
             self.check_values(single.event.values)
         return single
+
+    def _new_single(self) -> "_Single":
+        view = self.view
+        return _Single(JointEvent(view, self._rows) if isinstance(view, Views) else SingleEvent(view, self._rows))
 
     def _release(self, single: "_Single") -> None:
         if single.event.room <= _LARGEST_KEPT:
@@ -269,9 +278,12 @@ class StandaloneLearner(ABC):
         return len(self._rows)
 
     @cached_property
-    def _rows(self) -> RowIndex:
-        """Made at the first use without a pipeline: in a pipeline it would cost 4 bytes a bucket for nothing."""
-        return RowIndex(self.view.bits)
+    def _rows(self) -> Any:
+        """A `RowIndex`, or a `JointIndex` for several views.
+
+        Made at the first use without a pipeline: in a pipeline it would cost 4 bytes a bucket for nothing.
+        """
+        return JointIndex(self.view, self.normalize) if isinstance(self.view, Views) else RowIndex(self.view.bits)
 
     def _release_tables(self) -> None:
         """Drop references to tables that were replaced by larger ones."""
@@ -282,7 +294,7 @@ class StandaloneLearner(ABC):
 class _Single:
     """The arrays of one event, and the step that last scored it."""
 
-    def __init__(self, event: SingleEvent) -> None:
+    def __init__(self, event: SingleEvent | JointEvent) -> None:
         self.event = event
         self.step: Step | None = None
         self.scores = np.empty((1, 0))

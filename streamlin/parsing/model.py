@@ -39,7 +39,7 @@ class ParsingModel:
 
     external_models: Mapping[str, Any] = {}
     views: Mapping[str, Any] = {}
-    view_of: Mapping[str, str] = {}
+    views_of: Mapping[str, tuple[str, ...]] = {}
     feature_names: Mapping[str, Any] = {}
     delayed_labels = None
     asking = None

@@ -7,6 +7,7 @@ import numpy as np
 from river.base import MiniBatchClassifier, tags
 
 from streamlin.features import Buckets
+from streamlin.features.views import Blocks
 from streamlin.learners import softmax
 from streamlin.learners.standalone import Text
 from streamlin.learners.targets import checked_weights
@@ -84,9 +85,10 @@ class OnlineClassifier(Wrapper, MiniBatchClassifier):
         scores = self._learner.score_features(self._features(X))
         return DataFrame(softmax(scores), index=X.index, columns=self._learner.labels.names)
 
-    def _features(self, X: Any) -> Buckets:
+    def _features(self, X: Any) -> Buckets | Blocks:
         features = features_of(X, self._learner.view)
-        self._learner.check_values(features.values)
+        if isinstance(features, Buckets):
+            self._learner.check_values(features.values)
         return features
 
 

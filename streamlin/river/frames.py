@@ -8,10 +8,11 @@ from scipy.sparse import csr_matrix
 from streamlin.errors import RecordError
 from streamlin.features import Buckets, View
 from streamlin.features.sparse import entries
+from streamlin.features.views import Blocks, Views
 from streamlin.river.names import as_text
 
 
-def features_of(X: Any, view: View) -> Buckets:
+def features_of(X: Any, view: View | Views) -> Buckets | Blocks:
     """Features of a Series of texts, or of a DataFrame with one row for each event and one column for each feature.
 
     Raises

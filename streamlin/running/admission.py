@@ -109,7 +109,8 @@ class Admission:
         model = self._model
         every = {view: rows.get(view, 1 << index.bits) for view, index in model.rows.items()}
         tables = model.learners.items()
-        return sum(learner.table_bytes(every[model.view_of[name]], n_labels) for name, learner in tables)
+        own = {name: sum(every[view] for view in model.views_of[name]) for name in model.learners}
+        return sum(learner.table_bytes(own[name], n_labels) for name, learner in tables)
 
     def new_rows(self, features: Features) -> dict[str, int]:
         """How many rows the features bring to each view."""

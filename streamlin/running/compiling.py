@@ -42,9 +42,9 @@ def _of_texts(model: Model) -> Iterator[Callable[[], object]]:
             mixture.grow(2)
             yield partial(mixture.score_then_learn, scores[model.members[name]], goals, scores[number])
         else:
-            learner, view = model.learners[name], model.view_of[name]
-            learner.grow(len(model.rows[view]), 2)
-            yield partial(learner.score_then_learn, examples[view], goals, scores[number])
+            learner = model.learners[name]
+            learner.grow(model.n_rows(name), 2)
+            yield partial(learner.score_then_learn, model.examples(name, examples), goals, scores[number])
     yield partial(model.prequential.count_features, examples, weights)
     extra: dict[str, list[str | None]] = {name: [None, None] for name in model.further_fields}
     columns = np.zeros_like(scores), codes, weights, model.labels, extra

@@ -11,22 +11,24 @@ class Arow(OnlineClassifier):
     """`streamlin.Arow` says what the parameters mean."""
 
     r: float
-    features: View | None
+    normalize: bool
+    features: View | Sequence[View] | None
     def __init__(
         self,
         r: float = 10.0,
-        features: View | None = None,
+        normalize: bool = False,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class AveragedPerceptron(OnlineClassifier):
     """`streamlin.AveragedPerceptron` says what the parameters mean."""
 
     half_life: float | None
-    features: View | None
+    features: View | Sequence[View] | None
     def __init__(
         self,
         half_life: float | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class CRF(OnlineTagger):
@@ -77,13 +79,13 @@ class Hinge(OnlineClassifier):
     eta: float
     epsilon: float
     normalize: bool
-    features: View | None
+    features: View | Sequence[View] | None
     def __init__(
         self,
         eta: float = 0.45,
         epsilon: float = 1e-10,
         normalize: bool = True,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class LogLinear(OnlineTagger):
@@ -114,14 +116,18 @@ class LogisticRegression(OnlineClassifier):
     epsilon: float
     normalize: bool
     squares: Literal["weight", "feature"]
-    features: View | None
+    damping: float | None
+    least_error: float | None
+    features: View | Sequence[View] | None
     def __init__(
         self,
         eta: float = 0.45,
         epsilon: float = 1e-10,
         normalize: bool = True,
         squares: Literal["weight", "feature"] = "weight",
-        features: View | None = None,
+        damping: float | None = None,
+        least_error: float | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class NaiveBayes(OnlineClassifier):
@@ -132,7 +138,7 @@ class NaiveBayes(OnlineClassifier):
     half_life: float | None
     reset: float | None
     unlabelled: Sequence[float] | None
-    features: View | None
+    features: View | Sequence[View] | None
     def __init__(
         self,
         alpha: float = 0.3,
@@ -140,7 +146,7 @@ class NaiveBayes(OnlineClassifier):
         half_life: float | None = None,
         reset: float | None = None,
         unlabelled: Sequence[float] | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class PassiveAggressive(OnlineClassifier):
@@ -150,23 +156,23 @@ class PassiveAggressive(OnlineClassifier):
     variant: Literal[1, 2]
     averaged: bool
     half_life: float | None
-    features: View | None
+    features: View | Sequence[View] | None
     def __init__(
         self,
         C: float = 0.1,
         variant: Literal[1, 2] = 1,
         averaged: bool = False,
         half_life: float | None = None,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class Perceptron(OnlineClassifier):
     """`streamlin.Perceptron` says what the parameters mean."""
 
-    features: View | None
+    features: View | Sequence[View] | None
     def __init__(
         self,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class StochasticGradientDescent(OnlineClassifier):
@@ -177,7 +183,7 @@ class StochasticGradientDescent(OnlineClassifier):
     eta: float
     l2: float
     normalize: bool
-    features: View | None
+    features: View | Sequence[View] | None
     def __init__(
         self,
         loss: Literal["perceptron", "log", "hinge"] = "log",
@@ -185,7 +191,7 @@ class StochasticGradientDescent(OnlineClassifier):
         eta: float = 0.5,
         l2: float = 0.0,
         normalize: bool = True,
-        features: View | None = None,
+        features: View | Sequence[View] | None = None,
     ) -> None: ...
 
 class StructuredPerceptron(OnlineTagger):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from streamlin.errors import ConfigError
 from streamlin.features import Buckets, View
 from streamlin.features.sparse import bits_for, entries
+from streamlin.features.views import Blocks
 from streamlin.learners import Learner, softmax
 from streamlin.learners.wrappers import Wrapper
 from streamlin.sklearn.validation import as_texts, checked_labels, sample_weights
@@ -179,5 +180,5 @@ def _is_one_text(X: Any) -> bool:
     return type(X) is list and len(X) == 1 and type(X[0]) is str
 
 
-def _features(samples: list[str] | Buckets, learner: Learner) -> Buckets:
+def _features(samples: list[str] | Buckets, learner: Learner) -> Buckets | Blocks:
     return learner.view.of_texts(samples) if isinstance(samples, list) else samples

@@ -53,7 +53,7 @@ class TaggingModel:
 
     external_models: Mapping[str, Any] = {}
     views: Mapping[str, Any] = {}
-    view_of: Mapping[str, str] = {}
+    views_of: Mapping[str, tuple[str, ...]] = {}
     feature_names: Mapping[str, Any] = {}
     asking = None
 

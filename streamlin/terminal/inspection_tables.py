@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlin.config import table_model
+from streamlin.config.base import listed
 from streamlin.terminal.cells import counted, empty_table, percent, printable
 from streamlin.terminal.summary import topic_tables
 
@@ -45,7 +46,7 @@ def _learners(learners: Mapping[str, Any]) -> Table:
         table.add_row(
             Text(printable(name)),
             Text(printable(parameters)),
-            Text(printable(learner["features"])),
+            Text(printable(", ".join(listed(learner["features"])))),
             str(learner["clusters"]) if clusters else percent(learner["accuracy"]),
         )
     return table
@@ -86,9 +87,13 @@ def _heaviest(found: Mapping[str, Any], whole: bool) -> list[RenderableType]:
     named = any(found["names_kept"].values())
     table = empty_table("learner", "label", f"heaviest features ({'name' if named else 'bucket'}:weight)")
     for learner, labels in found["heaviest"].items():
-        names = found["names"][found["learners"][learner]["features"]]
+        own = found["learners"][learner]["features"]
         for label, features in labels.items():
-            shown = [f"{_name(names.get(str(bucket), []), bucket)}:{weight:+.2f}" for bucket, weight in features]
+            shown = [
+                f"{_name(found['names'][view[0] if view else own].get(str(bucket), []), bucket)}"
+                f"{f' ({view[0]})' if view else ''}:{weight:+.2f}"
+                for bucket, weight, *view in features
+            ]
             table.add_row(Text(printable(learner)), Text(_cut(label, None if whole else 40)), Text("  ".join(shown)))
     hint = [] if named else ["", _NO_NAMES]
     return ["", table, *hint] if table.row_count else []

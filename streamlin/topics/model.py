@@ -40,7 +40,7 @@ class TopicModel:
     """
 
     external_models: Mapping[str, Any] = {}
-    view_of: Mapping[str, str] = {}
+    views_of: Mapping[str, tuple[str, ...]] = {}
     """Views of learners with weights of labels: none."""
     delayed_labels = None
     asking = None

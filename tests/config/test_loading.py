@@ -267,7 +267,33 @@ KINDS = ", ".join([*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS])
         ("features.words.tokns=words", "features.words.tokns: unknown key; did you mean 'tokens'?"),
         (
             "features.words.tokens=wrds",
-            "features.words.tokens: input should be 'words', 'scikit-learn', 'whitespace' or 'char_wb', got 'wrds'",
+            "features.words.tokens: input should be 'words', 'scikit-learn', 'whitespace', 'char_wb', 'first', 'head', "
+            "'skip' or 'shape', got 'wrds'",
+        ),
+        (
+            ["features.words.tokens=skip", "features.words.ngrams=[1, 2]"],
+            "features.words.ngrams: not for tokens = 'skip', whose features are no n-grams, got [1, 2]",
+        ),
+        (
+            ["features.words.tokens=shape", "features.words.lowercase=true"],
+            "features.words.lowercase: not for tokens = 'shape', which reads the text as it is written, got True",
+        ),
+        (
+            ["task=tagging", "features.words.tokens=skip"],
+            "features.words.tokens: not for task = 'tagging', got 'skip'; expected what cuts a text into tokens, such "
+            "as 'words' or 'whitespace'",
+        ),
+        (
+            "learners=[{kind = 'arow', features = ['words', 'skip']}]",
+            "learners.arow.features: no view 'skip'; choose one of words",
+        ),
+        (
+            "learners=[{kind = 'arow', features = ['words', 'words']}]",
+            "learners.arow.features: expected at least one view, each once, got ['words', 'words']",
+        ),
+        (
+            "learners=[{kind = 'arow', features = []}]",
+            "learners.arow.features: expected at least one view, each once, got []",
         ),
         ("features.words.ngrams=[2, 1]", "features.words.ngrams: expected [shortest, longest], at most 32, got [2, 1]"),
         (
@@ -377,8 +403,8 @@ KINDS = ", ".join([*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS])
         ("=3", "--set =3: expected KEY=VALUE, as in features.bits=22"),
     ],
 )
-def test_a_wrong_setting_is_explained_in_one_line(sets: str, line: str) -> None:
-    assert refused(sets=[sets]) == line
+def test_a_wrong_setting_is_explained_in_one_line(sets: str | list[str], line: str) -> None:
+    assert refused(sets=[sets] if isinstance(sets, str) else sets) == line
 
 
 def test_a_wrong_key_is_reported_before_learners_are_imported() -> None:

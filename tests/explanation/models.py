@@ -30,13 +30,18 @@ VIEWS = {
     "words": {"ngrams": [1, 2], "values": "log"},
     "letters": {"tokens": "char_wb", "ngrams": [1, 3], "values": "counts"},
     "rare": {"tokens": "whitespace", "min_count": 2, "lowercase": False},
+    "pairs": {"tokens": "skip", "values": "counts"},
+    "shapes": {"tokens": "shape"},
 }
 EVERY = [
     *VARIANTS,
     {"kind": "naive_bayes", "name": "of_letters", "features": "letters"},
     {"kind": "logistic_regression", "name": "of_rare", "features": "rare"},
-    {"kind": "mixture", "members": ["naive_bayes", "perceptron", "of_letters"]},
-    {"kind": "mixture", "name": "of_mixtures", "members": ["mixture", "of_rare", "sgd"]},
+    {"kind": "logistic_regression", "name": "of_many", "features": ["rare", "shapes", "words", "pairs"]},
+    {"kind": "arow", "name": "of_two", "features": ["letters", "rare"], "normalize": True},
+    {"kind": "naive_bayes", "name": "of_a_bag", "features": ["words", "pairs"]},
+    {"kind": "mixture", "members": ["naive_bayes", "perceptron", "of_letters", "of_two"]},
+    {"kind": "mixture", "name": "of_mixtures", "members": ["mixture", "of_rare", "sgd", "of_many"]},
 ]
 """Also learners of other views, a mixture, and a mixture of a mixture."""
 

@@ -48,7 +48,7 @@ def test_contributions_sum_to_the_score_with_preset_accurate(data):
     for event in events[400:]:
         explanation = checked(model, event.text)
         views = [features.view for features in explanation.learners["mixture"].views]
-        assert views == ["words", "chars", "whitespace"]
+        assert views == ["words", "shape", "first", "head", "whitespace", "skip", "chars"]
 
 
 def test_a_perceptron_by_hand():
@@ -160,7 +160,8 @@ def test_without_known_features_the_score_is_the_base():
     model = taught(events_of(("a b", "x"), ("c d", "y")) * 3)
     for text in ("", "QQQ WWW"):
         for name, reasons in checked(model, text).learners.items():
-            if name not in ("of_letters", "mixture", "of_mixtures"):  # a blank is known to those that read letters
+            # a blank is known to those that read letters, the number of words to those that read shapes
+            if name not in ("of_letters", "of_two", "of_many", "mixture", "of_mixtures"):
                 assert reasons.heaviest(9)[0] == []
                 assert_allclose(reasons.scores, reasons.base, rtol=1e-12)
 

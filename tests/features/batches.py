@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from streamlin.config import ViewConfig
+from streamlin.config.features import WITHOUT_NGRAMS
 from streamlin.events import Batch, single_records
 from streamlin.features import Buckets
 
@@ -17,7 +18,7 @@ HARD = (
 """Characters that are hard for lower-casing, word classes and UTF-8."""
 
 texts = st.text(st.sampled_from(HARD) | st.characters(exclude_categories=["Cs"]), max_size=60)
-configs = st.builds(
+ngram_configs = st.builds(
     ViewConfig,
     tokens=st.sampled_from(["words", "scikit-learn", "whitespace", "char_wb"]),
     lowercase=st.booleans(),
@@ -25,6 +26,15 @@ configs = st.builds(
     ngrams=st.tuples(st.integers(1, 6), st.integers(1, 6)).map(lambda pair: tuple(sorted(pair))),
     values=st.sampled_from(["binary", "counts", "log"]),
 )
+form_configs = st.builds(
+    lambda tokens, lowercase, **keys: ViewConfig(tokens=tokens, lowercase=lowercase and tokens != "shape", **keys),
+    st.sampled_from(WITHOUT_NGRAMS),
+    st.booleans(),
+    normalize=st.sampled_from(["nfkc", None]),
+    values=st.sampled_from(["binary", "counts", "log"]),
+)
+"""Views of first words, first lines, pairs with a gap, shapes."""
+configs = ngram_configs | form_configs
 
 
 def batch_of(pieces: Sequence[Sequence[str]], extra: dict[str, list[str | None]] | None = None) -> Batch:

@@ -14,14 +14,18 @@ from streamlin.features.masks import masked
 from streamlin.features.ngram_locations import Ngrams, ngrams
 from streamlin.features.ngrams import buckets_of
 from tests import naive_features as naive
-from tests.features.batches import batch_of, configs, texts
+from tests.features.batches import batch_of, configs, ngram_configs, texts
 
 MASKS = ("uuid", "ip", "hex", "number")
 LOG = "Took 12 s at 10.0.0.1:80, id 550e8400-e29b-41d4-a716-446655440000: 0xFF İ5 dead1234"
 FIELDS = ("product", "Größe")
-with_masks = st.builds(
-    lambda config, masks: config.model_copy(update={"masks": tuple(masks)}), configs, st.sets(st.sampled_from(MASKS))
-)
+
+
+def with_masks(of: st.SearchStrategy[ViewConfig]) -> st.SearchStrategy[ViewConfig]:
+    masks = st.sets(st.sampled_from(MASKS))
+    return st.builds(lambda config, masks: config.model_copy(update={"masks": tuple(masks)}), of, masks)
+
+
 log_texts = st.lists(st.sampled_from(LOG.split()) | texts, max_size=8).map(" ".join)
 
 
@@ -42,7 +46,7 @@ def told(found: Ngrams) -> list[tuple[str, tuple[int, int]]]:
 @settings(max_examples=300)
 @given(
     st.lists(log_texts | texts, max_size=3),
-    with_masks,
+    with_masks(configs),
     st.integers(1, 31),
     st.fixed_dictionaries({field: st.none() | texts for field in FIELDS}),
 )
@@ -62,7 +66,7 @@ def test_ngrams_equal_the_twin(text, config):
     assert [found.ngram(i) for i in range(found.hashes.size)] == list(naive.ngrams(text, config))
 
 
-@given(log_texts, with_masks)
+@given(log_texts, with_masks(ngram_configs))
 def test_text_at_a_location_gives_the_ngram(text, config):
     """The text at an n-gram's location, lower-cased and masked by itself, is that n-gram.
 
@@ -102,6 +106,14 @@ def test_text_at_a_location_gives_the_ngram(text, config):
         ),
         (ViewConfig(tokens="char_wb", ngrams=(1, 1)), "𝒜", {" ": (1, 1), "𝒜": (0, 1)}),
         (ViewConfig(tokens="char_wb", ngrams=(5, 5)), "ab", {" ab ": (0, 2)}),
+        (
+            ViewConfig(tokens="first"),
+            "Is it",
+            {"0:is": (0, 2), "1:it": (3, 5), "^is it": (0, 5), "$it": (3, 5), "$$is it": (0, 5)},
+        ),
+        (ViewConfig(tokens="head"), "\n Re: it\nbody", {"<re:": (2, 5), "<it": (6, 8)}),
+        (ViewConfig(tokens="skip"), "to be or", {"to _or": (0, 8)}),
+        (ViewConfig(tokens="skip", masks=["number"]), "a - 12", {"a _ __number__".replace(" _ ", " _"): (0, 6)}),
     ],
 )
 def test_locations_by_hand(config, text, spans):

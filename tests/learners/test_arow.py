@@ -104,6 +104,6 @@ def test_real_streams_give_the_scores_of_the_twin(data, name, n):
     check_against_twin(Arow(), NaiveArow(), real_examples(data / name, n), bits=20)
 
 
-@given(streams(), st.sampled_from([0.1, 10.0]))
-def test_any_stream_gives_the_scores_of_the_twin(stream, r):
-    check_against_twin(Arow(r), NaiveArow(r), stream)
+@given(streams(), st.sampled_from([0.1, 10.0]), st.booleans())
+def test_any_stream_gives_the_scores_of_the_twin(stream, r, normalize):
+    check_against_twin(Arow(r, normalize), NaiveArow(r, normalize), stream)

@@ -254,7 +254,9 @@ def test_columns_may_be_arrays(kind):
 
 @EVERY
 def test_features_must_be_a_view(kind):
-    with pytest.raises(ConfigError, match=r"features must be a View, as in View\(ViewConfig\(...\)\), got 'char_wb'"):
+    with pytest.raises(
+        ConfigError, match=r"features must be a View, as in View\(ViewConfig\(...\)\), or a list of them, got 'char_wb'"
+    ):
         kind(features="char_wb")
 
 
@@ -295,7 +297,7 @@ def vars_of(learner):
 
 def test_repr_shows_the_parameters():
     assert repr(LogisticRegression(eta=0.1)) == (
-        "LogisticRegression(eta=0.1, epsilon=1e-10, normalize=True, squares='weight')"
+        "LogisticRegression(eta=0.1, epsilon=1e-10, normalize=True, squares='weight', damping=None, least_error=None)"
     )
     assert repr(Perceptron()) == "Perceptron()"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from streamlin.errors import ConfigError
 from streamlin.learners import LogisticRegression
@@ -152,7 +152,33 @@ def test_real_streams_give_the_scores_of_the_twin(data, name, n, parameters):
     check_against_twin(LogisticRegression(**parameters), NaiveLogisticRegression(**parameters), examples, bits=20)
 
 
-@given(streams(), st.booleans(), st.sampled_from([1e-10, 1e-2]), st.sampled_from(["weight", "feature"]))
-def test_any_stream_gives_the_scores_of_the_twin(stream, normalize, epsilon, squares):
-    parameters = {"eta": 0.3, "normalize": normalize, "epsilon": epsilon, "squares": squares}
+@given(
+    streams(),
+    st.fixed_dictionaries(
+        {
+            "normalize": st.booleans(),
+            "epsilon": st.sampled_from([1e-10, 1e-2]),
+            "squares": st.sampled_from(["weight", "feature"]),
+            "damping": st.sampled_from([None, 0.1]),
+            "least_error": st.sampled_from([None, 0.3]),
+        }
+    ),
+)
+def test_any_stream_gives_the_scores_of_the_twin(stream, parameters):
+    parameters = {"eta": 0.3} | parameters
     check_against_twin(LogisticRegression(**parameters), NaiveLogisticRegression(**parameters), stream)
+
+
+def test_damping_makes_a_first_step_small_where_the_error_is():
+    """Both errors are 1/2: with damping 1/2 the step of x is (1/2) / sqrt(1/2 + 1/2), instead of (1/2) / sqrt(1/2)."""
+    parameters = {"eta": 1.0, "squares": "feature", "damping": 0.5, "epsilon": 1e-30}
+    learner = LogisticRegression(**parameters).learn_one({"x": 1}, "a").learn_one({"x": 1}, "b")
+    assert learner.weights[0, :2].tolist() == [-0.5, 0.5]
+
+
+def test_nothing_is_learned_below_the_least_error():
+    """Two errors of 1/2 have squares of 1/2 in all; once "b" is learned, its errors are smaller."""
+    learner = LogisticRegression(least_error=0.4).learn_one("x", "a").learn_one("x", "b")
+    weights = learner.weights.copy()
+    assert weights.any()
+    assert_array_equal(learner.learn_one("x", "b", 3.0).weights, weights)
