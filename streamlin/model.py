@@ -35,6 +35,8 @@ from streamlin.features.joint import JointRows
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.token_hashes import TokenHashes
+from streamlin.keyed.models import Batched, KeyModels
+from streamlin.keyed.race import with_all_candidates
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import Priors, learn_priors, words_of
 from streamlin.learners.side_by_side import SideBySide
@@ -136,6 +138,11 @@ class Model:
         """Those of the learners that read several views."""
         self.learns_unlabelled = any(learner.learns_unlabelled for learner in self.learners.values())
         self.feature_names = {name: Names(config.features.names) for name in self.views}
+        self.keys: KeyModels | None = None
+        """The models per key, if there are any."""
+        if config.keys.per is not None:
+            view_of = {name: self.views_of[name][0] for name in self.learners}
+            self.keys = KeyModels(config.keys, self.learners, view_of, bits, self.names)
         self.drain = _new_drain(config.drain) if config.drain.enabled else None
         """Finds the templates of log lines."""
         self.has_template_features = self.drain is not None and TEMPLATE in categories
@@ -145,7 +152,7 @@ class Model:
         asks = self.asking is not None
         views = list(self.views)
         self.prequential = Prequential(self.names, config.evaluation, calibrated, views, self.measures, asks)
-        self.prequential.drain = self.drain
+        self.prequential.drain, self.prequential.keys = self.drain, self.keys
         self._words = next(iter(self.views.values()), None) or View(config.features.views["words"], bits)
         form = Form(self.further_fields, len(self.names), asks, self.learns_unlabelled)
         self.delayed_labels = open_delayed_labels(config, form)
@@ -231,12 +238,13 @@ class Model:
             own = gathered(features, self.featurize(old), plan.sources)
         goals = learn_labels(self.labels, rows.labels, rows.weights)
         both = self._with_unlabelled(goals, rows, plan)
-        learned = {view: _of(view, goals, both).codes != NOT_LEARNED for view in self.rows}
+        learned = {view: self._is_learned(_of(view, goals, both)) for view in self.rows}
         examples = {view: index.examples(own[view], learned[view]) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
         self._name(batch, old, sources, learned, examples)
         position = rows.place
-        scores = self._scores(examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position)
+        keyed = None if self.keys is None else self.keys.begin(rows.extra[self.keys.field], own, goals)
+        scores = self._scores(examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position, keyed)
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
@@ -252,6 +260,9 @@ class Model:
             predictions = prequential.predict_and_count(
                 scores, goals.codes, rows.weights, self.labels, rows.extra, earlier, position
             )
+        if self.keys is not None and keyed is not None:
+            self.keys.finish(keyed, predictions.predicted)
+            self.keys.without += _without_key(batch, self.keys.field)
         self.learned = Learned(rows, goals.codes, predictions, (batch, old), sources)
         if self.delayed_labels is None or plan is None:
             return batch, predictions._replace(measures=measures)
@@ -313,7 +324,15 @@ class Model:
         examples = {view: rows.examples(features[view]) for view, rows in self.rows.items()}
         inputs = Inputs(features, batch.whole_texts)
         goals = no_targets(len(batch), len(self.labels))
-        return self._scores(examples, goals, goals, inputs, None)
+        keyed = None if self.keys is None else self.keys.look_up(batch.extra[self.keys.field], features, goals)
+        return self._scores(examples, goals, goals, inputs, None, keyed)
+
+    def _is_learned(self, goals: Targets) -> NDArray[np.bool_]:
+        """bool[n]: the events that the learners of all events learn; none if each key has its own model alone."""
+        if self.keys is not None and not self.keys.shared:
+            return np.zeros(goals.codes.size, np.bool_)
+        learned: NDArray[np.bool_] = goals.codes != NOT_LEARNED
+        return learned
 
     def _with_unlabelled(self, goals: Targets, rows: Batch, plan: Plan | None) -> Targets:
         """The targets for learners of texts without a label."""
@@ -359,16 +378,18 @@ class Model:
         both: Targets,
         inputs: Inputs,
         position: Callable[[int], str] | None,
+        keyed: Batched | None,
     ) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, each made before its event was learned.
 
         both : the targets for learners of texts without a label.
         inputs : the same events in the form for external models.
         position : returns the name of the i-th event's place in its source; None if nothing is learned.
+        keyed : the events with their keys, if there is a model per key.
         """
         scores = np.empty((len(self.names), goals.codes.size, len(self.labels)))
         calls = [
-            partial(self._learn, name, examples, _of(self.views_of[name][0], goals, both), own_scores)
+            partial(self._learn, name, examples, _of(self.views_of[name][0], goals, both), own_scores, keyed)
             for name, own_scores in zip(self.names, scores, strict=True)
             if name in self.learners
         ]
@@ -384,18 +405,38 @@ class Model:
             elif name in self.mixtures:
                 mixture = self.mixtures[name]
                 mixture.grow(len(self.labels))
-                mixture.score_then_learn(scores[self.members[name]], goals, own_scores)
+                members = scores[self.members[name]]
+                if keyed is not None:
+                    with_all_candidates(members, goals.known)
+                mixture.score_then_learn(members, goals, own_scores)
         self._count_retired()
         return scores
 
-    def _learn(self, name: str, examples: Mapping[str, Examples], goals: Targets, scores: NDArray[np.float64]) -> None:
-        """Score, then learn, with one learner; another thread may do so with another one."""
-        learner, own = self.learners[name], self.examples(name, examples)
-        if learner.nonnegative_values and own.values[: own.indptr[-1]].min(initial=0.0) < 0:
-            self._clipped.add(name)
-            own = own._replace(values=np.maximum(own.values, np.float32(0.0)))
+    def _learn(
+        self,
+        name: str,
+        examples: Mapping[str, Examples],
+        goals: Targets,
+        scores: NDArray[np.float64],
+        keyed: Batched | None,
+    ) -> None:
+        """Score, then learn, with one learner; another thread may do so with another one. keyed : see `_scores`."""
+        learner = self.learners[name]
         learner.grow(self.n_rows(name), len(self.labels))
-        learner.score_then_learn(own, goals, scores)
+        if self.keys is None or self.keys.shared:
+            learner.score_then_learn(self._allowed(name, self.examples(name, examples)), goals, scores)
+        else:
+            scores[:] = -np.inf
+        if self.keys is not None and keyed is not None:
+            self.keys.answer(name, keyed, self._allowed(name, keyed.examples[self.keys.view_of[name]]), scores)
+
+    def _allowed(self, name: str, examples: Examples) -> Examples:
+        """The examples as a learner may read them: for naive Bayes, which counts, a negative value is 0."""
+        values = examples.values
+        if not self.learners[name].nonnegative_values or values[: examples.indptr[-1]].min(initial=0.0) >= 0:
+            return examples
+        self._clipped.add(name)
+        return examples._replace(values=np.maximum(values, np.float32(0.0)))
 
     def _notice_clipped(self) -> None:
         """Say once of each learner that counts that it takes negative values as 0."""
@@ -432,6 +473,8 @@ class Model:
         self._count_retired()
         if self.drain is not None:
             arrays |= {f"drain/{name}": array for name, array in self.drain.state().items()}
+        if self.keys is not None:
+            arrays |= {f"keys/{name}": array for name, array in self.keys.state().items()}
         measured, counts = self.prequential.state()
         arrays |= {f"evaluation/{name}": array for name, array in measured.items()}
         if self.asking is not None:
@@ -458,6 +501,8 @@ class Model:
             model.restore(arrays_under(arrays, f"learners/{name}/"), rest["external_models"][name])
         if self.drain is not None:
             self.drain.restore(arrays_under(arrays, "drain/"))
+        if self.keys is not None:
+            self.keys.restore(arrays_under(arrays, "keys/"))
         self._count_retired()
         self.prequential.restore(arrays_under(arrays, "evaluation/"), rest["evaluation"])
         if self.asking is not None:
@@ -482,6 +527,13 @@ class Model:
 def _of(view: str, goals: Targets, both: Targets) -> Targets:
     """The targets of the learners that read a view; both : with texts without a label."""
     return both if view.endswith(WITH_UNLABELLED) else goals
+
+
+def _without_key(batch: Batch, field: str) -> int:
+    """How many texts have no key."""
+    if batch.label_only is None:
+        return batch.extra[field].count(None)
+    return int((without_label(batch.extra[field]) & ~batch.label_only).sum())
 
 
 def _new_drain(config: DrainConfig) -> "Drain":

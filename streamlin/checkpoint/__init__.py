@@ -24,6 +24,7 @@ One file holds JSON and arrays. The arrays are, with the module that knows what 
     evaluation/topics/…                    evaluation.topic_tally    of clusterers
     evaluation/raw/… evaluation/raw_sums/… evaluation.sampled    where labels are asked for
     evaluation/weighted_pairs/…            evaluation.sampled
+    keys/…                                 keyed.models         models per key
     asking/…                               asking.asking
     delayed_labels/wanted/…                delayed_labels.wanted   labels that are asked for
     delayed_labels/waiting/…               delayed_labels.waiting   texts that wait for labels

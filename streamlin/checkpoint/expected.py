@@ -6,7 +6,7 @@ from typing import Any
 from streamlin.errors import CheckpointError
 from streamlin.features.joint import JointRows
 from streamlin.model import Model
-from streamlin.storage.arrays import Expected, Layout, length_of
+from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 
 _DELAYED = "delayed_labels/"
 
@@ -39,6 +39,8 @@ def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[s
         arrays |= _under(f"learners/{name}", external.expected(state["external_models"].get(name)))
     if model.drain is not None:
         arrays |= _under("drain", model.drain.expected())
+    if model.keys is not None:
+        arrays |= _under("keys", model.keys.expected(arrays_under(layout, "keys/"), n_labels))
     if model.asking is not None:
         arrays |= _under("asking", model.asking.expected(n_labels))
     arrays |= _under("evaluation", model.prequential.expected(n_labels))

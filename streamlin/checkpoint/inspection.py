@@ -53,6 +53,7 @@ def inspect(
             for name, weight in zip(model.labels.names, model.prequential.label_weights, strict=False)
         },
         **({"templates": report["templates"]} if "templates" in report else {}),
+        **({} if model.prequential.keys is None else {"keys": model.prequential.keys.to_json(True)}),
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": size,
         "learners": {

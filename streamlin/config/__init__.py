@@ -12,6 +12,7 @@ from streamlin.config.external_models import ExternalModelConfig, SklearnConfig,
 from streamlin.config.features import Mask, Tokens, ViewConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
+from streamlin.config.keys import KeysConfig
 from streamlin.config.kinds import (
     CLUSTERERS,
     DEFAULT_KINDS,
@@ -48,6 +49,7 @@ __all__ = [
     "ExternalModelConfig",
     "FieldsConfig",
     "KafkaConfig",
+    "KeysConfig",
     "Mask",
     "MixtureConfig",
     "ParserConfig",

@@ -14,6 +14,7 @@ from streamlin.config.external_models import ExternalModelConfig, needs_pickle
 from streamlin.config.features import TOKEN_BITS, TOPIC_BITS, TOPIC_NAMES, WITHOUT_NGRAMS, FeaturesConfig
 from streamlin.config.fields import FieldsConfig
 from streamlin.config.kafka import KafkaConfig
+from streamlin.config.keys import KeysConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
 from streamlin.config.learners import ClustererConfig, ParserConfig, TaggerConfig
 from streamlin.config.mixture import MixtureConfig
@@ -40,6 +41,7 @@ class RunConfig(Strict):
     priors: PriorsConfig = PriorsConfig()
     drain: DrainConfig = DrainConfig()
     learners: Annotated[tuple[LearnerConfig, ...], Field(validate_default=True)] = ()
+    keys: KeysConfig = KeysConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     surprise: SurpriseConfig = SurpriseConfig()
     delayed_labels: DelayedLabelsConfig = DelayedLabelsConfig()
@@ -108,6 +110,7 @@ class RunConfig(Strict):
                 f"surprise.model: not for task = '{self.task}'; expected 'none', only texts have a surprise"
             )
         self._check_asking()
+        self._check_keys()
         if self.task in ("tagging", "parsing") and self.features.views["words"].tokens in WITHOUT_NGRAMS:
             found = f"features.words.tokens: not for task = '{self.task}', got '{self.features.views['words'].tokens}'"
             raise ValueError(f"{found}; expected what cuts a text into tokens, such as 'words' or 'whitespace'")
@@ -138,6 +141,30 @@ class RunConfig(Strict):
             how = "expected labels by id, --late-labels or --feedback"
             given = "instead of delayed_labels.delay" if self.delayed_labels.delay else "by which answers come back"
             raise ValueError(f"ask.budget: {how}, {given}")
+
+    def _check_keys(self) -> None:
+        """Raise ValueError for what can't be learned for each key, or has no meaning there."""
+        if self.keys.per is None:
+            return
+        if self.task != "classification":
+            raise ValueError(f"keys.per: not for task = '{self.task}'; only learners of texts have a model per key")
+        for learner in self.learners:
+            if isinstance(learner, ExternalModelConfig):
+                raise ValueError(f"learners.{learner.name}: an external model can't learn per key; leave out keys.per")
+            if getattr(learner, "unlabelled", None) is not None:
+                raise ValueError(
+                    f"learners.{learner.name}.unlabelled: not with keys.per; only labelled texts are learned"
+                )
+            view = getattr(learner, "features", None)
+            if isinstance(view, tuple):
+                found = f"learners.{learner.name}.features: not with keys.per, got several views"
+                raise ValueError(f"{found}; expected one")
+            if view is not None and self.features.views[view].min_count > 1:
+                raise ValueError(f"features.{view}.min_count: not with keys.per; expected 1, a key has few events")
+        if self.ask.budget is not None:
+            raise ValueError("ask.budget: not with keys.per; labels are asked for with one model only")
+        if self.priors.labels and not self.keys.shared:
+            raise ValueError("priors: the shared model starts with these words; expected keys.shared = true")
 
     def _check_tagging(self) -> None:
         """Raise ValueError for keys that are of texts only."""
@@ -202,6 +229,8 @@ class RunConfig(Strict):
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id
             }
+        if self.keys.per is not None:
+            tables["keys"] = self.keys.model_dump(mode="json")
         if self.ask.budget is not None:
             tables["ask"] = {"budget": self.ask.budget}
         return tables
@@ -232,4 +261,6 @@ def kept_fields(config: RunConfig) -> tuple[str, ...]:
     """Those that a text keeps while it waits for its label."""
     evaluation = config.evaluation
     template = (TEMPLATE,) if config.drain.enabled else ()
-    return tuple(dict.fromkeys((*config.fields.categories, *evaluation.slice_by, *evaluation.references, *template)))
+    key = () if config.keys.per is None else (config.keys.per,)
+    fields = config.fields.categories, evaluation.slice_by, evaluation.references, template, key
+    return tuple(dict.fromkeys(name for names in fields for name in names))

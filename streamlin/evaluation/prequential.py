@@ -1,7 +1,7 @@
 """Prequential evaluation: each event is predicted, then counted, before it is learned."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,14 @@ from streamlin.storage.arrays import Expected
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
 
+
+class KeyModels(Protocol):
+    """What knows the accuracy of each key; see `streamlin.keyed.models`."""
+
+    def to_json(self, details: bool) -> dict[str, Any]:
+        """What a report has of keys."""
+
+
 UNVERIFIED = "unverified: no label has been learned yet, so these predictions rest on the words of [priors]"
 
 
@@ -55,6 +63,7 @@ class Prequential:
     dead_letter_kinds : how many dead letters there are of each kind.
     has_priors : whether the learners started with words set by hand.
     drain : what finds the templates of log lines; None: nothing does.
+    keys : the models per key; None: there are none.
     retired : learners that have failed and predict nothing any more, by name: where and why.
     """
 
@@ -90,6 +99,7 @@ class Prequential:
         self.dead_letter_kinds = DeadLetterKinds()
         self.has_priors = False
         self.drain: Drain | None = None
+        self.keys: KeyModels | None = None
 
     @property
     def label_weights(self) -> NDArray[np.float64]:

@@ -45,6 +45,8 @@ def report_of(prequential: Prequential, labels: LabelIndex, details: bool = True
     report["slices"] = {field: slices.to_json(prequential.learners) for field, slices in prequential.slices.items()}
     report |= prequential.measures.to_json(details, labels.names)
     report |= prequential.more(details)
+    if prequential.keys is not None:
+        report["keys"] = prequential.keys.to_json(details)
     if prequential.drain is not None:
         report["templates"] = templates_of(prequential.drain, prequential.config.window, details)
         if TEMPLATE in report["slices"]:

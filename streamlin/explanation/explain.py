@@ -14,6 +14,7 @@ from streamlin.explanation.explanation import Explanation
 from streamlin.explanation.reasons import Reasons
 from streamlin.explanation.text_features import TextFeatures
 from streamlin.features.ngram_locations import ngrams
+from streamlin.features.rows import RowIndex
 from streamlin.model import Features, Model
 
 
@@ -29,7 +30,7 @@ def explain(
     ----------
     text : a text, or its pieces where an event has several text fields.
     learners : the names of the learners to explain; None for all that can be explained.
-    categories : value by field, for fields in `fields.categories`.
+    categories : value by field, for fields in `fields.categories`, and for the field of the key.
 
     Raises
     ------
@@ -43,22 +44,31 @@ def explain(
     model.look_up_templates(event)
     given = {field: event.extra[field][0] for field in given}
     features = model.featurize(event)
-    scores, views = model.scores(event, features), _text_features(model, pieces, given, features)
+    of_text = {field: given[field] for view in model.views.values() for field in view.categories}
+    scores, views = model.scores(event, features), _text_features(model, pieces, of_text, features)
     predictions, confidences = model.prequential.predict(scores), model.prequential.confidences(scores)
     decompose = _decomposer(model, features, scores[:, 0])
     labels = list(model.labels.names)
     reasons = {}
     for name in names:
-        number, decomposition = model.names.index(name), decompose(name)
+        number = model.names.index(name)
+        own = None if model.keys is None else model.keys.own_model(name, given[model.keys.field], features)
+        if own is None:
+            decomposition, codes, found = decompose(name), [*range(len(labels))], views
+        else:
+            view, codes = model.views_of[name][0], own.codes
+            known = {view: int((own.examples.rows >= 0).sum())}
+            decomposition = decompose_learner(own.learner, known, own.examples, len(codes))
+            found = _text_features(model, pieces, of_text, features, {view: own.rows})
         confidence = float(confidences[number, 0])
         reasons[name] = Reasons(
             name,
             (model.learners | model.mixtures)[name].name,
-            labels,
-            scores[number, 0],
+            [labels[code] for code in codes],
+            scores[number, 0, codes],
             None if isnan(confidence) else confidence,
             decomposition.base,
-            [views[view] for view in decomposition.added],
+            [found[view] for view in decomposition.added],
             np.concatenate([*decomposition.added.values()]),
         )
     lead = int(predictions.lead[0])
@@ -74,7 +84,8 @@ def _chosen(model: Model, learners: Sequence[str] | None) -> Sequence[str]:
             raise ConfigError(f"no learner '{name}'; {nearest(name, model.names)}")
         if name not in sums:
             raise ConfigError(
-                f"learner '{name}' can't be explained: it is an external model, mixes one, or has no weights"
+                f"learner '{name}' can't be explained: it is an external model, mixes one or models per key, or has no "
+                "weights"
             )
     if not sums:
         raise ConfigError("no learner can be explained: each is an external model, mixes one, or has no weights")
@@ -84,7 +95,7 @@ def _chosen(model: Model, learners: Sequence[str] | None) -> Sequence[str]:
 def _is_sum(model: Model, name: str) -> bool:
     """Whether a learner's scores are sums over known features."""
     if name in model.mixtures:
-        return all(_is_sum(model, model.names[member]) for member in model.members[name])
+        return model.keys is None and all(_is_sum(model, model.names[member]) for member in model.members[name])
     return name in model.learners and model.learners[name].has_effective_weights
 
 
@@ -97,8 +108,9 @@ def _pieces(text: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked(model: Model, given: Mapping[str, str | None]) -> dict[str, str | None]:
-    """A value, or None, for each of the model's categories."""
-    known = next(iter(model.views.values())).categories
+    """A value, or None, for each of the model's categories, and for the field of the key."""
+    categories = next(iter(model.views.values())).categories
+    known = dict.fromkeys(categories if model.keys is None else (*categories, model.keys.field))
     for field in given:
         if field not in known:
             raise ConfigError(f"no category '{field}' (fields.categories); {nearest(field, known)}")
@@ -121,14 +133,18 @@ def _event(pieces: Sequence[str], given: Mapping[str, str | None]) -> Batch:
 
 
 def _text_features(
-    model: Model, pieces: Sequence[str], given: Mapping[str, str | None], features: Features
+    model: Model,
+    pieces: Sequence[str],
+    given: Mapping[str, str | None],
+    features: Features,
+    rows: Mapping[str, RowIndex] | None = None,
 ) -> dict[str, TextFeatures]:
-    """The features of the text, by view."""
+    """The features of the text, by view; rows : of the views that are wanted, by default all."""
     return {
         name: TextFeatures(
-            name, ngrams(view, pieces, given), features[name], model.rows[name], model.feature_names[name]
+            name, ngrams(model.views[name], pieces, given), features[name], index, model.feature_names[name]
         )
-        for name, view in model.views.items()
+        for name, index in (model.rows if rows is None else rows).items()
     }
 
 

@@ -26,6 +26,7 @@ def explain_event(model: Model, event: Batch, learners: Sequence[str] | None = N
     if event.tokens is None:
         model.look_up_templates(event)
         categories = {name for view in model.views.values() for name in view.categories}
+        categories |= set() if model.keys is None else {model.keys.field}
         return explain(model, event.texts, learners, {name: event.extra[name][0] for name in categories})
     from streamlin.explanation.explain_tags import explain_tags  # only sentences need the taggers
 

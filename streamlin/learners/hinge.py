@@ -14,6 +14,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
@@ -74,6 +75,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 class Hinge(Learner):
     """A linear support vector machine with steps scaled by Adagrad.
 
@@ -104,7 +112,7 @@ class Hinge(Learner):
 
     name = "hinge"
     tables = ("weights", "bias", "squares", "bias_squares")
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
     def __init__(

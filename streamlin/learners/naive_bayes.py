@@ -18,6 +18,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.collapse import PULSE, collapsed
 from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
 from streamlin.learners.likelihoods import smooth, sum_of_logs
@@ -105,6 +106,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 class NaiveBayes(Learner):
     """Multinomial naive Bayes.
 
@@ -177,7 +185,7 @@ class NaiveBayes(Learner):
         *("counts", "totals", "events", "n", "growth", "late_hits", "late", "long_hits", "long"),
         *(f"{name}_1" for name in _OF_A_CAP),
     )
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
     nonnegative_values = True
 
     @checked

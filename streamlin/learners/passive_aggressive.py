@@ -19,6 +19,7 @@ from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
 from streamlin.learners.base import ALL, Learner, Rows
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.forgetting import growth_rate
 from streamlin.learners.linear import add_scaled, best_other, linear_scores, squared_length
 from streamlin.learners.parameters import Positive, PositiveOrInfinite, checked
@@ -89,6 +90,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 @cache
 def softness(C: float) -> float:
     """The term that PA-II adds to 2 ||x||^2; the same object for the same C, see `Learner.arguments`."""
@@ -134,7 +142,7 @@ class PassiveAggressive(Learner):
 
     name = "passive_aggressive"
     tables: tuple[str, ...] = ("weights", "bias", *TABLES)
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
     def __init__(

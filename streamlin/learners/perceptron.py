@@ -14,6 +14,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
 from streamlin.learners.parameters import checked
 from streamlin.learners.step import Kernels, best_score, set_targets
@@ -54,6 +55,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     return best_score(event)
 
 
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
+
+
 class Perceptron(Learner):
     """The multiclass perceptron.
 
@@ -73,7 +81,7 @@ class Perceptron(Learner):
 
     name = "perceptron"
     tables = ("weights", "bias")
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
     def __init__(self, features: View | Sequence[View] | None = None) -> None:

@@ -18,6 +18,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
+from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
 from streamlin.learners.parameters import NonNegative, Positive, checked
 from streamlin.learners.priors import Priors
@@ -88,6 +89,13 @@ def learn_event(event: BoundTuple, code: int, known: int, weight: float) -> int:
     set_targets(event, code, known, weight)
     learn_batch(*event.items)
     return best_score(event)
+
+
+@kernel
+def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> None:
+    """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
+    for key in range(events.slots.size):
+        learn_batch(*of_key(events, key, arguments, scores))
 
 
 @kernel
@@ -171,7 +179,7 @@ class StochasticGradientDescent(Learner):
 
     name = "sgd"
     tables = ("weights", "bias", "shrunk", "clock")
-    kernels = Kernels(learn_batch, learn_event)
+    kernels = Kernels(learn_batch, learn_event, learn_keyed)
 
     @checked
     def __init__(

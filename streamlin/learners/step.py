@@ -13,10 +13,14 @@ from streamlin.kernel.bound_arguments import BoundArguments, BoundTuple
 
 
 class Kernels(NamedTuple):
-    """A learner's kernels: one for batches, called with `*examples, *targets, *arguments, scores`; one for `Step`."""
+    """A learner's kernels: one for batches, called with `*examples, *targets, *arguments, scores`; one for `Step`.
+
+    learn_keyed : for events of many keys, see `streamlin.learners.by_key`; None: it can't learn a model per key.
+    """
 
     learn_batch: Callable[..., None]
     learn_event: Callable[..., int]
+    learn_keyed: Callable[..., None] | None = None
 
 
 class Step:

@@ -19,6 +19,7 @@ from streamlin.errors import ConfigError
 from streamlin.events import Batch
 from streamlin.features import Buckets
 from streamlin.model import Features, Model
+from streamlin.running.keyed_tables import bytes_after, most_bytes, most_labels
 
 
 class Admission:
@@ -50,7 +51,7 @@ class Admission:
         new = self._new(batch)
         if new and n_labels + len(new) > self.max_labels:
             return False
-        if self.fits_any_text(n_labels + len(new)):
+        if self.fits_any_text(n_labels + len(new), self._most_of_keys(batch, features, n_labels + len(new))):
             return True
         waiting: list[WaitingText] = []
         if model.delayed_labels is not None and model.learns_unlabelled:
@@ -67,7 +68,8 @@ class Admission:
             view: len(index) + index.count_new(_buckets(own, old, view)) + new_rows
             for view, index in model.rows.items()
         }
-        return self.table_bytes(rows, n_labels + len(new)) <= self.max_bytes
+        of_keys = self._most_of_keys(batch, features, n_labels + len(new), exactly=True)
+        return self.table_bytes(rows, n_labels + len(new), of_keys) <= self.max_bytes
 
     def check(self, event: Batch, features: Features, label_rule: str = "") -> None:
         """Raise ConfigError if a batch of one event can't be learned. The message names the key and the event.
@@ -95,22 +97,34 @@ class Admission:
             )
             for view, index in model.rows.items()
         }
-        if self.table_bytes(rows, n_labels) > self.max_bytes:
+        of_keys = 0
+        if model.keys is not None and due.label is not None:
+            given = event if due.text is None else old_texts([due.text], model.further_fields, event)
+            of_keys = bytes_after(model.keys, given, model.labels.code(due.label), features)
+        if self.table_bytes(rows, n_labels, of_keys) > self.max_bytes:
             raise ConfigError(self.too_large(rows, n_labels, f"at {event.place(0)} "))
 
-    def fits_any_text(self, n_labels: int) -> bool:
-        """Whether the tables would fit with so many labels even if every bucket had its row."""
+    def fits_any_text(self, n_labels: int, of_keys: int = 0) -> bool:
+        """Whether the tables would fit with so many labels even if every bucket had its row.
+
+        of_keys : see `table_bytes`.
+        """
+        if of_keys:
+            return self.table_bytes({}, n_labels, of_keys) <= self.max_bytes
         if n_labels > self._unlimited and self.table_bytes({}, n_labels) <= self.max_bytes:
             self._unlimited = n_labels
         return n_labels <= self._unlimited
 
-    def table_bytes(self, rows: Mapping[str, int], n_labels: int) -> int:
-        """The size of all learners' tables for so many rows, by view, and labels; all buckets of a view not named."""
+    def table_bytes(self, rows: Mapping[str, int], n_labels: int, of_keys: int = 0) -> int:
+        """The size of all learners' tables for so many rows, by view, and labels; all buckets of a view not named.
+
+        of_keys : the size of the tables of models per key.
+        """
         model = self._model
         every = {view: rows.get(view, 1 << index.bits) for view, index in model.rows.items()}
         tables = model.learners.items()
         own = {name: sum(every[view] for view in model.views_of[name]) for name in model.learners}
-        return sum(learner.table_bytes(own[name], n_labels) for name, learner in tables)
+        return of_keys + sum(learner.table_bytes(own[name], n_labels) for name, learner in tables)
 
     def new_rows(self, features: Features) -> dict[str, int]:
         """How many rows the features bring to each view."""
@@ -124,6 +138,26 @@ class Admission:
         """How many rows so many texts, or parts of texts, may bring to each view, with so many characters in all."""
         own = pieces * self._model.has_template_features
         return {name: view.most_features(characters, pieces) + own for name, view in self._model.views.items()}
+
+    def most_of_keys(self, size: int, pieces: int, n_labels: int) -> int:
+        """An upper bound of the size of models per key, with so many more texts, or parts of texts; see `most_rows`."""
+        keys = self._model.keys
+        if keys is None:
+            return 0
+        return most_bytes(keys, self.most_rows(size, pieces), pieces, min(n_labels, keys.labels.width + pieces))
+
+    def _most_of_keys(self, batch: Batch, features: Features, n_labels: int, exactly: bool = False) -> int:
+        """The same, once a batch is learned. exactly : as far as that is known before, which takes longer."""
+        model, keys = self._model, self._model.keys
+        if keys is None:
+            return 0
+        waiting = [] if model.delayed_labels is None else model.delayed_labels.texts_due(batch)
+        old = old_texts(waiting, model.further_fields, batch)
+        more = self.most_rows(sum(map(len, old.texts)), len(old.texts))
+        entries = {view: found.buckets.size + more[view] for view, found in features.items()}
+        if exactly:
+            n_labels = min(n_labels, most_labels(keys, [*batch.extra[keys.field], *old.extra[keys.field]]))
+        return most_bytes(keys, entries, len(batch) + len(old), n_labels)
 
     def too_many_labels(self, label: str, where: str, label_rule: str = "") -> str:
         """The message about a label beyond the limit; see `check`."""

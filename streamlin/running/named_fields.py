@@ -62,6 +62,8 @@ def _named(config: RunConfig) -> dict[str, str]:
         "evaluation.slice_by": evaluation.slice_by,
         "evaluation.references": evaluation.references,
     }
+    if config.keys.per is not None:
+        further["keys.per"] = (config.keys.per,)
     for key, names in further.items():
         for name in names:
             named.setdefault(name, key)

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamlin.config import ExternalModelConfig, RunConfig
 
-_SHARED = {"task", "fields", "features", "learners", "evaluation"}
+_SHARED = {"task", "fields", "features", "learners", "keys", "evaluation"}
 """The tables of the configuration that decide what is compiled."""
 
 

@@ -18,6 +18,8 @@ def warm_up(config: RunConfig) -> None:
     config = small(config)
     model, lines = new_model(config), json_lines(config)
     batch, _ = lines.decode(single_records(_lines(lines)))
+    if config.keys.per is not None:
+        batch.extra[config.keys.per] = ["one key", "one key"]
     model.step(batch, model.featurize(batch))
     model.predict(batch, model.featurize(batch))
     model.close()

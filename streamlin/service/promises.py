@@ -41,6 +41,7 @@ class Promises:
     ) -> None:
         self._admission, self._state, self._source, self._format = admission, state, source, lines
         self._pieces, self._end = len(config.fields.text), source.taken
+        self._keyed = config.keys.per is not None
         self._noun = "tag" if config.task == "tagging" else "label"
         self._labels, self._looked = set[str](), 0
         self._waiting: deque[_Promise] = deque()
@@ -53,10 +54,11 @@ class Promises:
         Refused : they can't be learned; or not surely, as long as others wait.
         """
         size, new = sum(body.size for body in bodies), self._new_labels(bodies)
-        if not self._admission.fits_any_text(len(self._labels) + len(new)):
+        of_keys = self._of_keys(size, len(bodies), len(self._labels) + len(new))
+        if not self._admission.fits_any_text(len(self._labels) + len(new), *of_keys):
             rows = await asyncio.to_thread(self._rows_of, lines)
             new = self._new_labels(bodies)  # others may have been accepted meanwhile
-            self._check_tables(rows, len(self._labels) + len(new))
+            self._check_tables(rows, len(self._labels) + len(new), size, len(bodies))
         self._labels |= new
         self._end += len(bodies)
         self._waiting.append(_Promise(self._end, size, len(bodies)))
@@ -74,17 +76,29 @@ class Promises:
             raise Refused(409, f"{noun} {label!r:.60} exceeds pipeline.max_labels = {limit:,} different {noun}s")
         return set(new)
 
-    def _check_tables(self, own: Mapping[str, int], n_labels: int) -> None:
-        """Raise Refused unless the tables have room for new rows, by view, and for those of events that wait."""
+    def _of_keys(self, size: int, events: int, n_labels: int, waiting: bool = True) -> tuple[int, ...]:
+        """The most that models per key may need with events of this size, and those that wait; () if there are none."""
+        if not self._keyed:
+            return ()
+        for promise in self._waiting if waiting else ():
+            size, events = size + promise.size, events + promise.events
+        return (self._admission.most_of_keys(size, events * self._pieces, n_labels),)
+
+    def _check_tables(self, own: Mapping[str, int], n_labels: int, size: int, events: int) -> None:
+        """Raise Refused unless the tables have room for new rows, by view, and for those of events that wait.
+
+        size, events : of those that bring the rows.
+        """
         self._forget_learned()
         model, admission = self._state.model, self._admission
         rows = {view: len(index) + own[view] for view, index in model.rows.items()}
-        if admission.table_bytes(rows, n_labels) > admission.max_bytes:
+        if admission.table_bytes(rows, n_labels, *self._of_keys(size, events, n_labels, False)) > admission.max_bytes:
             raise Refused(409, admission.too_large(rows, n_labels))
+        of_keys = self._of_keys(size, events, n_labels)
         size, events = (sum(promise[column] for promise in self._waiting) for column in (1, 2))
         most = admission.most_rows(size, events * self._pieces)
         rows = {view: min(1 << index.bits, rows[view] + most[view]) for view, index in model.rows.items()}
-        if admission.table_bytes(rows, n_labels) > admission.max_bytes:
+        if admission.table_bytes(rows, n_labels, *of_keys) > admission.max_bytes:
             raise Refused(503, "the learners' tables may become too large with the events that wait; try again", RETRY)
 
     def _rows_of(self, lines: Sequence[bytes]) -> dict[str, int]:

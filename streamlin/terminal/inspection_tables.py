@@ -10,6 +10,7 @@ from rich.text import Text
 from streamlin.config import table_model
 from streamlin.config.base import listed
 from streamlin.terminal.cells import counted, empty_table, percent, printable
+from streamlin.terminal.keys import key_tables
 from streamlin.terminal.summary import topic_tables
 
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
@@ -30,6 +31,7 @@ def inspection(found: Mapping[str, Any], whole: bool = False) -> RenderableType:
         _learners(found["learners"]),
         "",
         _labels(found["labels"], whole),
+        *key_tables(found.get("keys")),
         *_positions(found["positions"]),
         *_heaviest(found, whole),
         *topic_tables(found.get("topics", {})),

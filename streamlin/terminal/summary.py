@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamlin.terminal.cells import counted, empty_table, percent, printable
+from streamlin.terminal.keys import key_tables
 from streamlin.terminal.metrics_table import MetricsTable
 from streamlin.terminal.remarks import about_reading, about_texts, remarks, unverified
 
@@ -28,7 +29,8 @@ def summary(report: Mapping[str, Any], window: int) -> RenderableType:
         return Group(
             *head, *map(Text, [*unverified(report), nothing, *about_texts(report)]), *template_table(report, window)
         )
-    return Group(*head, "", *standing(report, window), *template_table(report, window), *slice_tables(report))
+    tables = *template_table(report, window), *key_tables(report.get("keys")), *slice_tables(report)
+    return Group(*head, "", *standing(report, window), *tables)
 
 
 def standing(report: Mapping[str, Any], window: int) -> list[RenderableType]:

@@ -297,3 +297,35 @@ def test_arrays_of_topics_are_listed_with_types_and_shapes(tmp_path: Path) -> No
         dtype, shape = (quoted(cell)[0] for cell in own[name])
         assert array.dtype == np.dtype(dtype), name
         assert array.ndim == len(re.findall(r"[^,\[\]]+", shape)), name
+
+
+def test_the_arrays_of_models_per_key_are_listed(tmp_path: Path) -> None:
+    """Those that a run has with `keys.per`; a learner's tables are those of its own, in other shapes."""
+    (tmp_path / "in.jsonl").write_text(events())
+    flags = {"source.url": str(tmp_path / "in.jsonl"), "checkpoint.path": str(tmp_path / "state"), "keys.per": "split"}
+    flags |= {"features.bits": 12, "delayed_labels.enabled": True}
+    learners = ["naive_bayes", "averaged_perceptron", "mixture"]
+    with closing(Run(load_config(flags=flags, learners=learners, environment={}), Silent())) as run:
+        run.run()
+    arrays, _ = load(tmp_path / "state")
+    own = {name.removeprefix("keys/"): array for name, array in arrays.items() if name.startswith("keys/")}
+    tables = {name: own.pop(name) for name in list(own) if name.startswith("learners/")}
+    assert set(tables) == {name for name in arrays if name.startswith("learners/") and "/mixture/" not in name}
+    known = {"n": own["names_lengths"].size, "keyrows": own["buckets/words"].size, "learners": 3, "L": 2}
+    width = own["label_counts"].max()
+    for name, table in tables.items():
+        of_all = arrays[name].shape
+        shapes = {2: (known["keyrows"], width), 1: (known["n"], width), 0: (known["n"],)}
+        assert (table.shape, table.dtype) == (shapes[len(of_all)], arrays[name].dtype), name
+    listed_own: dict[str, tuple[str, str]] = {}
+    for names, dtypes, shape_words, _ in ARCHITECTURE.rows("array of a run with keys"):
+        if "TABLE" not in names:
+            columns = _filled(quoted(names), quoted(dtypes), quoted(shape_words))
+            listed_own |= dict(zip(quoted(names), zip(*columns, strict=True), strict=True))
+    assert {f"keys/{name.replace('words', 'VIEW')}" for name in own} == set(listed_own)
+    for name, (dtype, shape) in listed_own.items():
+        array = own[name.removeprefix("keys/").replace("VIEW", "words")]
+        words = re.findall(r"\w+", shape)
+        assert (array.dtype, array.ndim) == (np.dtype(dtype), len(words)), name
+        for length, word in zip(array.shape, words, strict=True):
+            assert length == (int(word) if word.isdigit() else known.get(word, length)), name

@@ -114,6 +114,7 @@ def test_the_table_of_the_report_is_complete() -> None:
     listed = {name for first, _ in rows if "only" not in first for name in quoted(first)}
     assert listed == set(report) | {
         "asking",
+        "keys",
         "delayed_labels",
         "label_hint",
         "lag",
@@ -140,6 +141,7 @@ def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
         "delayed_labels.enabled": True,
         "evaluation.novelty": True,
         "surprise.model": "kneser_ney",
+        "keys.per": "split",
     }
     with closing(Run(load_config(flags=flags, learners=["naive_bayes"], environment={}), Silent())) as run:
         run.run()

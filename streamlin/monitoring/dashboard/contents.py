@@ -52,6 +52,8 @@ def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) ->
             for field, values in report["slices"].items()
         },
     }
+    if "keys" in report:
+        shown["slices"] |= _of_keys(report["keys"], report, hide_text)
     if "lag" in report:
         shown["lag"] = sorted(([shortened(part), lag] for part, lag in report["lag"].items()), key=_by_lag)[:_PARTS]
         shown["total_lag"] = sum(report["lag"].values())
@@ -78,6 +80,13 @@ def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) ->
         asking = {key: report["asking"][key] for key in ("asked", "answered")} if "asking" in report else {}
         shown["delayed_labels"] = _numbers(report["delayed_labels"]) | asking
     return shown
+
+
+def _of_keys(keys: Mapping[str, Any], report: Mapping[str, Any], hide_text: bool) -> dict[str, Any]:
+    """The worst and the best keys, as slices by the field that holds the key."""
+    listed = {which: {row["key"]: row | row["learners"] for row in keys.get(which, ())} for which in ("worst", "best")}
+    field = shortened(keys["per"])
+    return {f"{field}, {which} keys": _slices(rows, report, hide_text) for which, rows in listed.items() if rows}
 
 
 def _kinds(kinds: Mapping[str, int]) -> list[list[Any]]:

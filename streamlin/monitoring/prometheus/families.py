@@ -51,6 +51,7 @@ def families(run: "RunView") -> list[Family]:
         *_metrics(report),
         *_drift(report.get("drift")),
         *_templates(report.get("templates")),
+        *_keys(report.get("keys")),
         *_novelty(report.get("novelty")),
         *_surprise(report.get("surprise")),
         *_lag(report.get("lag")),
@@ -115,6 +116,28 @@ def _templates(templates: Mapping[str, Any] | None) -> Iterator[Family]:
         yield counter("new_templates", "Templates of log lines that no line before had.", [((), templates["new"])])
         text = "Lines without a template, because there are too many."
         yield counter("lines_without_template", text, [((), templates["beyond"])])
+
+
+def _keys(keys: Mapping[str, Any] | None) -> Iterator[Family]:
+    """Of all keys together: a key may be a person, and there may be too many."""
+    if keys is None:
+        return
+    yield gauge("keys", "Keys that have a model.", [((), keys["keys"])])
+    yield counter("keys_dropped", "Keys whose model was dropped for that of a new key.", [((), keys["dropped"])])
+    yield counter("events_without_key", "Events that have no key.", [((), keys["without_key"])])
+    rows = [((view,), count) for view, count in keys["rows"].items()]
+    yield gauge("key_feature_rows", "Feature rows of all keys in use.", rows, ("view",))
+    models = ("accuracy", "answer"), ("own", "own"), ("shared", "shared")
+    found = [((n, m), row[key]) for n, row in keys["learners"].items() for key, m in models if key in row]
+    text = "Accuracy on events with a key: of the answers, of the keys' own models, of the shared one."
+    yield gauge("keyed_accuracy_ratio", text, found, ("learner", "model"))
+    ahead = [((n,), row["keys_ahead"]) for n, row in keys["learners"].items() if "keys_ahead" in row]
+    if ahead:
+        yield gauge("keys_ahead", "Keys whose own model is ahead of the shared one.", ahead, ("learner",))
+    quantiles = ("0", "lowest"), ("0.1", "p10"), ("0.5", "median"), ("0.9", "p90"), ("1", "highest")
+    over = [((n, q), row[key]) for n, row in keys["learners"].items() for q, key in quantiles]
+    text = "Accuracy by key, of keys with 10 labelled events or more."
+    yield gauge("key_accuracy_quantile_ratio", text, over, ("learner", "quantile"))
 
 
 def _novelty(novelty: Mapping[str, Any] | None) -> Iterator[Family]:
