@@ -44,7 +44,9 @@ from streamlin.streams.time_units import TimeUnits
 _READ_AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
 _SMALL = 16
-"""A batch of less than this part of a full one comes from a live source that gives all it has."""
+"""A batch of less than this part of a full one comes from a live source that gives all it has..."""
+_SMALL_BYTES = 1 << 16
+"""... unless it has so many bytes: then its texts are long, and a file is read in blocks."""
 _IDLE_SECONDS = 0.05
 """Seconds without records after which the sinks are flushed."""
 _SWITCH_INTERVAL = 0.0005
@@ -313,7 +315,7 @@ class Run:
         return next((reader.decoder.label_rule for reader in self._readers if reader.key == source), "")
 
     def _is_small(self, portion: Portion) -> bool:
-        return len(portion.batch) * _SMALL < self.config.pipeline.batch_size
+        return len(portion.batch) * _SMALL < self.config.pipeline.batch_size and portion.size < _SMALL_BYTES
 
     def _write(self, batch: Batch, predictions: Predictions) -> None:
         begin = time.perf_counter()
