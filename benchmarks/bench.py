@@ -19,6 +19,7 @@ from benchmarks import (
     metrics,
     python,
     serve,
+    sharding,
     speed,
     stages,
     startup,
@@ -49,6 +50,7 @@ PARTS = {
     "memory": Part(memory.measure, memory.text),
     "kafka": Part(kafka.measure, kafka.text),
     "serve": Part(serve.measure, serve.text),
+    "sharding": Part(sharding.measure, sharding.text),
 }
 
 

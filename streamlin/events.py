@@ -425,6 +425,13 @@ class Framing(Protocol):
         """
 
 
+class Share(NamedTuple):
+    """The parts of a source that are read here. own : their names. all : of all parts, which others read."""
+
+    own: frozenset[str]
+    all: frozenset[str]
+
+
 @dataclass(frozen=True)
 class SourceContext:
     """What the pipeline tells a source when it opens it.
@@ -438,6 +445,7 @@ class SourceContext:
     settings : the configuration's table for the scheme, `[kafka]` for `kafka://`; empty for other schemes.
     elsewhere : keys and positions of the parts of other sources of the scheme, for a source that can recognize its own
         records there, such as a file that was moved.
+    share : the parts to read, for a source with `parts`; None: all.
     checkpoint : for a source that has to give up a part. Called from `poll`; returns the positions by key of a part,
         once everything handed over has been learned, saved in a checkpoint, and committed to the source.
     """
@@ -451,6 +459,7 @@ class SourceContext:
     settings: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: Callable[[], Mapping[str, Position]] = dict
     elsewhere: Sequence[tuple[str, Position]] = ()
+    share: Share | None = None
 
 
 class Source(Protocol):
@@ -464,7 +473,8 @@ class Source(Protocol):
     the last record, which gives the lag; `reference_field`, see `connectors.synthetic.source`; `key(address)`, a static
     method, what a checkpoint calls the source if that is not the address; `reads(address, paths)`, a static method,
     those of the paths that the source reads, or would read once they exist: no output may go there; `files(address)`, a
-    static method of `file://`, the files that are read.
+    static method of `file://`, the files that are read; `parts(address, context)`, a class method, the names of the
+    parts, in order, of a source that can read a share of them.
     """
 
     def poll(self, limit: int) -> list[Records] | None:

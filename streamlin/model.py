@@ -47,8 +47,8 @@ from streamlin.streams.prediction_lines import PredictionLines
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
 
-_WORTH_A_THREAD = 512
-"""Events of a batch from which on handing learners to another thread takes less time than it saves."""
+_WORTH_A_THREAD = 10_000
+"""Features of a batch from which on handing learners to another thread takes less time than it saves."""
 
 
 class Features(dict[str, Buckets]):
@@ -241,10 +241,13 @@ class Model:
         learned = {view: self._is_learned(_of(view, goals, both)) for view in self.rows}
         examples = {view: index.examples(own[view], learned[view]) for view, index in self.rows.items()}
         sources = None if plan is None or plan.is_plain else plan.sources
-        self._name(batch, old, sources, learned, examples)
+        events = np.arange(len(batch)) if sources is None else sources
+        self.name_features((batch, old), events, learned, examples)
         position = rows.place
         keyed = None if self.keys is None else self.keys.begin(rows.extra[self.keys.field], own, goals)
-        scores = self._scores(examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position, keyed)
+        scores = self.score_then_learn(
+            examples, goals, both, Inputs(own, partial(_texts, batch, old, sources)), position, keyed
+        )
         earlier = None if plan is None else recall(plan, scores)
         prequential = self.prequential
         prequential.count_features(examples, rows.weights if plan is None else plan.first_weights)
@@ -325,7 +328,7 @@ class Model:
         inputs = Inputs(features, batch.whole_texts)
         goals = no_targets(len(batch), len(self.labels))
         keyed = None if self.keys is None else self.keys.look_up(batch.extra[self.keys.field], features, goals)
-        return self._scores(examples, goals, goals, inputs, None, keyed)
+        return self.score_then_learn(examples, goals, goals, inputs, None, keyed)
 
     def _is_learned(self, goals: Targets) -> NDArray[np.bool_]:
         """bool[n]: the events that the learners of all events learn; none if each key has its own model alone."""
@@ -356,22 +359,20 @@ class Model:
             )
         return self.featurize(batch) if self.has_template_features else features
 
-    def _name(
+    def name_features(
         self,
-        batch: Batch,
-        old: Batch,
-        sources: NDArray[np.int64] | None,
+        texts: tuple[Batch, Batch],
+        sources: NDArray[np.int64],
         learned: Mapping[str, NDArray[np.bool_]],
         examples: Mapping[str, Examples],
     ) -> None:
-        """Keep the names of new features. sources : the index of each row in batch and old; None: row i is event i."""
+        """Keep the names of new features. sources : int64[n], the index of each row's text in the two batches."""
         for view, names in self.feature_names.items():
             if not names.is_full:
-                events = np.arange(len(batch)) if sources is None else sources
                 index, rows_before = self.rows[view], examples[view].rows_before
-                names.note(self.views[view], (batch, old), events, learned[view], rows_before, index)
+                names.note(self.views[view], texts, sources, learned[view], rows_before, index)
 
-    def _scores(
+    def score_then_learn(
         self,
         examples: Mapping[str, Examples],
         goals: Targets,
@@ -393,7 +394,7 @@ class Model:
             for name, own_scores in zip(self.names, scores, strict=True)
             if name in self.learners
         ]
-        if goals.codes.size < _WORTH_A_THREAD:
+        if sum(int(each.indptr[-1]) for each in examples.values()) < _WORTH_A_THREAD:
             for call in calls:
                 call()
         else:
@@ -420,7 +421,7 @@ class Model:
         scores: NDArray[np.float64],
         keyed: Batched | None,
     ) -> None:
-        """Score, then learn, with one learner; another thread may do so with another one. keyed : see `_scores`."""
+        """Score, then learn, with one learner; another thread may do so with another one. keyed : as above."""
         learner = self.learners[name]
         learner.grow(self.n_rows(name), len(self.labels))
         if self.keys is None or self.keys.shared:

@@ -246,6 +246,8 @@ class Pipeline:
 
     def _learn(self, batch: Batch) -> None:
         """Learn a batch; event by event where it may exceed a limit."""
+        if self.config.mixing.shards is not None:
+            raise ConfigError("mixing.shards: shards learn whole rounds; use run")
         model, features = self._state.model, self._state.model.featurize(batch)
         if self._admission.fits(batch, features):
             model.step(batch, features)

@@ -17,7 +17,7 @@ from connectors.kafka.opening import open_consumer
 from connectors.kafka.options import source_options
 from connectors.kafka.poll_limit import PollLimit
 from connectors.kafka.start_offsets import Begin, StartOffsets, name
-from streamlin.errors import ConnectorError
+from streamlin.errors import ConfigError, ConnectorError
 from streamlin.events import Position, Records, SourceContext
 
 _PAUSE = 0.05
@@ -77,6 +77,35 @@ class KafkaSource:
     def key(address: str) -> str:
         """The brokers. The parts name the topics, so that one more topic leaves the others' positions as they are."""
         return ",".join(sorted(parse_address(address).servers))
+
+    @classmethod
+    def parts(cls, address: str, context: SourceContext) -> list[str]:
+        """See `streamlin.events.Source`; connects, and waits for the topics as when they are read.
+
+        Raises
+        ------
+        ConfigError : the partitions are shared with a group. ConnectorError : no broker or topic in time.
+        """
+        source = cls(address, context)
+        if source._options.is_shared:
+            raise ConfigError("kafka source: shards need assignment=all: a group's partitions come and go")
+        try:
+            while (consumer := source._connected()) is None:
+                time.sleep(_PAUSE)
+            return [name(part) for part in source._all(consumer)]
+        finally:
+            source.close()
+
+    def _connected(self) -> Consumer | None:
+        """A consumer, once a broker has answered and the topics exist."""
+        try:
+            if self._consumer is None:
+                self._consumer = open_consumer(self._connection, self._options, self._contact.patience())
+                self._contact.answered()
+            return self._consumer if self._start.all_exist(self._consumer) else None
+        except UnreachableError as error:
+            self._contact.unanswered(error)
+            return None
 
     def poll(self, limit: int) -> list[Records] | None:
         """See `streamlin.events.Source`."""
@@ -200,7 +229,15 @@ class KafkaSource:
         return True
 
     def _all(self, consumer: Consumer) -> list[Part]:
-        return [(topic, number) for topic in self._address.topics for number in consumer.partitions(topic)]
+        """The partitions to read. Raises ConnectorError for one that nobody reads."""
+        parts = [(topic, number) for topic in self._address.topics for number in consumer.partitions(topic)]
+        share = self._context.share
+        if share is None:
+            return parts
+        for part in parts:
+            if name(part) not in share.all:
+                raise ConnectorError(f"partition {name(part)} was added, which no shard reads; stop, and begin anew")
+        return [part for part in parts if name(part) in share.own]
 
     def _take_all(self, consumer: Consumer) -> None:
         """Read all partitions, including new ones."""

@@ -6,6 +6,7 @@ from typing import Any
 from streamlin.errors import CheckpointError
 from streamlin.features.joint import JointRows
 from streamlin.model import Model
+from streamlin.sharding.model import ShardedModel
 from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
 
 _DELAYED = "delayed_labels/"
@@ -22,7 +23,9 @@ def expected_arrays(model: Model, layout: Mapping[str, Layout], state: Mapping[s
     CheckpointError : its state lacks something, or it keeps texts that wait for labels elsewhere.
     """
     n_labels = len(state["labels"])
-    for key, wanted in (("external_models", model.external_models), ("delayed_labels", model.delayed_labels)):
+    sharded = isinstance(model, ShardedModel)
+    of_parts = {"external_models": model.external_models, "delayed_labels": model.delayed_labels, "rounds": sharded}
+    for key, wanted in of_parts.items():
         if wanted and key not in state:
             raise CheckpointError(f"the checkpoint's state has no {key}")
     if not isinstance(model, Model):  # of sentences, which knows its own arrays

@@ -17,7 +17,7 @@ from streamlin.storage.own_files import OWN, make_folder, open_file
 
 CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
 _NEW, _LINK, _LOCK = "checkpoint.new", "link.new", "lock"
-FILES = (CURRENT, PREVIOUS, _NEW, _LINK, _LOCK)
+FILES = (CURRENT, PREVIOUS, _NEW, _LINK, _LOCK, "plans.jsonl", "plans.new")
 """All files that a checkpoint's folder may have."""
 
 

@@ -4,12 +4,13 @@ from typing import cast
 
 from streamlin.config import RunConfig
 from streamlin.model import Model
+from streamlin.sharding.model import ShardedModel
 
 
 def new_model(config: RunConfig) -> Model:
     """An empty model; those of other tasks have the same interface."""
     if config.task == "classification":
-        return Model(config)
+        return Model(config) if config.mixing.shards is None else ShardedModel(config)
     if config.task == "parsing":
         from streamlin.parsing.model import ParsingModel
 

@@ -53,6 +53,11 @@ class RunState:
             raise
 
     @property
+    def folder(self) -> Path | None:
+        """The checkpoint's folder; None if no checkpoint is configured."""
+        return None if self._checkpoint is None else self._checkpoint.folder
+
+    @property
     def has_checkpoint(self) -> bool:
         """Whether a checkpoint is configured."""
         return self._saver is not None

@@ -79,6 +79,14 @@ class _DelayedLabels(TypedDict):
     on_disk: NotRequired[_OnDisk]
 
 
+class _Rounds(TypedDict):
+    number: Count
+    records: Count
+    shards: Count
+    last: Count
+    parts: dict[str, list[str]]
+
+
 class _State(TypedDict):
     fingerprint: dict[str, Any]
     number: Count
@@ -89,6 +97,7 @@ class _State(TypedDict):
     symbols: NotRequired[dict[str, list[Label]]]
     external_models: NotRequired[dict[str, _ExternalModel]]
     delayed_labels: NotRequired[_DelayedLabels]
+    rounds: NotRequired[_Rounds]
 
 
 def check_state(state: Mapping[str, Any]) -> None:

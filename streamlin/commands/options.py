@@ -57,6 +57,9 @@ LabelDelay = Annotated[int | None, typer.Option(help="Replay each label N texts 
 Feedback = Annotated[str | None, typer.Option(help="Read labels by id from a second source.", metavar="URL")]
 Drain = Annotated[bool, typer.Option("--drain", help="Find the templates of log lines, without labels.")]
 DelayedLabels = Annotated[bool, typer.Option("--late-labels", help="Read records without text as labels by id.")]
+Shards = Annotated[
+    int | None, typer.Option(help="Learn in N shards side by side, mixed after each round.", metavar="N", parser=count)
+]
 Follow = Annotated[bool, typer.Option("--follow", help="Keep reading as the file grows.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Report accuracy by value of a field.", metavar="FIELD")]
 Set = Annotated[

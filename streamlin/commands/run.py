@@ -23,6 +23,7 @@ def run(
     delayed_labels: options.DelayedLabels = False,
     feedback: options.Feedback = None,
     label_delay: options.LabelDelay = None,
+    shards: options.Shards = None,
     preset: options.Preset = None,
     set_: options.Set = None,
     previous: options.Previous = False,
@@ -47,6 +48,7 @@ def run(
         "delayed_labels.enabled": delayed_labels or None,
         "delayed_labels.url": feedback,
         "delayed_labels.delay": label_delay,
+        "mixing.shards": shards,
         "preset": preset,
     }
     run_config = load_config(config, flags, set_ or (), learner or ())

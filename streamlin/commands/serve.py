@@ -52,6 +52,8 @@ def serve(
             raise ConfigError("serve: not for task = 'parsing'; only texts and tokens are served")
         if run_config.task == "topics":
             raise ConfigError("serve: not for task = 'topics'; a service predicts labels")
+        if run_config.mixing.shards is not None:
+            raise ConfigError("serve: not with mixing.shards; a service learns its events in one piece")
         refuse_overlaps(inputs_of(run_config, False, config), [*outputs_of(run_config), *standard_outputs()])
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
             tune_garbage_collector()

@@ -17,6 +17,7 @@ from streamlin.config.kafka import KafkaConfig
 from streamlin.config.keys import KeysConfig
 from streamlin.config.kinds import DEFAULTS, LearnerConfig, Task
 from streamlin.config.learners import ClustererConfig, ParserConfig, TaggerConfig
+from streamlin.config.mixing import MixingConfig
 from streamlin.config.mixture import MixtureConfig
 from streamlin.config.named import LearnerOfViews
 from streamlin.config.pipeline import PipelineConfig
@@ -49,6 +50,7 @@ class RunConfig(Strict):
     checkpoint: CheckpointConfig = CheckpointConfig()
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
+    mixing: MixingConfig = MixingConfig()
     kafka: KafkaConfig = KafkaConfig()
     serve: ServeConfig = ServeConfig()
 
@@ -110,6 +112,8 @@ class RunConfig(Strict):
                 f"surprise.model: not for task = '{self.task}'; expected 'none', only texts have a surprise"
             )
         self._check_asking()
+        if self.mixing.shards is not None:
+            self._check_mixing()
         self._check_keys()
         if self.task in ("tagging", "parsing") and self.features.views["words"].tokens in WITHOUT_NGRAMS:
             found = f"features.words.tokens: not for task = '{self.task}', got '{self.features.views['words'].tokens}'"
@@ -141,6 +145,24 @@ class RunConfig(Strict):
             how = "expected labels by id, --late-labels or --feedback"
             given = "instead of delayed_labels.delay" if self.delayed_labels.delay else "by which answers come back"
             raise ValueError(f"ask.budget: {how}, {given}")
+
+    def _check_mixing(self) -> None:
+        """Raise ValueError for what several shards can't do."""
+        delayed, external = self.delayed_labels, [one for one in self.learners if isinstance(one, ExternalModelConfig)]
+        rare = [name for name, view in self.features.views.items() if view.min_count > 1]
+        for key, given in (
+            (f"task = '{self.task}'", self.task != "classification"),
+            ("delayed_labels", delayed.by_id or delayed.delay),
+            ("ask.budget", self.ask.budget is not None),
+            ("keys.per", self.keys.per is not None),
+            ("drain", self.drain.enabled),
+            ("surprise.model", self.surprise.model != "none"),
+            ("evaluation.novelty", self.evaluation.novelty),
+            *((f"learners.{one.name}", True) for one in external),
+            *((f"features.{name}.min_count", True) for name in rare),
+        ):
+            if given:
+                raise ValueError(f"mixing.shards: not together with {key}, which needs the stream in one piece")
 
     def _check_keys(self) -> None:
         """Raise ValueError for what can't be learned for each key, or has no meaning there."""
@@ -229,6 +251,8 @@ class RunConfig(Strict):
             tables["delayed_labels"] = self.delayed_labels.model_dump(mode="json", exclude={"url", "store"}) | {
                 "enabled": self.delayed_labels.by_id
             }
+        if self.mixing.shards is not None:
+            tables["mixing"] = self.mixing.model_dump(mode="json")
         if self.keys.per is not None:
             tables["keys"] = self.keys.model_dump(mode="json")
         if self.ask.budget is not None:

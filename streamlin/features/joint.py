@@ -41,6 +41,10 @@ class JointRows:
             views[own], rows[own] = view, np.arange(own.size)
         return views, rows
 
+    def forget(self, sizes: Sequence[int]) -> None:
+        """Take back the rows of each view from its size on."""
+        self._sizes = [*sizes]
+
     def take_in(self) -> None:
         """Number the rows that the views have got otherwise than by events, those of one view behind the other's."""
         for view, index in enumerate(self.indexes):

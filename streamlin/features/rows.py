@@ -133,9 +133,11 @@ class RowIndex:
 
     def bring(self, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
         """int32[n]: the rows of n buckets, before any event; those without a row get the next ones, in order."""
-        new = [bucket for bucket in dict.fromkeys(buckets.tolist()) if self.row_of[bucket] < 0]
-        self.make_room(len(new))
-        end = self.n_rows + len(new)
+        new = buckets[self.row_of[buckets] < 0]
+        _, first = np.unique(new, return_index=True)
+        new = new[np.sort(first)]
+        self.make_room(new.size)
+        end = self.n_rows + new.size
         self.bucket_of[self.n_rows : end] = new
         self.row_of[new] = np.arange(self.n_rows, end)
         self.n_rows = end

@@ -17,6 +17,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one
+from streamlin.learners.mixing import Change, add_by_precision, add_sum, add_sums
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -138,6 +139,25 @@ class Arow(Learner):
     def prior_step(self) -> float:
         """tau, where v is 4: twice the word and the bias, whose precisions are 1."""
         return 1.0 / (4.0 + self.r)
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """Precisions add up; changes of W are weighed by the precision of the shard that made them.
+
+        That is the product of the shards' Gaussians, each divided by the one from which all began, as in Broderick and
+        others, NIPS 2013, 1727-1735.
+        """
+        sums = np.zeros_like(self.precisions)
+        add_sums(sums, changes, "precisions")
+        for one in changes:
+            d, g = one.tables["weights"], one.tables["precisions"]
+            add_by_precision(self.weights, one.rows, one.columns, d, g, self.precisions, sums)
+        add_sums(self.precisions, changes, "precisions")
+        total = sum(float(one.numbers["bias_precision"]) for one in changes)
+        own = 1.0 + float(self.bias_precision)
+        for one in changes:
+            share = (own + float(one.numbers["bias_precision"])) / (own + total)
+            self.bias[one.columns] += share * one.numbers["bias"].astype(np.float64)
+        add_sum(self.bias_precision, changes, "bias_precision")
 
     def arguments(self) -> tuple[Any, ...]:
         return self.r, self.scales, self.weights, self.bias, self.precisions, self.bias_precision

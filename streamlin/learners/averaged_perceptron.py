@@ -14,11 +14,21 @@ from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
-from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
+from streamlin.learners.averaging import (
+    NO_HALF_LIFE,
+    TABLES,
+    Average,
+    add_late,
+    advance,
+    mean_scores,
+    mean_weights,
+    mix_average,
+)
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.forgetting import growth_rate
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
+from streamlin.learners.mixing import Change
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -131,6 +141,14 @@ class AveragedPerceptron(Learner):
     def prior_step(self) -> float:
         """That of the perceptron. A weight from before the first event belongs to all of the mean, so U stays 0."""
         return 1.0
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """W by the perceptron's rule; sums over time add up, see `mix_average`."""
+        mix_average(self, changes)
+
+    def why_unmixable(self, most_events: int) -> str | None:
+        """A mean with a half-life can't be mixed."""
+        return NO_HALF_LIFE if self.half_life is not None else None
 
     def arguments(self) -> tuple[Any, ...]:
         return (

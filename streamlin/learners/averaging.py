@@ -5,7 +5,8 @@ sums c d for each update d made when the clock stood at c. With a half-life the 
 sum of growing weights, t += 2^(i / half_life) for the i-th event learned.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,23 @@ from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.forgetting import GROWN, scale_down
 from streamlin.learners.linear import add_scaled, linear_scores
+from streamlin.learners.mixing import FIRST, Change, add_late_shares, add_means, add_sum, sharers_of
 from streamlin.learners.tables import Array
 
 TABLES = ("sums", "bias_sums", "clock", "growth")
 """The names of an average's arrays among a learner's tables."""
+_OF_BIAS = ("bias", "bias_sums")
+NO_HALF_LIFE = "a mean with a half_life weighs each event by its place in the stream, which shards don't know"
+
+
+class Averaged(Protocol):
+    """A learner whose weights are averaged."""
+
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    sums: NDArray[np.float64]
+    bias_sums: NDArray[np.float64]
+    clock: NDArray[np.float64]
 
 
 class Average(NamedTuple):
@@ -66,6 +80,33 @@ def advance(average: Average) -> None:
         scale_down(average.clock.reshape(1, 1))
         scale_down(average.sums)
         scale_down(average.bias_sums.reshape(1, -1))
+
+
+def mix_average(learner: Averaged, changes: Sequence[Change]) -> None:
+    """Mix W as the perceptron does, and the sums of W over time so that they add exactly.
+
+    Those are S = t W - U. A shard s that has changed a row by d, its U by u and the clock to t_s has changed S by
+    (t_s - t) W + t_s d - u, one that has not changed the row by (t_s - t) W. With the sum of these, the clock t'
+    after all, and the mean change m over the shards that have changed the row, U' = t' W' - S' is::
+
+        U' = U + t' m + sum (u - t_s d)
+    """
+    before = float(learner.clock)
+    add_sum(learner.clock, changes, "clock")
+    clock = float(learner.clock)
+    bias = [
+        Change(FIRST, one.columns, {name: one.numbers[name].reshape(1, -1) for name in _OF_BIAS}, one.numbers)
+        for one in changes
+        if one.numbers["bias"].any() or one.numbers["bias_sums"].any()
+    ]
+    tables = ((learner.sums, changes, "weights", "sums"), (learner.bias_sums.reshape(1, -1), bias, *_OF_BIAS))
+    for sums, given, d, u in tables:
+        sharers = sharers_of(given, len(sums))
+        for one in given:
+            own_clock = before + float(one.numbers["clock"])
+            add_late_shares(sums, one.rows, one.columns, one.tables[d], one.tables[u], own_clock, clock, sharers)
+    add_means(learner.weights, changes, "weights")
+    add_means(learner.bias.reshape(1, -1), bias, "bias")
 
 
 def mean_weights(weights: Array, sums: Array, clock: Array) -> NDArray[np.float64]:

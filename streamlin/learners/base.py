@@ -13,6 +13,7 @@ from streamlin.features import View
 from streamlin.features.rows import Examples
 from streamlin.features.views import Views
 from streamlin.learners.linear import scale_to_one
+from streamlin.learners.mixing import Change
 from streamlin.learners.priors import Priors
 from streamlin.learners.standalone import StandaloneLearner
 from streamlin.learners.tables import Array, grown
@@ -161,6 +162,18 @@ class Learner(StandaloneLearner):
         if step is None:
             raise NotImplementedError
         self.weights[priors.rows, priors.codes] = step * priors.strengths
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """Add to the tables what each shard has changed, in the order of the shards; see `streamlin.learners.mixing`.
+
+        The tables are those from which all shards began, with room for all rows and labels.
+        """
+        raise NotImplementedError
+
+    def why_unmixable(self, most_events: int) -> str | None:
+        """Why shards of up to `most_events` events can't be mixed; None if they can."""
+        mixes = type(self).mix is not Learner.mix
+        return None if mixes else f"{self.name} has no rule by which the changes of several shards are mixed"
 
     def contributions(self, examples: Examples, n_labels: int) -> NDArray[np.float64]:
         """float64[m, n_labels]: what each of an event's m entries that have a row adds to each label's score.

@@ -16,6 +16,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
+from streamlin.learners.mixing import Change, add_weighted, add_weighted_bias
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -131,6 +132,11 @@ class Hinge(Learner):
     def prior_step(self) -> float:
         """The first step of Adagrad, whatever the gradient."""
         return self.eta
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """The rule of logistic regression, which takes the same steps; see `add_weighted`."""
+        add_weighted(self.weights, self.squares, changes, ("weights", "squares"))
+        add_weighted_bias(self.bias, self.bias_squares, changes, ("bias", "bias_squares"))
 
     def arguments(self) -> tuple[Any, ...]:
         return self.eta, self.epsilon, self.scales, self.weights, self.bias, self.squares, self.bias_squares

@@ -4,6 +4,7 @@ Genest, Zidek, Statistical Science 1 (1986) 114-148, for the pool; Guo and other
 Hazan, Singer, JMLR 12 (2011) 2121-2159, for the steps, whose sums of squares fade here to follow a changing stream.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 from streamlin.learners.exponentials import exponentials
+from streamlin.learners.mixing import Change
 from streamlin.learners.tables import Array, grown
 from streamlin.learners.targets import Targets
 from streamlin.storage.arrays import Expected, expected, like
@@ -20,6 +22,7 @@ _START = 1.5
 """The sum of the members' first weights, if none are given."""
 _SPREAD_FADING, _FADING, _OUTPUT_FADING = 0.999, 0.998, 0.9995
 _WEIGHT_STEP, _LABEL_STEP, _TEMPERATURE_STEP, _OUTPUT_STEP = 0.05, 0.02, 0.1, 0.05
+_FADING_SUMS = ("weight_squares", "label_squares", "temperature_squares", "spreads", "seen", "output_squares")
 _TINY = 1e-12
 _LARGEST = 3.0
 """The bound on the log of the output's temperature."""
@@ -256,6 +259,17 @@ class Mixture:
             np.empty((2, n_labels)),
             scores,
         )
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """Parameters change by the sum over n shards, divided by sqrt(n); sums that fade by the mean.
+
+        The mean, as in McDonald, Hall, Mann, NAACL 2010, 456-464, would follow the members n times too slowly, and the
+        sum take n steps where one was meant; sqrt(n) is between, and was better than both on three streams.
+        """
+        for name in self.tables:
+            table, divisor = getattr(self, name), len(changes) if name in _FADING_SUMS else math.sqrt(len(changes))
+            for change in changes:
+                table[change.columns if name == "label_weights" else ...] += change.numbers[name] / divisor
 
     def linear(self, member_scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """The pool of one text as a linear function of the members' scores float64[M, n_labels].

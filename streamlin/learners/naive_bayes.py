@@ -23,6 +23,7 @@ from streamlin.learners.collapse import PULSE, collapsed
 from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
 from streamlin.learners.likelihoods import smooth, sum_of_logs
 from streamlin.learners.linear import best_other
+from streamlin.learners.mixing import Change, add_mean, add_sum, add_sums
 from streamlin.learners.parameters import Caps, Positive, Share, checked
 from streamlin.learners.priors import Priors
 from streamlin.learners.soft_counts import answering, have_begun, learn_batch_softly, learn_event_softly
@@ -215,6 +216,36 @@ class NaiveBayes(Learner):
 
     def kernels_in_use(self) -> Kernels:
         return Kernels(learn_batch_softly, learn_event_softly) if self.learns_unlabelled else self.kernels
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """Counts add up exactly. So does what the increment grows by, where each shard's begins at the same.
+
+        If shards have found a collapse, it happened once. Their memories of hits are averaged.
+        """
+        add_sums(self.counts, changes, "counts")
+        for name in ("totals", "events", "n"):
+            add_sum(getattr(self, name), changes, name)
+        for name in ("late_hits", "late", "long_hits", "long"):
+            add_mean(getattr(self, name), changes, name)
+        grown = [divmod(float(change.numbers["growth"]), PULSE) for change in changes]
+        self.growth[()] += sum(rest for _, rest in grown) + PULSE * max((pulses for pulses, _ in grown), default=0.0)
+        while self.growth[()] >= 0.5 * GROWN:
+            self._scale_down()
+
+    def _scale_down(self) -> None:
+        """Divide all sums by 2^32, so that no shard has to."""
+        for table in (self.counts, self.totals, self.events, self.n):
+            np.ldexp(table, -int(0.5 * GROWN), out=table)
+        self.growth[()] -= 0.5 * GROWN
+
+    def why_unmixable(self, most_events: int) -> str | None:
+        """Texts without a label are not mixed; the increment of a shard must not outgrow its sums."""
+        if self.learns_unlabelled:
+            return "naive_bayes with unlabelled learns texts without a label, which shards can't mix"
+        if self.half_life is not None and most_events > PULSE * self.half_life:
+            most = f"{PULSE * self.half_life:,.0f}"
+            return f"with half_life = {self.half_life:g} rounds must have at most {most} events (mixing.max_events)"
+        return None
 
     def arguments(self) -> tuple[Any, ...]:
         if self.learns_unlabelled:

@@ -17,11 +17,21 @@ from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
-from streamlin.learners.averaging import TABLES, Average, add_late, advance, mean_scores, mean_weights
+from streamlin.learners.averaging import (
+    NO_HALF_LIFE,
+    TABLES,
+    Average,
+    add_late,
+    advance,
+    mean_scores,
+    mean_weights,
+    mix_average,
+)
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.forgetting import growth_rate
 from streamlin.learners.linear import add_scaled, best_other, linear_scores, squared_length
+from streamlin.learners.mixing import Change, add_mean, add_means
 from streamlin.learners.parameters import Positive, PositiveOrInfinite, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -166,6 +176,18 @@ class PassiveAggressive(Learner):
     def prior_step(self) -> float:
         """tau, where ||x||^2 is 2: the word and the bias."""
         return min(self.C, 0.25) if self.variant == 1 else 1.0 / (4.0 + softness(self.C))
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """The perceptron's rule, for W; averaged, sums over time add up, see `mix_average`."""
+        if self.averaged:
+            mix_average(self, changes)
+            return
+        add_means(self.weights, changes, "weights")
+        add_mean(self.bias, changes, "bias")
+
+    def why_unmixable(self, most_events: int) -> str | None:
+        """A mean with a half-life can't be mixed."""
+        return NO_HALF_LIFE if self.half_life is not None else None
 
     def arguments(self) -> tuple[Any, ...]:
         return (

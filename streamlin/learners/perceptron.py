@@ -16,6 +16,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
+from streamlin.learners.mixing import Change, add_mean, add_means
 from streamlin.learners.parameters import checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -92,6 +93,15 @@ class Perceptron(Learner):
     @property
     def prior_step(self) -> float:
         return 1.0
+
+    def mix(self, changes: Sequence[Change]) -> None:
+        """The mean of the changes of a row, over the shards that changed it.
+
+        McDonald, Hall, Mann, NAACL 2010, 456-464, iterative parameter mixing; their uniform mean would divide by the
+        number of all shards what only one of them knew.
+        """
+        add_means(self.weights, changes, "weights")
+        add_mean(self.bias, changes, "bias")
 
     def arguments(self) -> tuple[Any, ...]:
         return self.weights, self.bias

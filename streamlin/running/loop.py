@@ -26,12 +26,16 @@ from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.named_fields import NamedFields
 from streamlin.running.read_ahead import ReadAhead
 from streamlin.running.readers import OpenSource, Readers, with_references
+from streamlin.running.round_limits import RoundLimits
 from streamlin.running.saving import RunSaver
+from streamlin.running.sharded_reading import ShardedReading
 from streamlin.running.similar_labels import SimilarLabels
 from streamlin.running.tagged_texts import TaggedTexts
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.watching import Progress, Watcher
 from streamlin.running.within_limits import WithinLimits
+from streamlin.sharding.model import ShardedModel
+from streamlin.sharding.rounds import Round
 from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
@@ -44,7 +48,9 @@ from streamlin.streams.time_units import TimeUnits
 _READ_AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
 _SMALL = 16
-"""A batch of less than this part of a full one comes from a live source that gives all it has."""
+"""A batch of less than this part of a full one comes from a live source that gives all it has..."""
+_SMALL_BYTES = 1 << 16
+"""... unless it has so many bytes: then its texts are long, and a file is read in blocks."""
 _IDLE_SECONDS = 0.05
 """Seconds without records after which the sinks are flushed."""
 _SWITCH_INTERVAL = 0.0005
@@ -102,6 +108,7 @@ class Run:
             self._within_limits = WithinLimits(
                 self.admission, self.model.featurize, pass_over, self.notice, self._label_rule
             )
+            self._round_limits = RoundLimits(self.model, self.admission, self._label_rule)
             self._resumed_events = self.model.prequential.events
             self._named_fields = NamedFields(config, self.notice)
             self._similar_labels, self._time_units = SimilarLabels(), TimeUnits(self.notice)
@@ -110,9 +117,12 @@ class Run:
                 *(config, self.model, self.state.positions, self._featurize),
                 *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
             )
-            self._readers = [
-                self._open.enter_context(closing(reader)) for reader in readers.open_all(address, source, limit)
-            ]
+            self._shards: ShardedReading | None = None
+            if isinstance(self.model, ShardedModel):
+                self._shards = ShardedReading(self.state, self.model, readers, address, source, limit, self.stop)
+                self._open.callback(self._shards.close)
+            opened = readers.open_all(address, source, limit) if self._shards is None else self._shards.readers
+            self._readers = [self._open.enter_context(closing(reader)) for reader in opened]
             self.source = self._readers[0].source
             advice = {kind: line for reader in self._readers for kind, line in reader.decoder.advice.items()}
             self._read = ReadRecords(self.notice, advice)
@@ -141,10 +151,13 @@ class Run:
         if self._sinks.commit_positions and getattr(self.source, "shared", False):
             # The commit comes before the checkpoint is written; no process would learn what a crash in between undoes.
             raise ConfigError("kafka: transactional= needs assignment=all")
+        if self._sinks.commit_positions and self._shards is not None:
+            raise ConfigError("mixing.shards: not together with transactional=, whose transactions are of one consumer")
         self._interleaved = opened(closing(Interleaved(self._readers))) if len(self._readers) > 1 else None
         self._lines = self.model.lines()
         self._wanted_lines = WantedLines(self.model.labels, config.ask.hide_text)
-        self._saver = RunSaver(self.state, self._readers, self._sinks, self._writer, self.stages, self.notice)
+        plans = None if self._shards is None else self._shards.plans
+        self._saver = RunSaver(self.state, self._readers, self._sinks, self._writer, self.stages, self.notice, plans)
         if self.state.has_checkpoint and (self._sinks.new or self.state.number == 0):
             self._saver.save(wait=True)  # so that after a kill before the next one the sinks' lengths are known
 
@@ -166,28 +179,29 @@ class Run:
         """
         begin, failure = time.perf_counter(), None
         with self._reading() as read:
-            portions = self._within_limits.of(read)
+            portions: Iterator[Portion | Round | None] = read if self._shards else self._within_limits.of(read)
             self._update_watchers()
             while not self.stop.is_set():
                 try:
                     requested = self._requests.pending  # before reading: the read then covers all that was handed over
                     portion = next(portions)
+                    if isinstance(portion, Round):
+                        self._round_limits.check(portion)
                 except StopIteration:
                     break
                 except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
                     failure = error
                     break
-                learned = self._process(portion)
+                learned = self._process_round(portion) if isinstance(portion, Round) else self._process(portion)
                 if portion is None and requested:
                     self._requests.save_pending()
                 self.seconds = time.perf_counter() - begin
                 self._update_watchers()
-                if learned is not None:
-                    try:
-                        yield learned
-                    except GeneratorExit:
-                        self.stop.set()
-                        break
+                try:
+                    yield from learned
+                except GeneratorExit:
+                    self.stop.set()
+                    break
             stopped = self.stop.is_set()
         self._saver.finish()
         self.seconds = time.perf_counter() - begin
@@ -199,13 +213,15 @@ class Run:
             self._read.end(redacted(self.config.source.url or "the source"), nothing_before)
 
     @contextmanager
-    def _reading(self) -> Iterator[Iterator[Portion | None]]:
+    def _reading(self) -> Iterator[Iterator[Any]]:
         """The portions, read ahead if there is a thread for that; stops reading at the end."""
         interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_INTERVAL)
-        portions, ahead = self._requests.watch(iter(self._interleaved or self._readers[0])), None
+        source = self._interleaved or self._readers[0] if self._shards is None else self._shards.gathering
+        portions, ahead = self._requests.watch(iter(source)), None
         if self.config.pipeline.threads > 1:
-            ahead = ReadAhead(portions, _READ_AHEAD, _IDLE_SECONDS, self.stop, self._is_small)
+            depth = _READ_AHEAD if self._shards is None else 1
+            ahead = ReadAhead(portions, depth, _IDLE_SECONDS, self.stop, self._is_small)
             portions = iter(ahead)
         try:
             yield portions
@@ -242,8 +258,13 @@ class Run:
 
     def lag(self) -> dict[str, int] | None:
         """Events that wait in each part of the source; None if the source can't tell."""
-        extent = getattr(self.source, "extent", None)
-        return None if extent is None else lags(extent(), self._saver.positions(self._readers[0].key))
+        if getattr(self.source, "extent", None) is None:
+            return None
+        sources = [reader.source for reader in self._readers if reader.key == self._readers[0].key]
+        extents: dict[str, tuple[int, int]] = {}
+        for source in sources:  # of shards, each has parts of its own
+            extents |= getattr(source, "extent")()  # noqa: B009
+        return lags(extents, self._saver.positions(self._readers[0].key))
 
     @property
     def writes_to_stdout(self) -> bool:
@@ -261,17 +282,39 @@ class Run:
         self.stop.set()
         self._open.close()
 
-    def _process(self, portion: Portion | None) -> tuple[Batch, Predictions] | None:
-        """Learn a portion and write its lines; returns what was predicted, None if the portion has no events."""
+    def _process(self, portion: Portion | None) -> list[tuple[Batch, Predictions]]:
+        """Learn a portion and write its lines; returns what was predicted, nothing if the portion has no events."""
         if portion is None:
             self._writer.run(self._sinks.flush, inline=True)
             self._save_if_due()
-            return None
+            return []
         if portion.count and self._saver.unsaved.has_new_parts:
             self._saver.save(wait=True)
+        learned = self._take(portion)
+        self._save_if_due()
+        return learned
+
+    def _process_round(self, one: Round) -> list[tuple[Batch, Predictions]]:
+        """Learn a round of shards and write its lines; only then may it be saved."""
+        assert isinstance(self.model, ShardedModel)
+        for portion in one.portions:
+            if not portion.count:
+                self._take(portion)
+        if self._saver.unsaved.has_new_parts:
+            self._saver.save(wait=True)
+        begin = time.perf_counter()
+        with self.state.lock:
+            self.model.learn_round(one)
+        self.stages.add("learn", begin)
+        learned = [pair for portion in one.portions if portion.count for pair in self._take(portion)]
+        self._save_if_due()
+        return learned
+
+    def _take(self, portion: Portion) -> list[tuple[Batch, Predictions]]:
+        """Learn a portion, write its lines, and count it."""
         if portion.records.anew:
             self._writer.run(self._sinks.begin_anew, portion.records.key)
-        learned = self._learn(portion) if len(portion.batch) else None
+        learned = [self._learn(portion)] if len(portion.batch) else []
         if portion.dead:
             self._writer.run(self._sinks.write_dead, portion.dead, portion.records)
         self.model.prequential.count_records(portion.dead, portion.tombstones, portion.lost, portion.mended)
@@ -279,7 +322,6 @@ class Run:
         self._named_fields.add(portion.batch)
         self._time_units.observe(portion.batch, portion.source)
         self._saver.add(portion)
-        self._save_if_due()
         return learned
 
     def _learn(self, portion: Portion) -> tuple[Batch, Predictions]:
@@ -312,8 +354,9 @@ class Run:
         """What a label is in the format of a source, if `fields.label` does not name it."""
         return next((reader.decoder.label_rule for reader in self._readers if reader.key == source), "")
 
-    def _is_small(self, portion: Portion) -> bool:
-        return len(portion.batch) * _SMALL < self.config.pipeline.batch_size
+    def _is_small(self, portion: Portion | Round) -> bool:
+        events = portion.events if isinstance(portion, Round) else len(portion.batch)
+        return events * _SMALL < self.config.pipeline.batch_size and portion.size < _SMALL_BYTES
 
     def _write(self, batch: Batch, predictions: Predictions) -> None:
         begin = time.perf_counter()

@@ -6,12 +6,15 @@ from functools import partial
 from typing import Any, Protocol
 
 from streamlin.config import PipelineConfig, RunConfig
-from streamlin.events import Batch, Position, Source
+from streamlin.errors import ConfigError
+from streamlin.events import Batch, Position, Share, Source
 from streamlin.formats.base import Format
 from streamlin.model import Model
 from streamlin.registry import connector
+from streamlin.sharding.lane import Lane
+from streamlin.sharding.rounds import Rounds
 from streamlin.streams.addresses import Address, parse_address
-from streamlin.streams.opening import open_source
+from streamlin.streams.opening import open_source, parts_of
 from streamlin.streams.reader import Reader
 from streamlin.streams.stage_times import StageTimes
 
@@ -64,6 +67,36 @@ class Readers:
         self._read: set[str] = set()
         self._pipeline = _with_small_batches(config, bool(model.external_models))
 
+    def open_lanes(self, address: Address | None, source: OpenSource | None, rounds: Rounds, shards: int) -> list[Lane]:
+        """What shards read: one lane for each part of a source that can read a share of them, which goes to one shard;
+        otherwise one lane, of which each shard gets every `shards`-th record.
+
+        Raises
+        ------
+        ConfigError : there are fewer parts than shards.
+        CheckpointError : there are other parts than those that the shards have read before.
+        """
+        if address is None:
+            assert source is not None
+            return [Lane(self._of_open_source(source, None), None, shards, rounds.records)]
+        key, self._read = _key(address), {_key(address)}
+        parts = self._parts(address)
+        if parts is None:
+            return [Lane(self._at(address, False), None, shards, rounds.records)]
+        if len(parts) < shards:
+            raise ConfigError(
+                f"mixing.shards: {shards} shards can't share the {len(parts)} partitions of {key}; "
+                f"use at most {len(parts)} shards"
+            )
+        rounds.check_parts(key, parts)
+        shares = [Share(frozenset((part,)), frozenset(parts)) for part in parts]
+        return [Lane(self._at(address, False, share=share), i % shards, shards) for i, share in enumerate(shares)]
+
+    def _parts(self, address: Address) -> list[str] | None:
+        """The parts of a source that can read a share of them; None if it can't."""
+        parts = getattr(connector("sources", address.scheme), "parts", None)
+        return None if parts is None else parts_of(address, self._config, self._notice, self._stop, parts)
+
     def open_all(self, address: Address | None, source: OpenSource | None, limit: int | None) -> Iterator[Reader]:
         """The reader of the events; then that of the delayed labels, if they have a source of their own.
 
@@ -79,12 +112,17 @@ class Readers:
         if labels is not None:
             yield self._at(labels, True)
 
-    def _at(self, address: Address, delayed_labels: bool, limit: int | None = None) -> Reader:
-        """Open the source at an address. delayed_labels : whether a record may be only the label of an earlier text."""
+    def _at(
+        self, address: Address, delayed_labels: bool, limit: int | None = None, share: Share | None = None
+    ) -> Reader:
+        """Open the source at an address, or a share of its parts.
+
+        delayed_labels : whether a record may be only the label of an earlier text.
+        """
         key = _key(address)
         positions, checkpoint = dict(self._positions.get(key, {})), partial(self._checkpoint, key)
         opened = (address, self._config, positions, self._notice, self._stop, checkpoint, delayed_labels)
-        source, decoder, pace = open_source(*opened, self._elsewhere(address.scheme))
+        source, decoder, pace = open_source(*opened, self._elsewhere(address.scheme), share)
         return Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self._stop, key, self._stages)
 
     def _elsewhere(self, scheme: str) -> list[tuple[str, Position]]:

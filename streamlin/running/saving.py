@@ -8,6 +8,8 @@ from streamlin.checkpoint.run_state import RunState
 from streamlin.events import Position
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.unsaved_progress import UnsavedProgress
+from streamlin.sharding.model import ShardedModel
+from streamlin.sharding.plan_log import PlanLog
 from streamlin.streams.reader import Portion, Reader
 from streamlin.streams.sinks import Sinks
 from streamlin.streams.stage_times import StageTimes
@@ -21,7 +23,7 @@ class RunSaver:
     state : what is saved. readers : those of the sources, that of the events first.
     sinks, writer : the sinks, and the background tasks that write to them.
     stages : where the time is counted.
-    notice : shows the user one line.
+    notice : shows the user one line. plans : of the rounds of shards, which a checkpoint makes superfluous.
     """
 
     def __init__(
@@ -32,7 +34,9 @@ class RunSaver:
         writer: BackgroundTasks,
         stages: StageTimes,
         notice: Callable[[str], None],
+        plans: PlanLog | None = None,
     ) -> None:
+        self._plans = plans
         self._state, self._readers, self._sinks, self._writer = state, readers, sinks, writer
         self._stages, self._notice = stages, notice
         self.unsaved = UnsavedProgress(state.config.checkpoint)
@@ -69,10 +73,20 @@ class RunSaver:
         if not self._state.has_checkpoint:
             self._commit(positions, 0)
             return
-        self._state.save(partial(self._commit, positions), wait)
+        self._state.save(partial(self._saved, positions, self._rounds()), wait)
         self._stages.add("checkpoint", begin)
         for line in self._state.model.pop_notices():  # of external models that could not be saved
             self._notice(line)
+
+    def _rounds(self) -> int:
+        model = self._state.model
+        return model.rounds.number if isinstance(model, ShardedModel) else 0
+
+    def _saved(self, positions: Mapping[str, Mapping[str, Position]], rounds: int, number: int) -> None:
+        """Checkpoint `number` is on disk, with so many rounds of shards."""
+        if self._plans is not None:
+            self._plans.saved(rounds)
+        self._commit(positions, number)
 
     def _commit(self, positions: Mapping[str, Mapping[str, Position]], number: int) -> None:
         """Commit to the sources, except to the first if a sink commits for it.

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain
 
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError
-from streamlin.events import Position, Source, SourceContext
+from streamlin.events import Position, Share, Source, SourceContext
 from streamlin.formats import FORMATS, format_of, option_names
 from streamlin.formats.base import Format
 from streamlin.formats.joined_lines import JoinedLines
@@ -33,16 +34,42 @@ def open_source(
     checkpoint: Callable[[], Mapping[str, Position]] = dict,
     delayed_labels: bool = False,
     elsewhere: Sequence[tuple[str, Position]] = (),
+    share: Share | None = None,
 ) -> tuple[Source, Format, Pace | None]:
     """Open a source. It gets the URL's options except `format`, `rate`, `speed`, `time_unit` and those of the format.
 
-    positions, checkpoint, elsewhere : see `streamlin.events.SourceContext`.
+    positions, checkpoint, elsewhere, share : see `streamlin.events.SourceContext`.
     delayed_labels : whether a record may hold only the label of an earlier text.
 
     Raises
     ------
     ConfigError : an option is wrong. ConnectorError : the source can't be read.
     """
+    context, decoder, pace = _context_of(address, config, notice, stop, delayed_labels)
+    context = replace(context, positions=positions, checkpoint=checkpoint, elsewhere=elsewhere, share=share)
+    make: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
+    try:
+        return make(address.address, context), decoder, pace
+    except ConfigError as error:
+        raise ConfigError(f"{error}{_hint(context.options)}") from None
+
+
+def parts_of(
+    address: Address,
+    config: RunConfig,
+    notice: Callable[[str], None],
+    stop: threading.Event,
+    parts: Callable[[str, SourceContext], list[str]],
+) -> list[str]:
+    """The names of the parts at an address. parts : of its source, see `streamlin.events.Source`."""
+    context, _, _ = _context_of(address, config, notice, stop, False)
+    return parts(address.address, context)
+
+
+def _context_of(
+    address: Address, config: RunConfig, notice: Callable[[str], None], stop: threading.Event, delayed_labels: bool
+) -> tuple[SourceContext, Format, Pace | None]:
+    """What a source at an address is told, without positions; the format of its records, and the pace."""
     options = dict(address.options)
     name = options.pop("format", None) or (format_at if address.scheme == "file" else format_of)(address.address)
     pace = parse_pace({key: options.pop(key) for key in _PACE_OPTIONS if key in options}, stop)
@@ -61,19 +88,13 @@ def open_source(
     context = SourceContext(
         options=options,
         framing=decoder.framing,
-        positions=positions,
+        positions={},
         follow=config.source.follow,
         max_record_bytes=config.pipeline.max_record_bytes,
         notice=notice,
         settings=config.settings_of(address.scheme),
-        checkpoint=checkpoint,
-        elsewhere=elsewhere,
     )
-    make: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
-    try:
-        return make(address.address, context), decoder, pace
-    except ConfigError as error:
-        raise ConfigError(f"{error}{_hint(options)}") from None
+    return context, decoder, pace
 
 
 def _hint(options: Mapping[str, str]) -> str:

@@ -52,11 +52,20 @@ def counts_line(report: Mapping[str, Any]) -> str:
         parts.append(f"{report['lost']:,} lost")
     if "delayed_labels" in report:
         parts.append(f"{report['delayed_labels']['waiting']:,} waiting for a label")
+    if "rounds" in report:
+        parts.append(_rounds(report["rounds"]))
     if "lag" in report:
         parts.append(f"lag {sum(report['lag'].values()):,}")
     if report["events_per_second"] is not None:
         parts.append(f"{report['seconds']:.1f} s, {report['events_per_second']:,.0f} events/s")
     return " · ".join(parts)
+
+
+def _rounds(rounds: Mapping[str, Any]) -> str:
+    """How many rounds there were, and how many shards had events in them."""
+    used = rounds["shards_in_use"]
+    in_use = "" if used is None or used == rounds["shards"] else f", {used:.1f} of them in use"
+    return f"{counted(rounds['rounds'], 'round')} of {counted(rounds['shards'], 'shard')}{in_use}"
 
 
 def template_table(report: Mapping[str, Any], window: int, most: int = 8) -> list[RenderableType]:

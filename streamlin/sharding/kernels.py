@@ -1,0 +1,36 @@
+"""Kernels that copy rows of a table, and take back what was learned since."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel import kernel
+from streamlin.learners.tables import Array
+
+
+@kernel
+def copy_rows(table: Array, rows: NDArray[np.int32], copies: Array) -> None:
+    """Set copies [m, k] to the first k columns of the rows [m]."""
+    for i in range(rows.size):
+        for k in range(copies.shape[1]):
+            copies[i, k] = table[rows[i], k]
+
+
+@kernel
+def take_back_rows(
+    table: Array, rows: NDArray[np.int32], copies: Array, differences: Array, changed: NDArray[np.bool_]
+) -> None:
+    """Set the rows [m] back to copies, and differences [m, k] to what has changed; changed [m] is set for such rows.
+
+    copies [n, k']: of the first n rows; what they lack was 0.
+    """
+    n, known = copies.shape
+    for i in range(rows.size):
+        row = rows[i]
+        for k in range(differences.shape[1]):
+            differences[i, k] = table[row, k]
+            table[row, k] = 0
+            if i < n and k < known:
+                differences[i, k] -= copies[i, k]
+                table[row, k] = copies[i, k]
+            if differences[i, k] != 0:
+                changed[i] = True
