@@ -43,7 +43,7 @@ def measure(folder: Path, repeat: int) -> dict[str, Any] | None:
 def stream_paths() -> dict[str, Path]:
     """Text streams by name; none without data."""
     paths = {path.name.removesuffix(".jsonl.gz"): path for path in sorted(DATA.glob("*.jsonl.gz"))}
-    return {name: path for name, path in paths.items() if not name.startswith("pos-")}
+    return {name: path for name, path in paths.items() if not name.startswith(("pos-", "ner-", "trees-"))}
 
 
 def text(figures: dict[str, Any] | None) -> str:

@@ -47,8 +47,8 @@ from streamlin.streams.prediction_lines import PredictionLines
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
 
-_WORTH_A_THREAD = 512
-"""Events of a batch from which on handing learners to another thread takes less time than it saves."""
+_WORTH_A_THREAD = 10_000
+"""Features of a batch from which on handing learners to another thread takes less time than it saves."""
 
 
 class Features(dict[str, Buckets]):
@@ -394,7 +394,7 @@ class Model:
             for name, own_scores in zip(self.names, scores, strict=True)
             if name in self.learners
         ]
-        if goals.codes.size < _WORTH_A_THREAD:
+        if sum(int(each.indptr[-1]) for each in examples.values()) < _WORTH_A_THREAD:
             for call in calls:
                 call()
         else:

@@ -3,6 +3,7 @@
 One file holds JSON and arrays. The arrays are, with the module that knows what they mean::
 
     rows/VIEW  sightings/VIEW              features.rows         the buckets of a view that have rows
+    joint_rows/NAME                        features.joint        rows of a learner of several views
     names/VIEW/…                           features.names        n-grams, if they are kept
     drain/octets  drain/ends               features.drain       templates of log lines, if they are found
     drain/counts  drain/firsts  drain/lines

@@ -48,7 +48,9 @@ from streamlin.streams.time_units import TimeUnits
 _READ_AHEAD = 3
 """Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
 _SMALL = 16
-"""A batch of less than this part of a full one comes from a live source that gives all it has."""
+"""A batch of less than this part of a full one comes from a live source that gives all it has..."""
+_SMALL_BYTES = 1 << 16
+"""... unless it has so many bytes: then its texts are long, and a file is read in blocks."""
 _IDLE_SECONDS = 0.05
 """Seconds without records after which the sinks are flushed."""
 _SWITCH_INTERVAL = 0.0005
@@ -354,7 +356,7 @@ class Run:
 
     def _is_small(self, portion: Portion | Round) -> bool:
         events = portion.events if isinstance(portion, Round) else len(portion.batch)
-        return events * _SMALL < self.config.pipeline.batch_size
+        return events * _SMALL < self.config.pipeline.batch_size and portion.size < _SMALL_BYTES
 
     def _write(self, batch: Batch, predictions: Predictions) -> None:
         begin = time.perf_counter()

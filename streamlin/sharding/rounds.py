@@ -74,6 +74,11 @@ class Round(NamedTuple):
         return sum(len(portion.batch) for portion in self.portions)
 
     @property
+    def size(self) -> int:
+        """The bytes of their records."""
+        return sum(portion.size for portion in self.portions)
+
+    @property
     def records(self) -> int:
         """How many records they are of."""
         return sum(portion.count - portion.begin for portion in self.portions)

@@ -38,6 +38,12 @@ class Portion:
     source: str
 
     @property
+    def size(self) -> int:
+        """The number of bytes of the records."""
+        starts, ends = self.records.starts[self.begin : self.count], self.records.ends[self.begin : self.count]
+        return int((ends - starts).sum())
+
+    @property
     def tombstones(self) -> int:
         """Number of tombstones among the records."""
         return sum(1 for record in self.records.tombstones if self.begin <= record < self.count)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 import streamlin.checkpoint
 from streamlin.checkpoint.file import load
-from streamlin.config import CLUSTERERS, TAGGERS, learner_models
+from streamlin.config import CLUSTERERS, TAGGERS, RunConfig, learner_models
 from streamlin.config.loading import load_config
+from streamlin.model import Model
 from streamlin.running.loop import Run
 from tests.docs.pages import ROOT, Page, quoted
 from tests.silent import Silent
@@ -99,6 +100,8 @@ def pattern(name: str, drift: str) -> Listed:
     parts, kind = name.split("/"), ""
     if parts[0] in ("rows", "sightings", "names"):
         parts[1] = "VIEW"
+    elif parts[0] == "joint_rows":
+        parts[1] = "NAME"
     elif parts[0] == "learners":
         kind, parts[1] = parts[1], "NAME"
     elif parts[:2] == ["evaluation", "slices"]:
@@ -146,6 +149,12 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dic
 def test_every_array_of_a_checkpoint_is_listed(checkpoints: dict[str, Any]) -> None:
     """And nothing is listed that no checkpoint has."""
     real = {pattern(name, drift) for drift, (arrays, _) in checkpoints.items() for name in arrays}
+    several = {
+        "features": {"first": {"tokens": "first"}},
+        "learners": [{"kind": "arow", "features": ["words", "first"]}],
+    }
+    arrays, _ = Model(RunConfig(**several)).state()
+    real |= {pattern(name, "") for name in arrays if name.startswith("joint_rows/")}
     table = set(listed())
     assert not real - table, f"docs/architecture.md does not list {sorted(real - table)}"
     assert not table - real, f"docs/architecture.md lists what no checkpoint has: {sorted(table - real)}"

@@ -316,6 +316,13 @@ def test_tables_of_keys_count_for_the_limit() -> None:
             {"learners": [{"kind": "naive_bayes", "smoothing": "prior", "unlabelled": [0.3]}]},
             "learners.naive_bayes.unlabelled: not with keys.per",
         ),
+        (
+            {
+                "features": {"words": {}, "chars": {"tokens": "char_wb"}},
+                "learners": [{"kind": "perceptron", "features": ["words", "chars"]}],
+            },
+            "learners.perceptron.features: not with keys.per, got several views",
+        ),
         ({"features": {"words": {"min_count": 2}}}, "features.words.min_count: not with keys.per"),
         ({"ask": {"budget": 0.1}, "delayed_labels": {"enabled": True}}, "ask.budget: not with keys.per"),
         ({"priors": {"a": {"b": 1.0}}, "keys": {"shared": False}}, "priors: the shared model starts with these words"),

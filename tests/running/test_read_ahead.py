@@ -1,14 +1,22 @@
 """Reading ahead on a thread."""
 
 import itertools
+import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamlin.config.loading import load_config
+from streamlin.events import Batch
+from streamlin.model import Features
+from streamlin.running.loop import Run
 from streamlin.running.read_ahead import ReadAhead
+from tests.silent import Silent
 
 DEADLINE = 20.0
 
@@ -169,3 +177,21 @@ def test_none_is_given_while_no_item_comes() -> None:
     deadline = time.monotonic() + DEADLINE
     rest = [item for item in itertools.takewhile(lambda _: time.monotonic() < deadline, items) if item is not None]
     assert rest == [2]
+
+
+def test_long_texts_are_read_ahead_though_a_block_holds_few(tmp_path: Path) -> None:
+    """A file is read in blocks of half a megabyte, four of these texts; a live source would give as few."""
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"text": f"w{i} " * 40_000, "label": str(i % 2)}) + "\n" for i in range(16)))
+    threads: list[str] = []
+    with closing(Run(load_config(None, {"source.url": str(path)}, [], ["perceptron"]), Silent())) as run:
+        featurize = run.model.featurize
+
+        def noted(batch: Batch) -> Features:
+            threads.append(threading.current_thread().name)
+            return featurize(batch)
+
+        run.model.featurize = noted  # type: ignore[method-assign]  # to see on which thread it is called
+        run.run()
+    assert len(threads) > 2
+    assert set(threads) == {"streamlin-reader"}
