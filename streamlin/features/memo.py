@@ -84,7 +84,8 @@ def remember(
     if buckets.size <= _MOST:
         memo.tokens[place, 0], memo.tokens[place, 1] = _words(data, begin, end)
         memo.lengths[place], memo.counts[place] = end - begin, buckets.size
-        memo.buckets[place, : buckets.size] = buckets
+        for j in range(buckets.size):
+            memo.buckets[place, j] = buckets[j]
 
 
 @kernel

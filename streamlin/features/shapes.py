@@ -45,7 +45,9 @@ def write_shapes(
         count = write_range(0, 0, out, starts[j], starts[j + 2] - 1, out, starts, count)
     count = write_range(ord("^"), 1, out, starts[first], starts[min(first + 1, last) + 1] - 1, out, starts, count)
     count = write_range(ord("$"), 1, out, starts[last], starts[last + 1] - 1, out, starts, count)
-    characters = counts.sum()
+    characters = 0
+    for kind in range(counts.size):
+        characters += counts[kind]
     count = _write_number(ord("n"), ord("="), _bit_length(n * n) - 1, out, starts, count)
     count = _write_number(ord("c"), ord("="), _bit_length(characters * characters) - 1, out, starts, count)
     for sign, kind in ((ord("X"), UPPER), (ord("d"), DIGIT), (ord("."), BEGINS)):

@@ -60,12 +60,12 @@ def learn_batch(
             continue
         variance = 2.0 / (1.0 + bias_precision[()])
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            x = scale * examples.values[j]
+            x = scale * np.float64(examples.values[j])
             variance += 2.0 * x * x / (1.0 + precisions[examples.rows[j], 0])
         w = targets.weights[i]
         step = w * (loss / (variance + r))
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            row, x = examples.rows[j], scale * examples.values[j]
+            row, x = examples.rows[j], scale * np.float64(examples.values[j])
             change = step * x / (1.0 + precisions[row, 0])
             weights[row, y] += change
             weights[row, rival] -= change
