@@ -16,7 +16,7 @@ _FILES = {
     "events.jsonl": '{"id": "1", "text": "win a prize at 10.0.0.1", "label": "spam"}\n'
     '{"id": "2", "text": "läuft", "label": "ham"}\n{"id": "3", "text": "win", "label": "spam", "weight": 2}\n'
     '{"id": "4", "text": "noon"}\n{"id": "4", "label": "ham"}\n',
-    "many.jsonl": 1000 * '{"id": "1", "text": "win \\"a\\" prize", "label": "spam"}\n',
+    "many.jsonl": 50_000 * '{"id": "1", "text": "win \\"a\\" prize", "label": "spam"}\n',
     "events.csv": 'text,label\n"a, b",x\nc,y\n',
     "sentences.jsonl": '{"id": "1", "tokens": ["the", "dog"], "tags": ["DET", "N"], "pos": ["d", "n"]}\n'
     '{"id": "2", "text": "a läuft", "tags": ["DET", null]}\n{"id": "3", "tokens": ["the", "cat"]}\n'

@@ -13,6 +13,8 @@ from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate
 
 _TEXT, _LABEL, _ID, _WEIGHT, _TIME = range(5)
 _OPEN, _CLOSE = b"{}"
+FIRST = 40_000
+"""Records that are left to the other decoder: on a machine where nothing is compiled yet, a short run need not wait."""
 FEWEST = 1 << 15
 """Bytes of records below which the calls of numpy and kernels take longer than an object for each record."""
 
@@ -25,6 +27,7 @@ class FlatColumns:
 
     def __init__(self, fields: FieldsConfig) -> None:
         names = (*fields.text, fields.label, fields.id, fields.weight, fields.time)
+        self._read = 0
         self._keys, self._bounds = concatenate([name.encode() for name in names])
 
     @staticmethod
@@ -40,7 +43,8 @@ class FlatColumns:
         ------
         DecodeError : a record is not UTF-8.
         """
-        if not kept.size or records.ends[kept[-1]] - records.starts[kept[0]] < FEWEST:
+        self._read += kept.size
+        if self._read <= FIRST or not kept.size or records.ends[kept[-1]] - records.starts[kept[0]] < FEWEST:
             return None
         starts, ends = spans(records, kept)
         check_utf8(records.data, starts, ends)

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from streamlin.config import FieldsConfig
 from streamlin.events import single_records
 from streamlin.formats import open_format
-from streamlin.formats.flat_columns import FEWEST
+from streamlin.formats.flat_columns import FEWEST, FIRST
 from streamlin.kernel.byte_buffers import Utf8Texts
 
 FLAT = open_format("json", {}, FieldsConfig(), ())
+FLAT.decode(single_records([b'{"text": "a"}'] * FIRST))
 ANY = open_format("json", {}, FieldsConfig(), ("elsewhere",))
 """A further field is read by msgspec alone, so this one reads everything with it."""
 
@@ -71,6 +72,11 @@ def test_a_text_ends_at_its_quote_wherever_it_stands(size, inside) -> None:
     text = "a" * size + inside
     records = [b'{"text": "%s"}' % text.encode(), b'{"text":"%sbc","id":7}' % text.encode()]
     assert read(FLAT, records) == read(ANY, records)
+
+
+def test_the_first_records_are_left_to_msgspec() -> None:
+    one, records = open_format("json", {}, FieldsConfig(), ()), single_records([b'{"text": "a b c d"}'] * (FIRST // 2))
+    assert [isinstance(one.decode(records)[0].texts, Utf8Texts) for _ in range(3)] == [False, False, True]
 
 
 def test_flat_objects_are_read_without_an_object_each() -> None:
