@@ -86,9 +86,11 @@ def only_settings(env: Mapping[str, str] | None) -> bool:
     return all(name.startswith("STREAMLIN_") for name in env or ())
 
 
-def finish(process: "subprocess.Popen[bytes]", news: bool = True, stdin: bytes | None = None) -> Done:
+def finish(
+    process: "subprocess.Popen[bytes]", news: bool = True, stdin: bytes | None = None, patience: float = PATIENCE
+) -> Done:
     """Wait for a process to end; there must be no traceback. `news` leaves out what `without_news` does."""
-    out, err = process.communicate(stdin, timeout=PATIENCE)
+    out, err = process.communicate(stdin, timeout=patience)
     assert b"Traceback" not in err, err.decode()
     return Done(process.returncode, out.decode(), without_news(err.decode()) if news else err.decode())
 

@@ -54,7 +54,7 @@ def test_without_a_terminal_progress_is_single_lines(sms: Path, tmp_path: Path) 
     long = start("run", f"{sms}?rate=150", "--limit", 900)
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     chosen = ("run", f"{sms}?format=text", "--learner", "perceptron", "--dead-letters", "null://")
-    first, second = (finish(start(*chosen, env=kept), news=False) for _ in range(2))
+    first, second = (finish(start(*chosen, env=kept), news=False, patience=200) for _ in range(2))
     assert first.err.startswith("streamlin: compiling kernels that are new to this machine")
     assert first.err.count("compiling") == 1
     assert second.err == ""
