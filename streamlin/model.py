@@ -35,8 +35,6 @@ from streamlin.features.joint import JointRows
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.token_hashes import TokenHashes
-from streamlin.keyed.models import Batched, KeyModels
-from streamlin.keyed.race import with_all_candidates
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import Priors, learn_priors, words_of
 from streamlin.learners.side_by_side import SideBySide
@@ -46,6 +44,7 @@ from streamlin.streams.prediction_lines import PredictionLines
 
 if TYPE_CHECKING:
     from streamlin.features.drain import Drain
+    from streamlin.keyed.models import Batched, KeyModels
 
 _WORTH_A_THREAD = 10_000
 """Features of a batch from which on handing learners to another thread takes less time than it saves."""
@@ -141,8 +140,7 @@ class Model:
         self.keys: KeyModels | None = None
         """The models per key, if there are any."""
         if config.keys.per is not None:
-            view_of = {name: self.views_of[name][0] for name in self.learners}
-            self.keys = KeyModels(config.keys, self.learners, view_of, bits, self.names)
+            self.keys = _new_keys(self, config)
         self.drain = _new_drain(config.drain) if config.drain.enabled else None
         """Finds the templates of log lines."""
         self.has_template_features = self.drain is not None and TEMPLATE in categories
@@ -379,7 +377,7 @@ class Model:
         both: Targets,
         inputs: Inputs,
         position: Callable[[int], str] | None,
-        keyed: Batched | None,
+        keyed: "Batched | None",
     ) -> NDArray[np.float64]:
         """float64[L, n, n_labels]: each learner's scores, each made before its event was learned.
 
@@ -407,8 +405,8 @@ class Model:
                 mixture = self.mixtures[name]
                 mixture.grow(len(self.labels))
                 members = scores[self.members[name]]
-                if keyed is not None:
-                    with_all_candidates(members, goals.known)
+                if self.keys is not None:
+                    self.keys.complete(members, goals.known)
                 mixture.score_then_learn(members, goals, own_scores)
         self._count_retired()
         return scores
@@ -419,7 +417,7 @@ class Model:
         examples: Mapping[str, Examples],
         goals: Targets,
         scores: NDArray[np.float64],
-        keyed: Batched | None,
+        keyed: "Batched | None",
     ) -> None:
         """Score, then learn, with one learner; another thread may do so with another one. keyed : as above."""
         learner = self.learners[name]
@@ -535,6 +533,13 @@ def _without_key(batch: Batch, field: str) -> int:
     if batch.label_only is None:
         return batch.extra[field].count(None)
     return int((without_label(batch.extra[field]) & ~batch.label_only).sum())
+
+
+def _new_keys(model: Model, config: RunConfig) -> "KeyModels":
+    from streamlin.keyed.models import KeyModels  # its kernels take time to load
+
+    view_of = {name: model.views_of[name][0] for name in model.learners}
+    return KeyModels(config.keys, model.learners, view_of, config.features.bits, model.names)
 
 
 def _new_drain(config: DrainConfig) -> "Drain":

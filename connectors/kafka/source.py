@@ -90,22 +90,18 @@ class KafkaSource:
         if source._options.is_shared:
             raise ConfigError("kafka source: shards need assignment=all: a group's partitions come and go")
         try:
-            while (consumer := source._connected()) is None:
+            while (consumer := source._contact.retry(source._connected, _PAUSE)) is None:
                 time.sleep(_PAUSE)
             return [name(part) for part in source._all(consumer)]
         finally:
             source.close()
 
     def _connected(self) -> Consumer | None:
-        """A consumer, once a broker has answered and the topics exist."""
-        try:
-            if self._consumer is None:
-                self._consumer = open_consumer(self._connection, self._options, self._contact.patience())
-                self._contact.answered()
-            return self._consumer if self._start.all_exist(self._consumer) else None
-        except UnreachableError as error:
-            self._contact.unanswered(error)
-            return None
+        """A consumer, once the topics exist. Raises UnreachableError if no broker answers."""
+        if self._consumer is None:
+            self._consumer = open_consumer(self._connection, self._options, self._contact.patience())
+            self._contact.answered()
+        return self._consumer if self._started or self._start.all_exist(self._consumer) else None
 
     def poll(self, limit: int) -> list[Records] | None:
         """See `streamlin.events.Source`."""
@@ -212,18 +208,16 @@ class KafkaSource:
 
     def _ready(self) -> bool:
         """Connect and begin, step by step; whether it is done."""
-        if self._consumer is None:
-            self._consumer = open_consumer(self._connection, self._options, self._contact.patience())
-            self._contact.answered()
+        consumer = self._connected()
+        if consumer is None:
+            return False
         if not self._started:
-            if not self._start.all_exist(self._consumer):
-                return False
-            self._ids = {topic: self._consumer.topic_id(topic) for topic in self._address.topics}
-            self._start.first(self._consumer, self._all(self._consumer))
+            self._ids = {topic: consumer.topic_id(topic) for topic in self._address.topics}
+            self._start.first(consumer, self._all(consumer))
             if self._options.is_shared:
-                self._consumer.subscribe(self._address.topics, self)
+                consumer.subscribe(self._address.topics, self)
             else:
-                self._take_all(self._consumer)
+                self._take_all(consumer)
             self._started = True
             self._heard = time.monotonic()
         return True

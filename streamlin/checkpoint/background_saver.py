@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.checkpoint.file import Checkpoint
-from streamlin.checkpoint.layout import BLOCK, Arrays, Bytes, as_bytes, blocks
+from streamlin.checkpoint.layout import BLOCK, Arrays, as_bytes, blocks
 
-_SHELVES = 16
+_BUFFERS = 16
 """Blocks that may wait for the disk: 64 MiB."""
 _SMALL = 1 << 16
 """Bytes of a block that is copied into memory of its own."""
@@ -79,9 +79,9 @@ class _Copies:
     """
 
     def __init__(self) -> None:
-        self._made: SimpleQueue[tuple[NDArray[np.uint8] | None, Bytes] | BaseException | None] = SimpleQueue()
+        self._made: SimpleQueue[tuple[NDArray[np.uint8] | None, memoryview] | BaseException | None] = SimpleQueue()
         self._free: SimpleQueue[NDArray[np.uint8]] = SimpleQueue()
-        self._shelves = 0
+        self._buffers = 0
 
     def make(self, arrays: Arrays) -> None:
         """Copy all blocks; waits while as many as may be are not written."""
@@ -93,7 +93,7 @@ class _Copies:
             raise
         self._made.put(None)
 
-    def __iter__(self) -> Iterator[Bytes]:
+    def __iter__(self) -> Iterator[memoryview]:
         """The copies of one call of `make`, in order; each may change once the next one is asked for.
 
         Raises what `make` raised, so that half of the arrays never becomes a checkpoint.
@@ -101,21 +101,21 @@ class _Copies:
         while (made := self._made.get()) is not None:
             if isinstance(made, BaseException):
                 raise made
-            shelf, copy = made
+            buffer, copy = made
             yield copy
-            if shelf is not None:
-                self._free.put(shelf)
+            if buffer is not None:
+                self._free.put(buffer)
 
-    def _copy(self, block: NDArray[Any]) -> tuple[NDArray[np.uint8] | None, Bytes]:
+    def _copy(self, block: NDArray[Any]) -> tuple[NDArray[np.uint8] | None, memoryview]:
         if not _SMALL <= block.nbytes <= BLOCK:
             return None, as_bytes(block.copy())
-        shelf = self._shelf()
-        copy = shelf[: block.nbytes].view(block.dtype).reshape(block.shape)
+        buffer = self._buffer()
+        copy = buffer[: block.nbytes].view(block.dtype).reshape(block.shape)
         copy[...] = block
-        return shelf, as_bytes(copy)
+        return buffer, as_bytes(copy)
 
-    def _shelf(self) -> NDArray[np.uint8]:
-        if self._free.empty() and self._shelves < _SHELVES:
-            self._shelves += 1
+    def _buffer(self) -> NDArray[np.uint8]:
+        if self._free.empty() and self._buffers < _BUFFERS:
+            self._buffers += 1
             return np.empty(BLOCK, np.uint8)
         return self._free.get()

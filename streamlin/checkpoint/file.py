@@ -11,13 +11,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from streamlin.checkpoint.layout import Arrays, Bytes, Expect, UnexpectedError, is_whole, read, write
+from streamlin.checkpoint.layout import Arrays, Expect, UnexpectedError, is_whole, read, write
 from streamlin.errors import CheckpointError, ConnectorError
+from streamlin.sharding.plan_log import FILES as PLANS
 from streamlin.storage.own_files import OWN, make_folder, open_file
 
 CURRENT, PREVIOUS = "checkpoint.safetensors", "previous.safetensors"
 _NEW, _LINK, _LOCK = "checkpoint.new", "link.new", "lock"
-FILES = (CURRENT, PREVIOUS, _NEW, _LINK, _LOCK, "plans.jsonl", "plans.new")
+FILES = (CURRENT, PREVIOUS, _NEW, _LINK, _LOCK, *PLANS)
 """All files that a checkpoint's folder may have."""
 
 
@@ -56,7 +57,7 @@ class Checkpoint:
         """When the current (or previous) checkpoint was written, in Unix seconds."""
         return (self.folder / (PREVIOUS if previous else CURRENT)).stat().st_mtime
 
-    def save(self, arrays: Arrays, state: Mapping[str, Any], contents: Iterable[Bytes] | None = None) -> None:
+    def save(self, arrays: Arrays, state: Mapping[str, Any], contents: Iterable[memoryview] | None = None) -> None:
         """Write a new current checkpoint; the last one becomes the previous one. contents : see `write`.
 
         Atomic: whenever the process or the machine stops, there is a whole current checkpoint, the old or the new one.

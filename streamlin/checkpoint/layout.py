@@ -29,7 +29,6 @@ BLOCK = 1 << 22
 _LONGEST_HEADER = 1 << 30
 
 Arrays = Mapping[str, NDArray[Any]]
-Bytes = memoryview
 Expect = Callable[[Mapping[str, Layout], Mapping[str, Any]], Mapping[str, Expected]]
 """From the arrays' types and shapes, and the state, to what the arrays must be."""
 
@@ -38,7 +37,9 @@ class UnexpectedError(CheckpointError):
     """The file is whole, but does not hold what is expected."""
 
 
-def write(file: BinaryIO, arrays: Arrays, state: Mapping[str, Any], contents: Iterable[Bytes] | None = None) -> None:
+def write(
+    file: BinaryIO, arrays: Arrays, state: Mapping[str, Any], contents: Iterable[memoryview] | None = None
+) -> None:
     """Write arrays and state (JSON-able) to a binary file, which is empty.
 
     contents : the bytes of the arrays' blocks, if they are no longer those of `arrays`.
@@ -72,7 +73,7 @@ def blocks(arrays: Arrays) -> Iterator[NDArray[Any]]:
             yield rows[begin : begin + step]
 
 
-def as_bytes(array: NDArray[Any]) -> Bytes:
+def as_bytes(array: NDArray[Any]) -> memoryview:
     """The bytes of an array; a contiguous one is not copied."""
     return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # a buffer, from Python 3.12 on
 

@@ -14,6 +14,7 @@ from streamlin.features.key_rows import KeyRows
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.keyed.labels import KeyLabels
 from streamlin.keyed.learner import KeyedLearner
+from streamlin.keyed.race import with_all_candidates
 from streamlin.keyed.slots import Slots
 from streamlin.keyed.tally import KeyTally
 from streamlin.learners import Learner, Targets
@@ -115,6 +116,10 @@ class KeyModels:
         number, known = [*self.learners].index(name), batched.goals.known
         self.tally.answer(number, own, known, batched.events, self.labels.code_of, self.shared, scores)
 
+    def complete(self, scores: NDArray[np.float64], known: NDArray[np.int64]) -> None:
+        """Make the answers float64[M, n, n_labels] such as a mixture needs; see `with_all_candidates`."""
+        with_all_candidates(scores, known)
+
     def finish(self, batched: Batched, predicted: NDArray[np.int32]) -> None:
         """Count the predictions int32[N, events] that were given; then free what dropped keys have used."""
         self.tally.count(batched.events, predicted)
@@ -148,8 +153,9 @@ class KeyModels:
 
     def own_model(self, name: str, key: str | None, features: Mapping[str, Buckets]) -> OwnModel | None:
         """What explains an event, given its features by view; None if the key's own model does not answer."""
-        slot, view = int(self.slots.look_up([key])[0]), self.view_of[name]
-        if slot < 0 or (self.shared and not self.tally.is_ahead([*self.learners].index(name), slot)):
+        slots, view = self.slots.look_up([key]), self.view_of[name]
+        slot = int(slots[0])
+        if slot < 0 or (self.shared and not self.tally.are_ahead([*self.learners].index(name), slots)[0]):
             return None
         begin, count = int(self.rows[view].begin[slot]), int(self.rows[view].count[slot])
         index, codes = RowIndex(self.rows[view].bits), self.labels.code_of[slot, : self.labels.count[slot]].tolist()

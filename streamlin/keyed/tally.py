@@ -93,9 +93,10 @@ class KeyTally:
         """Count predicted int32[N, all events] against the codes. events : see `answer`."""
         count_by_slot(*events, predicted, self.hits, self.weights, self.events)
 
-    def is_ahead(self, learner: int, slot: int) -> bool:
-        """Whether a key's own model is ahead of the shared one."""
-        return bool(self.leads[learner, slot] > np.sqrt(self.squares[learner, slot]))
+    def are_ahead(self, learner: int, slots: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """bool[n]: for which of n keys their own model is ahead of the shared one."""
+        ahead: NDArray[np.bool_] = self.leads[learner, slots] > np.sqrt(self.squares[learner, slots])
+        return ahead
 
     def free(self, slots: NDArray[np.int32]) -> None:
         """Add the sums of some keys to those of keys that were dropped."""
@@ -145,8 +146,7 @@ class KeyTally:
                 rows[name]["own"] = self._share("own_hits", own, slots)
                 if shared:
                     rows[name]["shared"] = self._share("shared_hits", own, slots)
-                    ahead = self.leads[own, slots] > np.sqrt(self.squares[own, slots])
-                    rows[name]["keys_ahead"] = int(ahead.sum())
+                    rows[name]["keys_ahead"] = int(self.are_ahead(own, slots).sum())
             found = shares[number, enough]
             rows[name] |= {at: float(np.quantile(found, q)) if found.size else None for at, q in _QUANTILES.items()}
         told = {"labelled": int(events.sum() + self._gone("events")), "measured": enough.size, "learners": rows}

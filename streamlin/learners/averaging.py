@@ -15,7 +15,7 @@ from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.forgetting import GROWN, scale_down
 from streamlin.learners.linear import add_scaled, linear_scores
-from streamlin.learners.mixing import FIRST, Change, add_late_shares, add_means, add_sum, sharers_of
+from streamlin.learners.mixing import Change, add_late_shares, add_means, add_sum, of_one_row, sharers_of
 from streamlin.learners.tables import Array
 
 TABLES = ("sums", "bias_sums", "clock", "growth")
@@ -94,11 +94,7 @@ def mix_average(learner: Averaged, changes: Sequence[Change]) -> None:
     before = float(learner.clock)
     add_sum(learner.clock, changes, "clock")
     clock = float(learner.clock)
-    bias = [
-        Change(FIRST, one.columns, {name: one.numbers[name].reshape(1, -1) for name in _OF_BIAS}, one.numbers)
-        for one in changes
-        if one.numbers["bias"].any() or one.numbers["bias_sums"].any()
-    ]
+    bias = of_one_row(changes, _OF_BIAS)
     tables = ((learner.sums, changes, "weights", "sums"), (learner.bias_sums.reshape(1, -1), bias, *_OF_BIAS))
     for sums, given, d, u in tables:
         sharers = sharers_of(given, len(sums))

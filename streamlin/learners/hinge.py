@@ -16,7 +16,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
-from streamlin.learners.mixing import Change, add_weighted, add_weighted_bias
+from streamlin.learners.mixing import Change, add_weighted
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -136,7 +136,7 @@ class Hinge(Learner):
     def mix(self, changes: Sequence[Change]) -> None:
         """The rule of logistic regression, which takes the same steps; see `add_weighted`."""
         add_weighted(self.weights, self.squares, changes, ("weights", "squares"))
-        add_weighted_bias(self.bias, self.bias_squares, changes, ("bias", "bias_squares"))
+        add_weighted(self.bias, self.bias_squares, changes, ("bias", "bias_squares"))
 
     def arguments(self) -> tuple[Any, ...]:
         return self.eta, self.epsilon, self.scales, self.weights, self.bias, self.squares, self.bias_squares

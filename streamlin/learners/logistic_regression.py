@@ -18,7 +18,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
-from streamlin.learners.mixing import Change, add_weighted, add_weighted_bias
+from streamlin.learners.mixing import Change, add_weighted
 from streamlin.learners.parameters import Positive, checked
 from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
@@ -216,7 +216,7 @@ class LogisticRegression(Learner):
         """
         add_weighted(self.weights, self.gradient_squares, changes, ("weights", "gradient_squares"))
         bias_squares = self.bias_squares[:1] if self.squares == "feature" else self.bias_squares
-        add_weighted_bias(self.bias, bias_squares, changes, ("bias", "bias_squares"))
+        add_weighted(self.bias, bias_squares, changes, ("bias", "bias_squares"))
 
     def arguments(self) -> tuple[Any, ...]:
         return (

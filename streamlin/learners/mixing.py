@@ -35,24 +35,31 @@ class Change(NamedTuple):
         return not self.rows.size and not any(number.any() for number in self.numbers.values())
 
 
-def columns_of(change: Change, difference: Array) -> NDArray[np.int32]:
-    """The columns of a difference, of which labels may share one."""
-    return change.columns if difference.shape[-1] == change.columns.size else FIRST
+def columns_of(change: Change, table: Array) -> NDArray[np.int32]:
+    """The columns of a table that a change is of; labels may share one."""
+    return FIRST if table.shape[-1] == 1 else change.columns
+
+
+def of_one_row(changes: Sequence[Change], names: Sequence[str]) -> list[Change]:
+    """Changes of values by label, or of single numbers, as those of tables that have one row."""
+    return [
+        Change(FIRST, one.columns, {name: one.numbers[name].reshape(1, -1) for name in names}, one.numbers)
+        for one in changes
+        if any(one.numbers[name].any() for name in names)
+    ]
 
 
 def add_sums(table: Array, changes: Sequence[Change], name: str) -> None:
     """Add all changes of a table."""
     for change in changes:
-        difference = change.tables[name]
-        add(table, change.rows, columns_of(change, difference), difference)
+        add(table, change.rows, columns_of(change, table), change.tables[name])
 
 
 def add_means(table: Array, changes: Sequence[Change], name: str) -> None:
     """Add to each row the mean of its changes, over the shards that have changed it."""
     sharers = sharers_of(changes, len(table))
     for change in changes:
-        difference = change.tables[name]
-        add_shares(table, change.rows, columns_of(change, difference), difference, sharers)
+        add_shares(table, change.rows, columns_of(change, table), change.tables[name], sharers)
 
 
 def add_sum(number: Array, changes: Sequence[Change], name: str) -> None:
@@ -69,7 +76,7 @@ def add_mean(number: Array, changes: Sequence[Change], name: str) -> None:
 
 
 def add_weighted(weights: Array, squares: Array, changes: Sequence[Change], names: tuple[str, str]) -> None:
-    """Mix Adagrad's tables W and G, with the names given.
+    """Mix Adagrad's tables W and G, with the names given; by row, or by label as for the bias.
 
     Of the changes d of a weight and g of its sum of squared gradients, one of each shard::
 
@@ -77,68 +84,45 @@ def add_weighted(weights: Array, squares: Array, changes: Sequence[Change], name
 
     A shard whose gradients were larger weighs more; G grows as for one shard, or steps would shrink too fast.
     """
-    slots, rows = slots_of(changes, len(weights))
-    sums, of_squares = np.zeros((2, rows.size, squares.shape[1]))
-    for change in changes:
-        g = change.tables[names[1]]
-        note_squares(slots, change.rows, columns_of(change, g), g, sums, of_squares)
-    for change in changes:
-        d, g = (change.tables[name] for name in names)
-        add_by_squares(weights, slots, change.rows, change.columns, d, g, sums)
+    if weights.ndim == 1:
+        add_weighted(weights.reshape(1, -1), squares.reshape(1, -1), of_one_row(changes, names), names)
+        return
+    own = [change.tables[names[1]] for change in changes]
+    rows, sums, of_squares = _add_weighed(weights, changes, names[0], own, squares.shape[1])
     add_quotients(squares, rows, of_squares, sums)
-
-
-def add_weighted_bias(bias: Array, squares: Array, changes: Sequence[Change], names: tuple[str, str]) -> None:
-    """`add_weighted` for the bias; squares [k], or [1] for all labels."""
-    given = [
-        Change(
-            FIRST,
-            one.columns,
-            {names[0]: one.numbers[names[0]][np.newaxis], names[1]: one.numbers[names[1]][np.newaxis, : squares.size]},
-            {},
-        )
-        for one in changes
-        if one.numbers[names[1]].any()
-    ]
-    add_weighted(bias[np.newaxis], squares[np.newaxis], given, names)
 
 
 def add_by_size(table: Array, changes: Sequence[Change], name: str) -> None:
     """Add sum d |d| / sum |d| for the changes d of each weight, in a table by row or by label."""
     if table.ndim == 1:
-        rows = [
-            Change(FIRST, one.columns, {name: one.numbers[name].reshape(1, -1)}, {})
-            for one in changes
-            if one.numbers[name].any()
-        ]
-        add_by_size(table.reshape(1, -1), rows, name)
+        add_by_size(table.reshape(1, -1), of_one_row(changes, [name]), name)
         return
-    slots, rows_changed = slots_of(changes, len(table))
-    sums, of_squares = np.zeros((2, rows_changed.size, table.shape[1]))
     sizes = [np.abs(change.tables[name].astype(np.float64)) for change in changes]
-    for change, size in zip(changes, sizes, strict=True):
-        note_squares(slots, change.rows, change.columns, size, sums, of_squares)
-    for change, size in zip(changes, sizes, strict=True):
-        add_by_squares(table, slots, change.rows, change.columns, change.tables[name], size, sums)
+    _add_weighed(table, changes, name, sizes, table.shape[1])
 
 
 def add_by_gain(table: Array, changes: Sequence[Change], names: tuple[str, str]) -> None:
     """Add sum g d / sum g for the changes d of each weight and g of its row's precision, [m, 1], or [] of the bias."""
     if table.ndim == 1:
-        rows = [
-            Change(FIRST, one.columns, {name: one.numbers[name].reshape(1, -1) for name in names}, {})
-            for one in changes
-            if one.numbers[names[1]].any()
-        ]
-        add_by_gain(table.reshape(1, -1), rows, names)
+        add_by_gain(table.reshape(1, -1), of_one_row(changes, names), names)
         return
-    slots, changed = slots_of(changes, len(table))
-    sums, of_squares = np.zeros((2, changed.size, 1))
-    for one in changes:
-        note_squares(slots, one.rows, FIRST, one.tables[names[1]], sums, of_squares)
-    for one in changes:
-        d, g = (one.tables[name] for name in names)
-        add_by_squares(table, slots, one.rows, one.columns, d, g, sums)
+    _add_weighed(table, changes, names[0], [change.tables[names[1]] for change in changes], 1)
+
+
+def _add_weighed(
+    table: Array, changes: Sequence[Change], name: str, own: Sequence[Array], width: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """Add sum g d / sum g for the changes d of each weight. own : g [m, k] of each change, [m, 1] for a width of 1.
+
+    Returns the changed rows, int32[r], and for each sum g and sum g^2, float64[r, width].
+    """
+    slots, rows = slots_of(changes, len(table))
+    sums, of_squares = np.zeros((2, rows.size, width))
+    for change, g in zip(changes, own, strict=True):
+        note_squares(slots, change.rows, columns_of(change, sums), g, sums, of_squares)
+    for change, g in zip(changes, own, strict=True):
+        add_by_squares(table, slots, change.rows, change.columns, change.tables[name], g, sums)
+    return rows, sums, of_squares
 
 
 def sharers_of(changes: Sequence[Change], n_rows: int) -> NDArray[np.int32]:
@@ -211,8 +195,8 @@ def add_by_squares(
     g: Array,
     sums: NDArray[np.float64],
 ) -> None:
-    """Add d [m, k], each weighed by its g, [m, k] or [m, 1], divided by the sum of all g."""
-    shared = g.shape[1] != columns.size or sums.shape[1] == 1
+    """Add d [m, k], each weighed by its g, divided by the sum of all g; both of the row where `sums` has one column."""
+    shared = sums.shape[1] == 1
     for i in range(rows.size):
         slot = slots[rows[i]]
         for k in range(columns.size):

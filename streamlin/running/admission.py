@@ -18,6 +18,7 @@ from streamlin.delayed_labels.waiting import Due, WaitingText
 from streamlin.errors import ConfigError
 from streamlin.events import Batch
 from streamlin.features import Buckets
+from streamlin.learners.targets import without_label
 from streamlin.model import Features, Model
 from streamlin.running.keyed_tables import bytes_after, most_bytes, most_labels
 
@@ -60,7 +61,7 @@ class Admission:
         if model.delayed_labels is not None:
             waiting = model.delayed_labels.texts_due(batch)
         elif None in batch.labels and not model.learns_unlabelled:
-            labelled = np.array([event for event, label in enumerate(batch.labels) if label is not None], np.int64)
+            labelled = np.flatnonzero(~without_label(batch.labels))
             own = {view: found.take(labelled) for view, found in features.items()}
         old = model.featurize(old_texts(waiting, model.further_fields, batch)) if waiting else {}
         new_rows = len(batch) if model.has_template_features else 0

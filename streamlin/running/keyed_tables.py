@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streamlin.events import Batch
 from streamlin.features import Buckets
-from streamlin.keyed.models import KeyModels
+
+if TYPE_CHECKING:
+    from streamlin.keyed.models import KeyModels
 
 
-def most_bytes(keys: KeyModels, entries: Mapping[str, int], events: int, labels: int) -> int:
+def most_bytes(keys: "KeyModels", entries: Mapping[str, int], events: int, labels: int) -> int:
     """An upper bound of their size once events with so many features, by view, are learned.
 
     labels : an upper bound of the labels that one key will have. A key that is dropped meanwhile counts as if it were
@@ -20,14 +23,14 @@ def most_bytes(keys: KeyModels, entries: Mapping[str, int], events: int, labels:
     return keys.table_bytes(rows, min(keys.slots.limit, len(keys) + events), labels)
 
 
-def most_labels(keys: KeyModels, given: Sequence[str | None]) -> int:
+def most_labels(keys: "KeyModels", given: Sequence[str | None]) -> int:
     """An upper bound of the labels that one key will have once events of these keys are learned."""
     times = Counter(key for key in given if key is not None)
     had = np.append(keys.labels.count, 0)[keys.slots.look_up([*times])]
     return max(keys.labels.width, int((had + np.fromiter(times.values(), np.int64, len(times))).max(initial=0)))
 
 
-def bytes_after(keys: KeyModels, event: Batch, code: int, features: Mapping[str, Buckets]) -> int:
+def bytes_after(keys: "KeyModels", event: Batch, code: int, features: Mapping[str, Buckets]) -> int:
     """Their size once the one event of a batch is learned. code : of its label, -1 for a new one."""
     key = event.extra[keys.field][0]
     if key is None:

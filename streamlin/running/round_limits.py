@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import ConfigError
 from streamlin.events import Batch
+from streamlin.learners.targets import without_label
 from streamlin.model import Model
 from streamlin.running.admission import Admission
 from streamlin.sharding.rounds import Round
@@ -52,6 +53,6 @@ class RoundLimits:
 
 def _learned(portion: Portion, view: str) -> NDArray[np.int32]:
     """The buckets of a portion's events that have labels."""
-    labelled = np.array([event for event, label in enumerate(portion.batch.labels) if label is not None], np.int64)
+    labelled = np.flatnonzero(~without_label(portion.batch.labels))
     buckets: NDArray[np.int32] = portion.features[view].take(labelled).buckets
     return buckets

@@ -12,6 +12,7 @@ from streamlin.external_models import Inputs
 from streamlin.features import Buckets
 from streamlin.features.rows import Examples
 from streamlin.learners import Targets, learn_labels
+from streamlin.learners.targets import without_label
 from streamlin.model import Features, Model
 from streamlin.sharding.parts import Before, Part
 
@@ -71,7 +72,7 @@ def learn_part(model: Model, n_known: int, pieces: Sequence[Piece], scored: Call
 
 def _labelled(features: Mapping[str, Buckets], piece: Piece) -> Mapping[str, Buckets]:
     """The features of events that have a label."""
-    labelled = np.fromiter((label is not None for label in piece.labels), np.bool_, piece.events.size)
+    labelled = ~without_label(piece.labels)
     if labelled.all():
         return features
     return {view: found.take(np.flatnonzero(labelled)) for view, found in features.items()}
