@@ -72,7 +72,7 @@ clean:
 
 bench/venv/installed: pyproject.toml $(shell find streamlin connectors -name '*.py')
 	test -x bench/venv/bin/python || $(PYTHON) -m venv bench/venv
-	bench/venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall '.[kafka,confluent,dashboard,metrics,serve]'
+	bench/venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall '.[kafka,confluent,cluster,dashboard,metrics,serve]'
 	@touch $@
 
 bench/peers-venv/installed: pyproject.toml $(shell find streamlin connectors -name '*.py')
