@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from secrets import token_hex
 from typing import Any
 
 from streamlin.cluster.worker import OutOfStepError, Worker
@@ -35,7 +37,7 @@ class Engine:
 
     def __init__(self, workers: int, address: str | None) -> None:
         self._address = address
-        self._ray = ray = _imported(address is None or address.startswith((_LOOPBACK, "localhost")))
+        self._ray = ray = _imported(address)
         if ray.is_initialized():
             raise ConfigError("cluster.workers: Ray is in use in this process already; call ray.shutdown() before")
         how: dict[str, Any] = {"address": address}
@@ -94,11 +96,13 @@ class Engine:
         self._ray.shutdown()
 
 
-def _imported(on_loopback: bool) -> Any:
-    """Ray, which reads a setting from the environment as it is imported."""
-    if on_loopback:
-        os.environ[_ONE_MACHINE] = "0"
-    for name, value in _SETTINGS.items():
+def _imported(address: str | None) -> Any:
+    """Ray, which reads its settings from the environment as it is imported."""
+    on_loopback = address is None or address.startswith((_LOOPBACK, "localhost"))
+    settings = _SETTINGS | ({_ONE_MACHINE: "0"} if on_loopback else {})
+    if address is None and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+        settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token_hex(32)}  # for this run, and kept nowhere
+    for name, value in settings.items():
         os.environ.setdefault(name, value)
     try:
         import ray
