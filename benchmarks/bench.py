@@ -25,6 +25,7 @@ from benchmarks import (
     stages,
     startup,
     watching,
+    workers,
 )
 from benchmarks.machine import machine, sentence
 from benchmarks.tables import marked
@@ -53,6 +54,7 @@ PARTS = {
     "serve": Part(serve.measure, serve.text),
     "keys": Part(keys.measure, keys.text),
     "sharding": Part(sharding.measure, sharding.text),
+    "workers": Part(workers.measure, workers.text),
 }
 
 
