@@ -37,6 +37,8 @@ class RoundLimits:
             self._check_rows(one, n_labels)
 
     def _new_labels(self, batch: Batch) -> Iterator[tuple[int, str]]:
+        if not self._model.labels.unknown(batch.labels):
+            return
         for event, label in enumerate(batch.labels):
             if label is not None and self._model.labels.code(label) < 0 and batch.weights[event] > 0:
                 yield event, label
