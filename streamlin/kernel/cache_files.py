@@ -16,7 +16,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.runtime.nrt import rtsys
+
+from streamlin.kernel.loading import prepare, unpickled
 
 _DIGEST = hashlib.sha256().digest_size
 _HOW = "so every start compiles kernels again; NUMBA_CACHE_DIR names another folder"
@@ -54,7 +55,7 @@ class CheckedFiles(IndexDataCacheFile):
 
     def _load_data(self, name: str) -> Any:
         content = self._checked(self._data_path(name))  # type: ignore[no-untyped-call]
-        return None if content is None else pickle.loads(content)
+        return None if content is None else unpickled(content)
 
     def _checked(self, path: str) -> bytes | None:
         """What the file holds; None if it is missing, can't be read, or is damaged."""
@@ -154,7 +155,7 @@ class KernelCache(FunctionCache):
             self._turn.give_back()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)
+        prepare(target_context)
         found = self._loaded(sig, target_context)
         if found is None and self._turn.take():
             found = self._loaded(sig, target_context)  # perhaps another process has compiled it meanwhile
