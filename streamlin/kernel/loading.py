@@ -5,8 +5,10 @@ and compiles a runtime library, which is most of the time of loading. Here all o
 """
 
 import io
+import os
 import pickle
 import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -22,6 +24,12 @@ def prepare(codegen: Any) -> None:
     codegen._library_class = LoadedLibrary
     for name, address in runtime.c_helpers.items():
         ll.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+def is_kept(kernel: Callable[..., object]) -> bool:
+    """Whether machine code of a kernel is on disk, so that a call need not wait for a compiler."""
+    files = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    return files is not None and os.path.exists(files._index_path)
 
 
 def unpickled(content: bytes) -> Any:
