@@ -155,7 +155,7 @@ class KernelCache(FunctionCache):
             self._turn.give_back()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        prepare(target_context.codegen())
+        prepare(target_context)
         found = self._loaded(sig, target_context)
         if found is None and self._turn.take():
             found = self._loaded(sig, target_context)  # perhaps another process has compiled it meanwhile

@@ -37,7 +37,7 @@ def streamlin(
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
     before: str = "",
-    fresh: bool = False,
+    fresh: bool | None = None,
 ) -> Done:
     """Run the command to its end; it must exit with `code`, and never with a traceback.
 
@@ -65,15 +65,16 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
 
 
 def start(
-    *arguments: object, env: Mapping[str, str] | None = None, before: str = "", fresh: bool = False, **how: Any
+    *arguments: object, env: Mapping[str, str] | None = None, before: str = "", fresh: bool | None = None, **how: Any
 ) -> "subprocess.Popen[bytes]":
     """Start the command with pipes for standard output and error.
 
     before : Python to execute in the process first.
-    fresh : start an interpreter, as users do, where that matters; otherwise see `tests.warm.process`.
+    fresh : start an interpreter, as users do, where that matters; otherwise see `tests.warm.process`. None: where an
+        interpreter reads a variable of `env`.
     """
     how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
-    if fresh or before or not only_settings(env):
+    if before or (not only_settings(env) if fresh is None else fresh):
         process = subprocess.Popen(_command(arguments, before), env=environment(env), **how)
     else:
         process = Warm([str(argument) for argument in arguments], env=environment(env), **how)

@@ -92,21 +92,16 @@ def test_cached_kernels_load_without_importing_the_compiler():
     assert outputs[1] == "y\n[]\n"
 
 
-def test_kernels_that_cannot_be_kept_are_compiled_and_run():
-    """Under /proc no folder can be made, even by root."""
-    program = "from streamlin.learners import Perceptron; print(Perceptron().learn_one('a', 'x').predict_one('a'))"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"NUMBA_CACHE_DIR": "/proc/kernels"},
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "x\n"
-
-
-LEARNING = "from streamlin.learners import Perceptron; print(Perceptron().learn_one('a', 'x').predict_one('a'))"
+LOOKUP = (
+    "import numpy as np; from streamlin.features.key_rows import find_row, first_place, place_row; "
+    "from streamlin.learners.linear import best_other; "
+    "buckets, places = np.array([7], np.int32), np.full(4, -1, np.int32); place_row(0, 0, 2, buckets, places); "
+    "print(first_place(np.int64(0), 2), find_row(7, 0, 2, buckets, places), find_row(8, 0, 2, buckets, places), "
+    "best_other(np.array([0.5, 2.0, 1.0]), 1))"
+)
+"""Small kernels, which compile fast: the first place of bucket 0, the rows of 7, which is there, and of 8, and the best
+label other than 1."""
+FOUND = "0 0 -1 2\n"
 DAMAGES = (lambda _: b"", lambda data: data[: len(data) // 2], lambda data: bytes(len(data)), flipped)
 SOMEBODY = [
     "setpriv",
@@ -122,16 +117,16 @@ TOLD = (
 
 @pytest.fixture(scope="module")
 def kept_kernels(tmp_path_factory):
-    """A cache with the kernels that `LEARNING` needs."""
+    """A cache with the kernels that `LOOKUP` needs."""
     folder = tmp_path_factory.mktemp("kernels")
-    assert learn_with(folder) == ("x\n", "")
+    assert looked_up_with(folder) == (FOUND, "")
     return folder
 
 
-def learn_with(folder, **how):
-    """The output and errors of `LEARNING`, where compiled kernels are kept in a folder."""
+def looked_up_with(folder, **how):
+    """The output and errors of `LOOKUP`, where compiled kernels are kept in a folder."""
     done = subprocess.run(
-        [sys.executable, "-c", TOLD + LEARNING],
+        [sys.executable, "-c", TOLD + LOOKUP],
         env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
         cwd=ROOT,
         check=True,
@@ -140,6 +135,13 @@ def learn_with(folder, **how):
         **how,
     )
     return done.stdout, done.stderr
+
+
+def test_kernels_that_cannot_be_kept_are_compiled_and_run():
+    """Under /proc no folder can be made, even by root."""
+    out, err = looked_up_with("/proc/kernels")
+    assert out == FOUND
+    assert re.fullmatch(r"/proc/kernels\S* can't be written to: .*, so every start compiles .*\n", err)
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
@@ -152,19 +154,19 @@ def test_damaged_files_of_kernels_are_replaced(kept_kernels, tmp_path, suffix):
     for number, file in enumerate(files):
         file.write_bytes(DAMAGES[number % len(DAMAGES)](file.read_bytes()))
     damaged = [file.read_bytes() for file in files]
-    assert learn_with(folder) == ("x\n", "")
+    assert looked_up_with(folder) == (FOUND, "")
     whole = [file.read_bytes() for file in files]
     assert all(len(new) > len(old) or new != old for new, old in zip(whole, damaged, strict=True))
     times = [file.stat().st_mtime_ns for file in files]
-    assert learn_with(folder) == ("x\n", "")
+    assert looked_up_with(folder) == (FOUND, "")
     assert [file.stat().st_mtime_ns for file in files] == times, "they were loaded"
 
 
 def test_a_full_disk_under_kernels_is_a_line(tmp_path):
     """No file may grow beyond 4 KiB, as if the disk were full there: each kernel is compiled, none is kept."""
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
-    out, err = learn_with(tmp_path, preexec_fn=limit)
-    assert out == "x\n"
+    out, err = looked_up_with(tmp_path, preexec_fn=limit)
+    assert out == FOUND
     assert re.fullmatch(rf"{tmp_path}\S* can't be written to: File too large, so every start compiles .*\n", err)
     assert not list(tmp_path.rglob("*.tmp.*"))
 
@@ -177,14 +179,14 @@ def test_a_user_without_a_home_folder_is_told(tmp_path):
     shutil.copytree(ROOT / "streamlin", checkout / "streamlin", ignore=shutil.ignore_patterns("__pycache__"))
     environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
     done = subprocess.run(
-        [*SOMEBODY, sys.executable, "-c", TOLD + LEARNING],
+        [*SOMEBODY, sys.executable, "-c", TOLD + LOOKUP],
         env=environment,
         cwd=checkout,
         check=True,
         capture_output=True,
         text=True,
     )
-    assert done.stdout == "x\n"
+    assert done.stdout == FOUND
     assert done.stderr == (
         "there is no home folder to keep compiled kernels in, so every start compiles kernels again; "
         "NUMBA_CACHE_DIR names another folder\n"

@@ -91,7 +91,10 @@ def become(descriptors: Sequence[int], cwd: str, env: dict[str, str], arguments:
     os.environ.clear()
     os.environ.update(env)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.path[0], sys.argv = cwd, ["streamlin", *arguments]
+    sys.path[:1], sys.argv = (
+        [cwd, *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))],
+        ["streamlin", *arguments],
+    )
     cli.main()
 
 

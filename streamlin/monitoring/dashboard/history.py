@@ -5,6 +5,8 @@ from typing import NamedTuple
 POINTS = 240
 _LEAST = 1.0
 """Seconds between the first points."""
+LAST = 0.5
+"""Of the distance of two points, after which the end of a run is worth one."""
 
 
 class Point(NamedTuple):
@@ -23,9 +25,9 @@ class History:
         self._room, self._distance = room, _LEAST
         self._second, self._events = 0.0, 0
 
-    def is_due(self, second: float) -> bool:
-        """Whether it is time for a new point; cheap."""
-        return second - self._second >= self._distance
+    def is_due(self, second: float, share: float = 1.0) -> bool:
+        """Whether it is time for a new point, at a share of the distance to the last one; cheap."""
+        return second - self._second >= share * self._distance
 
     def begin(self, second: float, events: int) -> None:
         """Start at a second of the run, after so many events."""

@@ -9,7 +9,7 @@ from typing import Any
 from streamlin.errors import redacted
 from streamlin.model import Learned
 from streamlin.monitoring.dashboard.contents import contents
-from streamlin.monitoring.dashboard.history import History
+from streamlin.monitoring.dashboard.history import LAST, History
 from streamlin.monitoring.dashboard.mistakes import Mistakes
 from streamlin.monitoring.dashboard.texts import LONG, shortened
 from streamlin.running.watching import RunView, Watcher
@@ -58,9 +58,7 @@ class Dashboard(Watcher):
             self._begun = True
             self._history.begin(run.seconds, run.model.prequential.events)
         if self._history.is_due(run.seconds):
-            lag = run.lag()
-            waiting = None if lag is None else sum(lag.values())
-            self._history.add(run.seconds, run.model.prequential.events, waiting)
+            self._add_point(run)
         now = time.monotonic()
         if now >= self._next and now - self._requested < _INTEREST:
             begin = time.thread_time()
@@ -79,7 +77,14 @@ class Dashboard(Watcher):
 
     def finish(self, run: RunView, report: dict[str, Any]) -> None:
         """Take the last snapshot; `report` is the run's."""
+        if self._begun and self._history.is_due(run.seconds, LAST):
+            self._add_point(run)
         self.latest = self._snapshot(run, report, True)
+
+    def _add_point(self, run: RunView) -> None:
+        lag = run.lag()
+        waiting = None if lag is None else sum(lag.values())
+        self._history.add(run.seconds, run.model.prequential.events, waiting)
 
     def _snapshot(self, run: RunView, report: dict[str, Any], done: bool) -> Callable[[], dict[str, Any]]:
         points = self._history.points

@@ -59,7 +59,8 @@ def kafka_library() -> Path:
 @pytest.fixture(scope="session")
 def broker(kafka_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A plain broker for all tests; don't stop it."""
-    broker = Broker(tmp_path_factory.mktemp("kafka"), settings={"group.min.session.timeout.ms": "1000"})
+    settings = {"group.min.session.timeout.ms": "1000", "log.retention.ms": "-1"}  # some messages are of long ago
+    broker = Broker(tmp_path_factory.mktemp("kafka"), settings=settings)
     try:
         broker.start()
         yield broker

@@ -3,6 +3,7 @@
 import base64
 import gc
 import json
+import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -59,6 +60,11 @@ class Token(AbstractTokenProvider):  # type: ignore[misc]
 
 def by_kafka_python(address: str, topic: str, shown: Shown, done: Done) -> list[bytes]:
     """The values in partition 0 that kafka-python reads until `done`."""
+    with _handshakes_left_open():
+        return _by_kafka_python(address, topic, shown, done)
+
+
+def _by_kafka_python(address: str, topic: str, shown: Shown, done: Done) -> list[bytes]:
     consumer = kafka.KafkaConsumer(
         bootstrap_servers=address,
         api_version=(4, 1),  # or it would not let go of a broker that refuses it
@@ -73,7 +79,7 @@ def by_kafka_python(address: str, topic: str, shown: Shown, done: Done) -> list[
         auto_offset_reset="earliest",
     )
     values: list[bytes] = []
-    with _handshakes_left_open(), closing(consumer):
+    with closing(consumer):
         consumer.assign([kafka.TopicPartition(topic, 0)])
         while not done(values):
             values += [record.value for records in consumer.poll(50).values() for record in records]
@@ -82,11 +88,18 @@ def by_kafka_python(address: str, topic: str, shown: Shown, done: Done) -> list[
 
 @contextmanager
 def _handshakes_left_open() -> Iterator[None]:
-    """kafka-python does not close the socket of a TLS handshake that failed."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "unclosed <ssl.SSLSocket", ResourceWarning)
-        yield
-        gc.collect()
+    """kafka-python does not close the socket of a TLS handshake that failed; nothing may refer to it at the end.
+
+    Records of its log, which pytest keeps, would.
+    """
+    logging.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "unclosed <ssl.SSLSocket", ResourceWarning)
+            yield
+            gc.collect()
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def by_confluent_kafka(address: str, topic: str, shown: Shown, done: Done) -> list[bytes]:

@@ -16,8 +16,8 @@ from tests.integration.visits import Visit
 
 
 def test_lag_is_the_reports(broker: Broker, topic: Topics, browser: Browser, data: Path, tmp_path: Path) -> None:
-    """300 messages in three partitions, of which 200 are learned, 50 a second. Meanwhile a curve shows what
-    waits; at the end that is what the report says, in all and by partition, the furthest behind first.
+    """300 messages in three partitions, of which 200 are learned, 50 a second. A curve shows what waits; at
+    the end that is what the report says, in all and by partition, the furthest behind first.
     """
     name, report = topic(3), tmp_path / "report.json"
     events = real_events(data / "sms-spam.jsonl.gz", 300)

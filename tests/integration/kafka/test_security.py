@@ -130,7 +130,7 @@ class Runs:
     def run(self, door: Door, *command: object, code: int = 0) -> Done:
         """A command with the settings of a door."""
         config, env = self.configured(door)
-        done = streamlin(*command, *config, code=code, env=env)
+        done = streamlin(*command, *config, code=code, env=env, fresh=False)
         self.assert_kept_secret(done.out + done.err)
         return done
 
@@ -139,7 +139,7 @@ class Runs:
         url = self.url(door, self.topic())
         ends = ("synthetic://?events=5", "--predictions", url) if sink else (url,)
         config, env = self.configured(door)
-        said = refused_by_process("run", *ends, *QUICK, *config, code=code, env=env)
+        said = refused_by_process("run", *ends, *QUICK, *config, code=code, env=env, fresh=False)
         self.assert_kept_secret(said)
         return said
 

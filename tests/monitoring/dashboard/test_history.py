@@ -1,6 +1,6 @@
 """The course of the pace, bounded."""
 
-from streamlin.monitoring.dashboard.history import History, Point
+from streamlin.monitoring.dashboard.history import LAST, History, Point
 
 
 def test_point_holds_the_rate_since_the_previous_point() -> None:
@@ -10,6 +10,8 @@ def test_point_holds_the_rate_since_the_previous_point() -> None:
     assert history.is_due(1.0)
     history.add(1.0, 1500, None)
     assert not history.is_due(1.9)
+    assert history.is_due(1.5, LAST)
+    assert not history.is_due(1.4, LAST)
     history.add(3.0, 1600, 7)
     assert history.points == [Point(1.0, 500.0, None), Point(3.0, 50.0, 7)]
 
