@@ -355,7 +355,7 @@ class TokenColumns:
     """
 
     tags: Sequence[str | None]
-    columns: dict[str, Sequence[str]] = field(default_factory=dict)
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     offsets: NDArray[np.int64] | None = None
 
     @cached_property

@@ -14,6 +14,7 @@ from streamlin.formats.utf8 import Indices, check_utf8, spans
 from streamlin.kernel.byte_buffers import concatenate
 from streamlin.kernel.loading import is_kept
 
+_Places = tuple[Indices, Indices, NDArray[np.uint8]]
 _ID, *_OTHERS = range(4)
 _TOKENS, _TAGS = range(2)
 FIRST = 4_000
@@ -55,25 +56,21 @@ class FlatSentences:
     def _found(
         self, data: NDArray[np.uint8], starts: Indices, ends: Indices, records: Records, kept: Indices
     ) -> Batch | None:
-        shape, n_fields = (2 + len(self._columns), int((ends - starts).sum()) // 3), 1 + len(_OTHERS)
-        fields = (
-            *(np.empty((n_fields, kept.size), np.int64) for _ in range(2)),
-            np.empty((n_fields, kept.size), np.uint8),
-        )
-        items = *(np.empty(shape, np.int64) for _ in range(2)), np.empty(shape, np.uint8)
+        fields = _places(1 + len(_OTHERS), kept.size)
+        items = _places(2 + len(self._columns), int((ends - starts).sum()) // 3)
         bounds = np.empty(kept.size + 1, np.int64)
         size = find_lists(data, starts, ends, self._keys, self._bounds, *fields, *items, bounds)
-        if size < 0 or not _fit(fields[-1], items[-1][:, :size]):
+        if size < 0 or not _fit(fields[2], items[2][:, :size]):
             return None
 
-        def places(row: int) -> tuple[Indices, Indices, NDArray[np.uint8]]:
-            begins, stops, kinds = (array[row, :size] for array in items)
-            return begins, stops, kinds
+        def places(row: int) -> _Places:
+            begins, stops, kinds = items
+            return begins[row, :size], stops[row, :size], kinds[row, :size]
 
         names, codes = distinct(data, *places(_TAGS))
         columns = {name: texts_of(data, *places(number)) for number, name in enumerate(self._columns, start=2)}
         return Batch(
-            ids=ids_of(data, *(array[_ID] for array in fields)),
+            ids=ids_of(data, fields[0][_ID], fields[1][_ID], fields[2][_ID]),
             texts=texts_of(data, *places(_TOKENS)),
             labels=[None] * kept.size,
             weights=np.ones(kept.size),
@@ -84,6 +81,12 @@ class FlatSentences:
             pieces=bounds,
             tokens=TokenColumns(CodedTexts(Distinct(names, codes)), columns),
         )
+
+
+def _places(rows: int, columns: int) -> _Places:
+    """Room for where values begin and end, and for their kinds."""
+    shape = rows, columns
+    return np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8)
 
 
 def _names(fields: FieldsConfig) -> tuple[str, ...]:

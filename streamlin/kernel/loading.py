@@ -15,10 +15,13 @@ from typing import Any
 
 import llvmlite.binding as ll  # type: ignore[import-untyped]
 import numba
+import numpy as np
 from numba.core.codegen import JITCodeLibrary
 from numba.core.environment import Environment, _rebuild_env, lookup_environment
 from numba.core.runtime import _nrt_python as runtime  # type: ignore[attr-defined]
 from numba.core.runtime.nrt import rtsys
+from numba.core.typing.typeof import _typeof_ndarray, typeof_impl
+from numba.np.numpy_support import from_dtype, map_layout
 
 IS_TESTED = numba.version_info.short == (0, 68)
 
@@ -32,6 +35,22 @@ def prepare(context: Any) -> None:
     context.codegen()._library_class = LoadedLibrary
     for name, address in runtime.c_helpers.items():
         ll.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+def _type_of_array(array: Any, context: Any) -> Any:
+    """numba's type of an array; unlike numba, it imports `numpy.ma` only for arrays that may be masked."""
+    try:
+        kind = from_dtype(array.dtype) if type(array) is np.ndarray else None
+    except numba.NumbaNotImplementedError:
+        kind = None
+    if kind is None:
+        return _typeof_ndarray(array, context)  # type: ignore[no-untyped-call]
+    layout = map_layout(array)
+    return numba.types.Array(kind, array.ndim, layout, readonly=not array.flags.writeable)
+
+
+if IS_TESTED:
+    typeof_impl.register(np.ndarray)(_type_of_array)
 
 
 def is_kept(kernel: Callable[..., object]) -> bool:
