@@ -93,10 +93,10 @@ def in_the_preset(name: str, texts: list[str], labels: list[str | None]) -> list
     return [[row[name] for row in rows] for name in ("before", "after")]
 
 
-def cell(name: str, predict: Predict, texts: list[str], labels: list[str], share: float, masks: int) -> Accuracies:
-    """The accuracies, in per cent, for each mask and variant."""
+def cell(name: str, predict: Predict, texts: list[str], labels: list[str], share: float, seeds: range) -> Accuracies:
+    """The accuracies, in per cent, for each mask, by its seed, and variant."""
     found = []
-    for seed in range(masks):
+    for seed in seeds:
         shown = np.random.default_rng(seed).random(len(labels)) < share
         masked = [label if show else None for label, show in zip(labels, shown.tolist(), strict=True)]
         predicted = predict(name, texts, masked)
@@ -108,7 +108,7 @@ def line(name: str, folder: Path, predict: Predict, masks: int) -> str:
     """The line of a stream."""
     texts, labels = read(folder / f"{name}.jsonl.gz")
     shares = (0.0, *SHARES) if predict is with_words else SHARES
-    cells = [cell(name, predict, texts, labels, share, masks if share else 1) for share in shares]
+    cells = [cell(name, predict, texts, labels, share, range(masks if share else 1)) for share in shares]
     variants = zip(*(found.mean(axis=0) for found in cells), strict=True)
     columns = [" / ".join(f"{one:.1f}" for one in variant) for variant in variants]
     gains = [found[:, -1] - found[:, 0] for found in cells]

@@ -35,7 +35,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             },
             {"kind": "logistic_regression", "name": "logistic_regression_chars", "features": "chars", **_LOGISTIC},
             {"kind": "arow", "name": "arow_chars", "features": ["whitespace", "chars"], "r": 1.0, "normalize": True},
-            {"kind": "mixture", "start": [0.8, 0.3, 0.05, 0.05, 0.05, 0.2, 0.3, 0.2]},
+            {"kind": "mixture", "start": [0.7, 0.25, 0.1, 0.03, 0.08, 0.2, 0.4, 0.05]},
         ],
     },
     "log-template": {

@@ -10,7 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from connectors.synthetic.options import parse_options
 from connectors.synthetic.source import SyntheticStream
+from streamlin import Pipeline
 from streamlin.config.loading import load_config
+from streamlin.config.presets import PRESETS
 from streamlin.evaluation import Prequential
 from streamlin.events import single_records
 from streamlin.formats import open_format
@@ -153,6 +155,23 @@ def test_a_mixture_beats_its_members_and_vowpal_wabbit(data, name, n, vw):
     *members, mixture = accuracies(run(read_events(data / f"{name}.jsonl.gz", n)).prequential).values()
     assert mixture > vw
     assert mixture > max(members)
+
+
+def test_with_few_labels_the_start_of_the_preset_pays(data):
+    """sms-spam with 5 % of its labels, over all events: 1 point above naive Bayes, 0.3 above an equal start."""
+    events = read_events(data / "sms-spam.jsonl.gz", 5574)
+    labels, shown = [event.label for event in events], np.random.default_rng(0).random(5574) < 0.05
+    preset = PRESETS["accurate"]
+    members = [learner.get("name", learner["kind"]) for learner in preset["learners"][:-1]]
+    alike = {"kind": "mixture", "name": "alike", "members": members}
+    pipeline = Pipeline(features=preset["features"], learners=[*preset["learners"], alike])
+    masked = [
+        {"text": event.text, "label": event.label if show else None} for event, show in zip(events, shown, strict=True)
+    ]
+    found = [prediction.learners for prediction in pipeline.run(masked)]
+    right = {name: np.mean([row[name] == label for row, label in zip(found, labels, strict=True)]) for name in found[0]}
+    assert right["mixture"] > right["naive_bayes"] + 0.01
+    assert right["mixture"] > right["alike"] + 0.003
 
 
 def test_batches_and_hidden_labels_change_nothing(data):
