@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -33,7 +34,10 @@ Kind = Literal[
 tables of the kind "rows"."""
 _SPARSE = ("rows", "contexts")
 _MANY, _RESERVED = 1 << 14, 1 << 28
-"""Features from which on tables are no small ones, and the bytes that these get at once, of memory not yet in use."""
+"""Features from which on tables are no small ones, and the bytes that these get at once, of memory not yet in use.
+
+Where the memory that is not in use is limited too (`ulimit -v`), they get what they need.
+"""
 MOST_TAGS = 1 << 16
 """The largest number of tags, as a checkpoint has two bytes for each."""
 
@@ -95,7 +99,7 @@ class Tagger:
         """
         if kind in ("rows", "slots", "contexts", "context", "pairs", "pair"):
             rows = max(shape[0], 4 * table.shape[0]) if shape[0] > table.shape[0] else table.shape[0]
-            if kind == "rows" and rows > _MANY:
+            if kind == "rows" and rows > _MANY and getrlimit(RLIMIT_AS)[0] == RLIM_INFINITY:
                 rows = max(rows, _RESERVED // (shape[1] * table.itemsize))
             shape = (rows, *shape[1:])
         larger = resized(table, shape, {"rows": int(self.n_slots[0]), "contexts": self._used["contexts"]}.get(kind))
