@@ -90,7 +90,7 @@ class Model:
         """The rows of the last `step`."""
         self.further_fields = kept_fields(config)
         self._notices: list[str] = []
-        self._clipped: set[str] = set()
+        self.clipped: set[str] = set()
         """The learners for which negative values were raised to 0."""
         self._noticed: set[str] = set()
         """Those of them of which a notice has said so."""
@@ -434,13 +434,13 @@ class Model:
         values = examples.values
         if not self.learners[name].nonnegative_values or values[: examples.indptr[-1]].min(initial=0.0) >= 0:
             return examples
-        self._clipped.add(name)
+        self.clipped.add(name)
         return examples._replace(values=np.maximum(values, np.float32(0.0)))
 
     def _notice_clipped(self) -> None:
         """Say once of each learner that counts that it takes negative values as 0."""
         for name in self.names:
-            if name in self._clipped and name not in self._noticed:
+            if name in self.clipped and name not in self._noticed:
                 self._noticed.add(name)
                 self._notices.append(f"{name} takes values below 0 as 0, since it counts; the other learners use them")
 

@@ -23,7 +23,8 @@ def test_streamlin_imports_no_optional_package():
     code = (
         "import sys, streamlin\n"
         "for name in streamlin.__all__: getattr(streamlin, name)\n"
-        "print([name for name in ('river', 'sklearn', 'pandas') if name in sys.modules])"
+        "import streamlin.cli, streamlin.running.loop, streamlin.cluster.workers\n"
+        "print([name for name in ('ray', 'river', 'sklearn', 'pandas') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

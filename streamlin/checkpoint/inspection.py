@@ -10,6 +10,7 @@ from streamlin.checkpoint.loading import load_model
 from streamlin.errors import spelled
 from streamlin.evaluation.report import report_of
 from streamlin.model import Model
+from streamlin.sharding.model import ShardedModel
 
 Heavy = tuple[int, float] | tuple[int, float, str]
 """A bucket and its weight; its view, where the learner reads several."""
@@ -53,6 +54,7 @@ def inspect(
             for name, weight in zip(model.labels.names, model.prequential.label_weights, strict=False)
         },
         **({"templates": report["templates"]} if "templates" in report else {}),
+        **({"rounds": model.rounds.report(model.n_shards)} if isinstance(model, ShardedModel) else {}),
         **({} if model.prequential.keys is None else {"keys": model.prequential.keys.to_json(True)}),
         "rows": {view: len(rows) for view, rows in model.rows.items()},
         "bytes": size,

@@ -60,6 +60,12 @@ DelayedLabels = Annotated[bool, typer.Option("--late-labels", help="Read records
 Shards = Annotated[
     int | None, typer.Option(help="Learn in N shards side by side, mixed after each round.", metavar="N", parser=count)
 ]
+Workers = Annotated[
+    int | None, typer.Option(help="Learn the shards in N worker processes, by Ray.", metavar="N", parser=count)
+]
+ClusterAddress = Annotated[
+    str | None, typer.Option("--address", help="Join this Ray cluster (default: start one here).", metavar="HOST:PORT")
+]
 Follow = Annotated[bool, typer.Option("--follow", help="Keep reading as the file grows.")]
 SliceBy = Annotated[list[str] | None, typer.Option(help="Report accuracy by value of a field.", metavar="FIELD")]
 Set = Annotated[

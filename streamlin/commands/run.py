@@ -24,6 +24,8 @@ def run(
     feedback: options.Feedback = None,
     label_delay: options.LabelDelay = None,
     shards: options.Shards = None,
+    workers: options.Workers = None,
+    address: options.ClusterAddress = None,
     preset: options.Preset = None,
     set_: options.Set = None,
     previous: options.Previous = False,
@@ -49,6 +51,8 @@ def run(
         "delayed_labels.url": feedback,
         "delayed_labels.delay": label_delay,
         "mixing.shards": shards,
+        "cluster.workers": workers,
+        "cluster.address": address,
         "preset": preset,
     }
     run_config = load_config(config, flags, set_ or (), learner or ())

@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from streamlin.config.ask import AskConfig
 from streamlin.config.base import Strict
 from streamlin.config.checkpoint import CheckpointConfig
+from streamlin.config.cluster import ClusterConfig
 from streamlin.config.delayed_labels import DelayedLabelsConfig
 from streamlin.config.drain import TEMPLATE, DrainConfig
 from streamlin.config.evaluation import EvaluationConfig
@@ -51,6 +52,7 @@ class RunConfig(Strict):
     sinks: SinksConfig = SinksConfig()
     pipeline: PipelineConfig = PipelineConfig()
     mixing: MixingConfig = MixingConfig()
+    cluster: ClusterConfig = ClusterConfig()
     kafka: KafkaConfig = KafkaConfig()
     serve: ServeConfig = ServeConfig()
 
@@ -114,6 +116,7 @@ class RunConfig(Strict):
         self._check_asking()
         if self.mixing.shards is not None:
             self._check_mixing()
+        self._check_cluster()
         self._check_keys()
         if self.task in ("tagging", "parsing") and self.features.views["words"].tokens in WITHOUT_NGRAMS:
             found = f"features.words.tokens: not for task = '{self.task}', got '{self.features.views['words'].tokens}'"
@@ -163,6 +166,18 @@ class RunConfig(Strict):
         ):
             if given:
                 raise ValueError(f"mixing.shards: not together with {key}, which needs the stream in one piece")
+
+    def _check_cluster(self) -> None:
+        """Raise ValueError for workers that would have nothing to do."""
+        workers, shards = self.cluster.workers, self.mixing.shards
+        if workers is None and self.cluster.address is not None:
+            raise ValueError("cluster.address: nothing runs there without cluster.workers (--workers N)")
+        if workers is not None and shards is None:
+            raise ValueError(f"cluster.workers: {workers} workers need shards to learn; give mixing.shards (--shards)")
+        if workers is not None and shards is not None and workers > shards:
+            raise ValueError(
+                f"cluster.workers: {workers} workers can't share mixing.shards = {shards}; use at most {shards} workers"
+            )
 
     def _check_keys(self) -> None:
         """Raise ValueError for what can't be learned for each key, or has no meaning there."""

@@ -41,6 +41,14 @@ class FeatureCounts(ArrayState):
             count_features(indptr, rows, rows_before, weights, before, totals, recent)
         self.events += np.count_nonzero(weights)
 
+    def add(self, own: "FeatureCounts") -> None:
+        """Count what another one has counted, all of which is within its window."""
+        n, before, window = int(own.events[0]), int(self.events[0]), len(self.recent)
+        kept = np.arange(max(n - window, 0), n)
+        self.recent[(before + kept) % window] = own.recent[kept]
+        self.totals += own.totals
+        self.events += n
+
     def to_json(self) -> dict[str, dict[str, Any]]:
         """For each view the mean number of features of an event and the share of unseen ones; both spans."""
         n = int(self.events[0])

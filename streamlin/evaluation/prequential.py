@@ -177,6 +177,11 @@ class Prequential:
         if self.complete:
             self.feature_counts.update(examples, weights)
 
+    def add_features(self, counted: FeatureCounts) -> None:
+        """Count features that were counted elsewhere."""
+        if self.complete:
+            self.feature_counts.add(counted)
+
     def predict_and_count(
         self,
         scores: NDArray[np.float64],

@@ -103,6 +103,29 @@ class Names:
             texts = Batch(none, [*words], none, np.ones(n), np.full(n, np.nan), extra, single_records([]), np.arange(n))
             self.note(view, (texts,), np.arange(n), np.ones(n, np.bool_), np.full(n, len(index)), index)
 
+    def since(self, count: int) -> dict[str, NDArray[Any]]:
+        """A `state` of the names behind the first `count`."""
+        hashes, ends, data = self._used()
+        if count == hashes.size:
+            return {}
+        begin = ends[count - 1] if count else 0
+        return {"hashes": hashes[count:].copy(), "ends": ends[count:] - begin, "octets": data[begin:].copy()}
+
+    def add(self, hashes: NDArray[np.int32], ends: NDArray[np.int64], octets: NDArray[np.uint8]) -> None:
+        """Store names of a `state`, in order, as far as they are new and there is room."""
+        known, known_ends, data = self._used()
+        new = np.flatnonzero(~np.isin(_keys(hashes), _keys(known)))[: self.limit - self._count]
+        names = [octets[ends[i - 1] if i else 0 : ends[i]] for i in new.tolist()]
+        begin = known_ends[-1] if known_ends.size else 0
+        added = begin + np.cumsum([name.size for name in names], dtype=np.int64)
+        self._count += new.size
+        if new.size:
+            self._allocate(
+                np.concatenate([known, hashes[new]]),
+                np.concatenate([known_ends, added]),
+                np.concatenate([data, *names]),
+            )
+
     def of_buckets(self, buckets: Collection[int], bits: int) -> dict[int, list[str]]:
         """The names of some buckets, in order of first sight; a bucket without a name is left out."""
         hashes, ends, data = self._used()
@@ -146,6 +169,11 @@ class Names:
             from streamlin.features.name_kernels import fill_slots
 
             fill_slots(hashes, self._slots)
+
+
+def _keys(hashes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """See `streamlin.features.name_kernels.key_of`."""
+    return np.where(hashes == 0, np.int32(1), hashes)
 
 
 def _check_names(hashes: NDArray[np.int32], ends: NDArray[np.int64], octets: NDArray[np.uint8]) -> None:

@@ -3,8 +3,9 @@
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from typing import Any
 
 from streamlin.asking.lines import WantedLines
@@ -21,6 +22,7 @@ from streamlin.running.admission import new_admission
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.beside_metrics import beside_metrics
 from streamlin.running.checkpoint_requests import CheckpointRequests
+from streamlin.running.hosting import hosting
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.named_fields import NamedFields
@@ -32,8 +34,10 @@ from streamlin.running.sharded_reading import ShardedReading
 from streamlin.running.similar_labels import SimilarLabels
 from streamlin.running.tagged_texts import TaggedTexts
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
+from streamlin.running.upcoming import Upcoming
 from streamlin.running.watching import Progress, Watcher
 from streamlin.running.within_limits import WithinLimits
+from streamlin.sharding.hosts import Hosts
 from streamlin.sharding.model import ShardedModel
 from streamlin.sharding.rounds import Round
 from streamlin.streams.addresses import parse_address
@@ -118,9 +122,12 @@ class Run:
                 *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
             )
             self._shards: ShardedReading | None = None
+            self._hosts: Hosts | None = None
             if isinstance(self.model, ShardedModel):
                 self._shards = ShardedReading(self.state, self.model, readers, address, source, limit, self.stop)
                 self._open.callback(self._shards.close)
+                if config.cluster.workers is not None:
+                    self._hosts = self._open.enter_context(hosting(config, self.model, self.notice))
             opened = readers.open_all(address, source, limit) if self._shards is None else self._shards.readers
             self._readers = [self._open.enter_context(closing(reader)) for reader in opened]
             self.source = self._readers[0].source
@@ -179,7 +186,8 @@ class Run:
         """
         begin, failure = time.perf_counter(), None
         with self._reading() as read:
-            portions: Iterator[Portion | Round | None] = read if self._shards else self._within_limits.of(read)
+            portions: Iterator[Portion | Round | None]
+            portions = Upcoming(read) if self._shards else self._within_limits.of(read)
             self._update_watchers()
             while not self.stop.is_set():
                 try:
@@ -192,7 +200,10 @@ class Run:
                 except StreamlinError as error:  # nothing of the portion is learned; a sink's error is raised below
                     failure = error
                     break
-                learned = self._process_round(portion) if isinstance(portion, Round) else self._process(portion)
+                if isinstance(portion, Round):
+                    learned = self._process_round(portion, partial(self._upcoming, portion, portions))
+                else:
+                    learned = self._process(portion)
                 if portion is None and requested:
                     self._requests.save_pending()
                 self.seconds = time.perf_counter() - begin
@@ -252,6 +263,8 @@ class Run:
         hint = {"label_hint": self._readers[-1].decoder.no_label_hint} if unlabelled else {}
         lag = self.lag()
         more = ({} if lag is None else {"lag": lag}) | beside_metrics(self.model)
+        if self._hosts is not None:
+            more["workers"] = self._hosts.report()
         if self._named_fields.missing:
             more["missing_fields"] = self._named_fields.missing
         return counts | pace | more | hint | report
@@ -294,7 +307,7 @@ class Run:
         self._save_if_due()
         return learned
 
-    def _process_round(self, one: Round) -> list[tuple[Batch, Predictions]]:
+    def _process_round(self, one: Round, upcoming: Callable[[], Round | None]) -> list[tuple[Batch, Predictions]]:
         """Learn a round of shards and write its lines; only then may it be saved."""
         assert isinstance(self.model, ShardedModel)
         for portion in one.portions:
@@ -304,11 +317,23 @@ class Run:
             self._saver.save(wait=True)
         begin = time.perf_counter()
         with self.state.lock:
-            self.model.learn_round(one)
+            self.model.learn_round(one, upcoming)
         self.stages.add("learn", begin)
         learned = [pair for portion in one.portions if portion.count for pair in self._take(portion)]
         self._save_if_due()
         return learned
+
+    def _upcoming(self, one: Round, portions: Iterator[Portion | Round | None]) -> Round | None:
+        """The round after this one, if another thread has read it already and it can be learned."""
+        if not isinstance(portions, Upcoming) or self.config.pipeline.threads == 1 or self._is_small(one):
+            return None
+        following = portions.peek()
+        try:
+            if following is not None:
+                self._round_limits.check(following)
+        except StreamlinError:  # it is raised when this round is over
+            return None
+        return following
 
     def _take(self, portion: Portion) -> list[tuple[Batch, Predictions]]:
         """Learn a portion, write its lines, and count it."""
@@ -365,7 +390,7 @@ class Run:
 
     def _featurize(self, batch: Batch) -> Features:
         begin = time.perf_counter()
-        features = self.model.featurize(batch)
+        features = Features() if self._hosts is not None else self.model.featurize(batch)  # workers find their own
         self.stages.add("featurize", begin)
         return features
 

@@ -42,17 +42,17 @@ class RoundLimits:
                 yield event, label
 
     def _check_rows(self, one: Round, n_labels: int) -> None:
+        portions = [self._learned(portion) for portion in one.portions]
         rows = {
-            view: len(index) + index.count_new(np.concatenate([_learned(portion, view) for portion in one.portions]))
+            view: len(index) + index.count_new(np.concatenate([learned[view] for learned in portions]))
             for view, index in self._model.rows.items()
         }
         if self._admission.table_bytes(rows, n_labels) > self._admission.max_bytes:
             first = next(portion.batch for portion in one.portions if len(portion.batch))
             raise ConfigError(self._admission.too_large(rows, n_labels, f"in the round from {first.place(0)} on, "))
 
-
-def _learned(portion: Portion, view: str) -> NDArray[np.int32]:
-    """The buckets of a portion's events that have labels."""
-    labelled = np.flatnonzero(~without_label(portion.batch.labels))
-    buckets: NDArray[np.int32] = portion.features[view].take(labelled).buckets
-    return buckets
+    def _learned(self, portion: Portion) -> dict[str, NDArray[np.int32]]:
+        """By view, the buckets of a portion's events that have labels; workers find features later."""
+        labelled = np.flatnonzero(~without_label(portion.batch.labels))
+        features = portion.features or self._model.featurize(portion.batch)
+        return {view: features[view].take(labelled).buckets for view in self._model.rows}

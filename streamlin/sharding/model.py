@@ -1,7 +1,7 @@
 """A model that several shards learn, each for itself for a round at a time."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import Alarm
 from streamlin.events import Batch, LabelIndex
 from streamlin.model import Features, Learned, Model
+from streamlin.sharding.hosts import Hosts, ShardPieces
 from streamlin.sharding.mixing import mix
 from streamlin.sharding.rounds import Round, Rounds, rounds_from
 from streamlin.sharding.shard import Piece, Scored, learn_part, place_of
@@ -34,24 +35,60 @@ class ShardedModel(Model):
         super().__init__(config)
         assert config.mixing.shards is not None
         self.n_shards, self.mixing, self.rounds = config.mixing.shards, config.mixing, Rounds()
+        self.hosts: Hosts | None = None
+        """Where the shards are learned, if not here."""
         self._outcomes: deque[_Outcome] = deque()
         for name, learner in self.learners.items():
             why = learner.why_unmixable(config.mixing.max_events)
             if why is not None:
                 raise ConfigError(f"mixing.shards: the learner {name} can't be sharded: {why}")
 
-    def learn_round(self, one: Round) -> None:
-        """Learn a round, shard by shard, and mix."""
-        n_known, labels, parts = len(self.labels), self.labels, []
+    def learn_round(self, one: Round, upcoming: Callable[[], Round | None] = lambda: None) -> None:
+        """Learn a round, shard by shard, and mix.
+
+        upcoming : the next round, if it is there already; called once this one is mixed, and only if there are hosts.
+        """
         outcomes = [_Outcome(portion.batch) for portion in one.portions]
-        for shard in range(self.n_shards):
-            found = list(one.pieces(shard))
-            if found:
-                counted = partial(self._count, labels, n_known, iter([outcomes[number] for number, _ in found]))
-                parts.append(learn_part(self, n_known, [piece for _, piece in found], counted))
-        mix(self, n_known, parts)
-        self.rounds.add(len(parts), one.events, one.records)
+        pieces = self._pieces(one)
+        if self.hosts is None:
+            self._learn_here(pieces, outcomes)
+        elif pieces:
+            self._learn_at(self.hosts, pieces, outcomes, upcoming)
+        self.rounds.add(len(pieces), one.events, one.records)
         self._outcomes.extend(outcome for outcome in outcomes if len(outcome.batch))
+
+    def _pieces(self, one: Round) -> ShardPieces:
+        return {shard: found for shard in range(self.n_shards) if (found := list(one.pieces(shard)))}
+
+    def _learn_here(self, pieces: ShardPieces, outcomes: list["_Outcome"]) -> None:
+        n_known, labels, parts = len(self.labels), self.labels, []
+        for found in pieces.values():
+            counted = partial(self._count, labels, n_known, iter([outcomes[number] for number, _ in found]))
+            parts.append(learn_part(self, n_known, [piece for _, piece in found], counted))
+        mix(self, n_known, parts)
+
+    def _learn_at(
+        self,
+        hosts: Hosts,
+        pieces: ShardPieces,
+        outcomes: list["_Outcome"],
+        upcoming: Callable[[], Round | None],
+    ) -> None:
+        """Have the hosts learn a round; they begin the next one while this one is counted."""
+        n_known, labels = len(self.labels), LabelIndex(self.labels.names)  # those known when a shard is counted
+        learned = hosts.learn(self.rounds.number + 1, pieces)
+        mix(self, n_known, [own.part for own in learned])
+        for own in learned:
+            for view, names in own.names.items():
+                self.feature_names[view].add(**names)
+            self.clipped |= own.clipped
+        self._notice_clipped()
+        following = upcoming()
+        if following is not None and following.events:
+            hosts.begin(self.rounds.number + 2, self._pieces(following))
+        for own, found in zip(learned, pieces.values(), strict=True):
+            for scored, (number, piece) in zip(own.scored(), found, strict=True):
+                self._count(labels, n_known, iter([outcomes[number]]), piece, scored)
 
     def step(self, batch: Batch, features: Features) -> tuple[Batch, Predictions]:
         """What `learn_round` has made of the next batch."""
@@ -73,7 +110,7 @@ class ShardedModel(Model):
         weights = batch.weights[events]
         extra = {name: [column[i] for i in events.tolist()] for name, column in batch.extra.items()}
         prequential = self.prequential
-        prequential.count_features(scored.examples, weights)
+        prequential.add_features(scored.features)
         prequential.events += events.size
         prequential.labelled += events.size - piece.labels.count(None)
         place = partial(place_of, piece)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from streamlin.evaluation.feature_counts import FeatureCounts
 from streamlin.events import Batch, LabelIndex
 from streamlin.external_models import Inputs
 from streamlin.features import Buckets
-from streamlin.features.rows import Examples
 from streamlin.learners import Targets, learn_labels
 from streamlin.learners.targets import without_label
 from streamlin.model import Features, Model
@@ -43,12 +43,12 @@ class Scored(NamedTuple):
     """What a shard makes of a piece, with labels numbered as the shard does.
 
     goals : the targets. scores : float64[L, n, n_labels], each made before its event was learned.
-    examples : by view, as learners read them. labels : all known by now.
+    features : how many the events have, and how many of them are new. labels : all known by now.
     """
 
     goals: Targets
     scores: NDArray[np.float64]
-    examples: Mapping[str, Examples]
+    features: FeatureCounts
     labels: list[str]
 
 
@@ -86,7 +86,9 @@ def _score_then_learn(model: Model, piece: Piece, features: Mapping[str, Buckets
     model.name_features((batch, batch[:0]), events, dict.fromkeys(examples, learned), examples)
     inputs = Inputs(features, list)
     scores = model.score_then_learn(examples, goals, goals, inputs, partial(place_of, piece), None)
-    return Scored(goals, scores, examples, model.labels.names)
+    counted = FeatureCounts(list(model.views), events.size)
+    counted.update(examples, batch.weights[events])
+    return Scored(goals, scores, counted, model.labels.names)
 
 
 def place_of(piece: Piece, event: int) -> str:

@@ -11,7 +11,7 @@ from streamlin.config import table_model
 from streamlin.config.base import listed
 from streamlin.terminal.cells import counted, empty_table, percent, printable
 from streamlin.terminal.keys import key_tables
-from streamlin.terminal.summary import topic_tables
+from streamlin.terminal.summary import rounds_line, topic_tables
 
 _NO_NAMES = "for n-grams instead of buckets, run with --set features.names=100000"
 
@@ -25,6 +25,8 @@ def inspection(found: Mapping[str, Any], whole: bool = False) -> RenderableType:
     )
     if "templates" in found:
         head += f", {counted(found['templates']['new'], 'log template')}"
+    if "rounds" in found:
+        head += f", {rounds_line(found['rounds'])}"
     return Group(
         Text(" · ".join(filter(None, [head, rows, f"{found['bytes'] / 1e6:.1f} MB"]))),
         "",

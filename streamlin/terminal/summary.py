@@ -53,7 +53,9 @@ def counts_line(report: Mapping[str, Any]) -> str:
     if "delayed_labels" in report:
         parts.append(f"{report['delayed_labels']['waiting']:,} waiting for a label")
     if "rounds" in report:
-        parts.append(_rounds(report["rounds"]))
+        parts.append(rounds_line(report["rounds"]))
+    if "workers" in report:
+        parts.append(_workers(report["workers"]))
     if "lag" in report:
         parts.append(f"lag {sum(report['lag'].values()):,}")
     if report["events_per_second"] is not None:
@@ -61,11 +63,18 @@ def counts_line(report: Mapping[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def _rounds(rounds: Mapping[str, Any]) -> str:
+def rounds_line(rounds: Mapping[str, Any]) -> str:
     """How many rounds there were, and how many shards had events in them."""
     used = rounds["shards_in_use"]
     in_use = "" if used is None or used == rounds["shards"] else f", {used:.1f} of them in use"
     return f"{counted(rounds['rounds'], 'round')} of {counted(rounds['shards'], 'shard')}{in_use}"
+
+
+def _workers(workers: Sequence[Mapping[str, Any]]) -> str:
+    """How many workers there were, and how often one of them had to be restored."""
+    restarts = sum(worker["restarts"] for worker in workers)
+    again = f", restored {counted(restarts, 'time')}" if restarts else ""
+    return f"{counted(len(workers), 'worker')}{again}"
 
 
 def template_table(report: Mapping[str, Any], window: int, most: int = 8) -> list[RenderableType]:

@@ -152,7 +152,9 @@ def test_the_table_of_prometheus_metrics_is_complete(tmp_path: Path) -> None:
     of_texts = {metric for group in METRICS for metric in group}
     of_sentences = {metric for group in (*TAGGING, *PARSING, *TOPICS) for metric in group} - of_texts
     named = {name for metric in of_sentences for name in metric.prometheus.values()} | {"too_long_total"}
-    assert listed - exported == {"lag_events", "checkpoint_age_seconds", "ready", "healthy"} | named
+    of_workers = {f"worker_{name}_total" for name in ("events", "learning_seconds", "mixing_seconds", "restarts")}
+    others = {"lag_events", "checkpoint_age_seconds", "ready", "healthy", "rounds_total", *of_workers}
+    assert listed - exported == others | named
 
 
 def test_the_table_of_extras_is_complete() -> None:

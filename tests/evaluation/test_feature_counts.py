@@ -71,3 +71,19 @@ def test_batches_and_a_restore_change_nothing(features: list[list[int]], at: lis
     resumed.update(views, np.ones(len(part)))
     for name, array in whole.state().items():
         assert array.tobytes() == resumed.state()[name].tobytes(), name
+
+
+@given(events_of_features, st.lists(st.integers(0, 30), max_size=4))
+def test_what_was_counted_elsewhere_is_added(features, at):
+    inputs = FeatureCounts(["words", "letters"], WINDOW)
+    for begin, end in pairwise([0, *sorted(cut for cut in at if cut < len(features)), len(features)]):
+        own = FeatureCounts(["words", "letters"], max(end - begin, 1))
+        part = features[begin:end]
+        views = {"words": examples(part, begin), "letters": examples([one * 2 for one in part], begin)}
+        own.update(views, np.arange(begin, end) % 3 * 1.0)
+        inputs.add(own)
+    whole = FeatureCounts(["words", "letters"], WINDOW)
+    views = {"words": examples(features), "letters": examples([one * 2 for one in features])}
+    whole.update(views, np.arange(len(features)) % 3 * 1.0)
+    for name, array in whole.state().items():
+        np.testing.assert_array_equal(array, inputs.state()[name])

@@ -166,3 +166,20 @@ def test_hash_0_is_distinguished_from_a_free_slot():
     assert np.count_nonzero(slots) == 2
     assert slots[slot_of(key_of(np.int32(0)), slots)] != 0
     assert slots[slot_of(key_of(np.int32(3)), slots)] == 0
+
+
+@settings(deadline=None, max_examples=30)
+@given(events_of, events_of, st.integers(0, 30))
+def test_names_found_elsewhere_are_added_as_if_they_had_been_found_here(first, second, limit):
+    """Elsewhere the names of before are known, or only some of them; a limit may be reached."""
+    view = View(ViewConfig(), 10, FIELDS)
+    whole = everything(view, first + second, limit)
+    for known in (first, first[:1]):
+        here, there = everything(view, first, limit), everything(view, known)
+        before = len(there)
+        noted(there, view, RowIndex(view.bits), second, [True] * len(second))
+        state = there.since(before)
+        if state:
+            here.add(**state)
+        assert listed(here) == listed(whole)
+        assert [*listed(here)] == [*listed(whole)]

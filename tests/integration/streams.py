@@ -61,9 +61,10 @@ def json_lines(path: Path) -> list[Any]:
 
 
 def measured(report: Path) -> dict[str, Any]:
-    """A report without its times."""
+    """A report without its times, and without what says where it was learned."""
     whole: dict[str, Any] = json.loads(report.read_text())
     del whole["seconds"], whole["events_per_second"]
+    whole.pop("workers", None)
     return whole
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from streamlin.checkpoint.models import new_model
+from streamlin.config import RunConfig
 from streamlin.config.loading import checked
 from streamlin.events import Batch, single_records
 from streamlin.model import Features, Model
@@ -15,10 +16,15 @@ from streamlin.sharding.shard import Piece, Scored, learn_part
 from tests.sample_streams import BITS, Example, buckets_of
 
 
+def config_of(*learners: Mapping[str, Any], bits: int = BITS) -> RunConfig:
+    """The configuration of a model that shards can learn."""
+    features = {"bits": bits, "words": {}, "others": {"tokens": "whitespace"}}
+    return checked({"learners": list(learners), "features": features, "mixing": {"shards": 2}})
+
+
 def model_of(*learners: Mapping[str, Any], bits: int = BITS) -> Model:
     """A model that shards can learn."""
-    features = {"bits": bits, "words": {}, "others": {"tokens": "whitespace"}}
-    return new_model(checked({"learners": list(learners), "features": features, "mixing": {"shards": 2}}))
+    return new_model(config_of(*learners, bits=bits))
 
 
 def piece_of(model: Model, examples: Sequence[Example]) -> Piece:

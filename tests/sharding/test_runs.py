@@ -5,7 +5,6 @@ import shutil
 import signal
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -15,32 +14,11 @@ from streamlin.errors import ConfigError
 from streamlin.sharding.plan_log import FILE
 from tests.command_line import command_line, refused
 from tests.integration.processes import finish, kill, start, until
-from tests.integration.streams import assert_same_state, json_lines, measured, real_events, roughened, write_lines
+from tests.integration.streams import json_lines, real_events, roughened, write_lines
 from tests.locations import DATA
+from tests.sharding.runs import OFTEN, SHARDS, Ran
 
-SHARDS = ("--shards", 3, "--set", "mixing.floor=40", "--preset", "accurate")
-"""Rounds of 120 events and more."""
-OFTEN = ("--set", "checkpoint.every_events=1")
-"""A checkpoint after each round."""
 QUIET = ("--set", "evaluation.drift=none")
-
-
-class Ran(NamedTuple):
-    """The files of a run."""
-
-    folder: Path
-
-    def arguments(self, source: object, *more: object) -> tuple[object, ...]:
-        written = ("--predictions", self.folder / "out.jsonl", "--dead-letters", self.folder / "dead.jsonl")
-        state = ("--checkpoint", self.folder / "state", "--report", self.folder / "report.json")
-        return ("run", source, *SHARDS, *written, *state, *more)
-
-    def assert_same(self, other: "Ran") -> None:
-        for name in ("out.jsonl", "dead.jsonl"):
-            assert (self.folder / name).read_bytes() == (other.folder / name).read_bytes()
-        assert measured(self.folder / "report.json") == measured(other.folder / "report.json")
-        assert_same_state(self.folder / "state", other.folder / "state")
-        assert load(self.folder / "state")[1]["rounds"] == load(other.folder / "state")[1]["rounds"]
 
 
 @pytest.fixture(scope="module")
@@ -80,38 +58,28 @@ def test_a_run_killed_in_rounds_and_between_them_ends_as_if_it_had_not_been(stre
     """Each kill comes as soon as a plan is written, whose round then is no part of the checkpoint; the last one before
     any plan of the run, while it gathers at a slow pace.
     """
-    plans, caught = ran.folder / "state" / FILE, 0
+    caught = 0
     for planned in (2, 5, 7):
         process = start(*ran.arguments(stream, *OFTEN))
-        until(lambda: _last_plan(plans) >= planned, process)  # noqa: B023
+        until(lambda: ran.last_plan() >= planned, process)  # noqa: B023
         kill(process)
-        caught += _last_plan(plans) > _rounds(ran)
+        caught += ran.last_plan() > ran.rounds()
     assert caught, "no kill came within a round"
-    before = _rounds(ran)
+    before = ran.rounds()
     process = start(*ran.arguments(f"{stream}?rate=300", *OFTEN))
-    until(lambda: _last_plan(plans) > before, process)
+    until(lambda: ran.last_plan() > before, process)
     kill(process)
     command_line(*ran.arguments(stream, *OFTEN))
     ran.assert_same(reference)
 
 
-def _last_plan(path):
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return max((json.loads(line)["round"] for line in lines), default=0)
-
-
-def _rounds(ran):
-    folder = ran.folder / "state"
-    return load(folder)[1]["rounds"]["number"] if (folder / "checkpoint.safetensors").exists() else 0
-
-
 def test_a_stopped_run_goes_on_as_if_it_had_not_been(stream, reference, ran):
     """What it has gathered of the next round is read again."""
     process = start(*ran.arguments(f"{stream}?rate=400", *OFTEN))
-    until(lambda: _rounds(ran) >= 2, process)
+    until(lambda: ran.rounds() >= 2, process)
     process.send_signal(signal.SIGTERM)
     assert finish(process).code == 0
-    assert _rounds(ran) < load(reference.folder / "state")[1]["rounds"]["number"]
+    assert ran.rounds() < load(reference.folder / "state")[1]["rounds"]["number"]
     command_line(*ran.arguments(stream, *OFTEN))
     ran.assert_same(reference)
 

@@ -57,6 +57,11 @@ def contents(report: Mapping[str, Any], window: int, hide_text: bool = False) ->
     if "lag" in report:
         shown["lag"] = sorted(([shortened(part), lag] for part, lag in report["lag"].items()), key=_by_lag)[:_PARTS]
         shown["total_lag"] = sum(report["lag"].values())
+    if "rounds" in report:
+        shown["rounds"] = {"rounds": report["rounds"]["rounds"], "shards": report["rounds"]["shards"]}
+    if "workers" in report:
+        workers = report["workers"]
+        shown["workers"] = {"workers": len(workers), "restarts": sum(worker["restarts"] for worker in workers)}
     if "curve" in report:
         shown["curve"] = _curve(report)
     if any("confusion" in row for row in report["learners"].values()):

@@ -4,7 +4,7 @@ Names, units and types follow its conventions: base units, `_total` for what onl
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -55,6 +55,8 @@ def families(run: "RunView") -> list[Family]:
         *_novelty(report.get("novelty")),
         *_surprise(report.get("surprise")),
         *_lag(report.get("lag")),
+        *_rounds(report.get("rounds")),
+        *_workers(report.get("workers")),
         *_delayed_labels(report.get("delayed_labels")),
         *_work(run),
         *_tables(run),
@@ -160,6 +162,22 @@ def _lag(lag: Mapping[str, int] | None) -> Iterator[Family]:
     if lag is not None:
         waiting = [((part,), events) for part, events in lag.items()]
         yield gauge("lag_events", "Waiting events in each part of the source.", waiting, ("part",))
+
+
+def _rounds(rounds: Mapping[str, Any] | None) -> Iterator[Family]:
+    if rounds is not None:
+        yield counter("rounds", "Rounds of shards.", [((), rounds["rounds"])])
+
+
+def _workers(workers: Sequence[Mapping[str, Any]] | None) -> Iterator[Family]:
+    for name, key, text in (
+        ("worker_events", "events", "Events that a worker has learned in this run."),
+        ("worker_learning_seconds", "learning_seconds", "Time of its processor."),
+        ("worker_mixing_seconds", "mixing_seconds", "As far as it was for mixing what all shards brought."),
+        ("worker_restarts", "restarts", "How often it was restored."),
+    ):
+        if workers is not None:
+            yield counter(name, text, [((str(worker["worker"]),), worker[key]) for worker in workers], ("worker",))
 
 
 def _delayed_labels(delays: Mapping[str, Any] | None) -> Iterator[Family]:

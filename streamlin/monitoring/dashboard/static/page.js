@@ -213,6 +213,9 @@ function showCounts() {
   if (!shown.done && rates.length) items.push(["events/s, now", count(rates[rates.length - 1])]);
   items.push(["events/s", count(shown.events_per_second)]);
   if ("total_lag" in shown) items.push(["lag", count(shown.total_lag)]);
+  if ("rounds" in shown) items.push([`rounds of ${count(shown.rounds.shards)} shards`, count(shown.rounds.rounds)]);
+  if ("workers" in shown) items.push(["workers", count(shown.workers.workers)]);
+  if ("workers" in shown && shown.workers.restarts) items.push(["restored", count(shown.workers.restarts)]);
   if (leader && typeof leader.accuracy === "number") items.push([`best: ${leader.name}`, percent(leader.accuracy)]);
   items.push(["labels", count(shown.n_labels)]);
   if (shown.surprise && "window_perplexity" in shown.surprise) {

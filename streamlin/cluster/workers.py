@@ -1,0 +1,151 @@
+"""The workers of a run: which shards each one hosts, what they are sent in each round, and what follows a death."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from streamlin.cluster.engine import Engine, WorkerLostError
+from streamlin.cluster.messages import Copy, Effort, Told, Work, pack, settings, to_learn, unpack
+from streamlin.cluster.worker import OutOfStepError
+from streamlin.config import RunConfig
+from streamlin.errors import ConnectorError
+from streamlin.model import Model
+from streamlin.sharding.hosts import Hosted, ShardPieces
+from streamlin.version import __version__
+
+_PATIENCE = 60.0
+"""Seconds in which a worker must have its copy of the model, and after a death be back."""
+_PAUSE = 0.1
+"""Seconds between two attempts to reach it."""
+
+
+@dataclass
+class Record:
+    """What one worker has done in this run. restarts : how often it had to get a new copy of the model."""
+
+    events: int = 0
+    seconds: float = 0.0
+    mixing_seconds: float = 0.0
+    restarts: int = 0
+
+    def add(self, effort: Effort) -> None:
+        """Count a round."""
+        self.events += effort.events
+        self.seconds += effort.seconds
+        self.mixing_seconds += effort.mixing_seconds
+
+
+class Workers:
+    """The `Hosts` of a model: worker w of W hosts the shards w, w + W, w + 2 W, ...
+
+    Each keeps a copy of the model and mixes what all workers bring, as the run does. A worker that has died gets a copy
+    of the run's model, which is as before the round, and learns its shards of that round again.
+
+    model : of the run. notice : shows the user one line.
+
+    Raises
+    ------
+    ConfigError, ConnectorError : as of `Engine`; while learning, if a worker has another version, or is not to be had.
+    """
+
+    def __init__(self, config: RunConfig, model: Model, notice: Callable[[str], None]) -> None:
+        assert config.cluster.workers is not None
+        self._config, self._model, self._notice = settings(config), model, notice
+        self._shards, self._categories = config.mixing.shards or 0, config.fields.categories
+        self.records = [Record() for _ in range(config.cluster.workers)]
+        self._engine = Engine(len(self.records), config.cluster.address)
+        self._number = 0
+        """The round that was begun last."""
+        self._work: list[bytes] = []
+        """What each worker has to learn in it."""
+        self._results: list[list[Any]] = []
+        """References to what it brings, see `Worker.learn`."""
+        self._restored: list[Any] = [None for _ in self.records]
+        """Reference to the last copy of the model that each was sent; None: it has not been sent one."""
+        self._parts: list[Any] = []
+        """References to what all have brought to the round before."""
+        self._copy: tuple[int, Any] = (0, None)
+        """The round before which the model was copied last, and a reference to the copy."""
+
+    def begin(self, number: int, pieces: ShardPieces) -> None:
+        """See `Hosts`."""
+        self._number, n = number, len(self.records)
+        self._work = [
+            pack(
+                [
+                    Work(shard, [to_learn(piece, self._categories) for _, piece in own])
+                    for shard, own in pieces.items()
+                    if shard % n == worker
+                ]
+            )
+            for worker in range(n)
+        ]
+        for worker, restored in enumerate(self._restored):
+            if restored is None:
+                self._send_copy(worker)
+        self._results = [
+            self._engine.learn(worker, number, work, self._parts) for worker, work in enumerate(self._work)
+        ]
+
+    def learn(self, number: int, pieces: ShardPieces) -> list[Hosted]:
+        """See `Hosts`."""
+        if number != self._number:
+            self.begin(number, pieces)
+        found = [self._result(worker) for worker in range(len(self.records))]
+        self._parts = [references[0] for references in self._results]
+        for record, (_, _, effort) in zip(self.records, found, strict=True):
+            record.add(effort)
+        parts = {one.shard: one.part for brought, _, _ in found for one in unpack(brought)}
+        told: dict[int, Told] = {one.shard: one for _, told, _ in found for one in unpack(told)}
+        return [
+            Hosted(parts[shard], partial(unpack, told[shard].scored), told[shard].names, told[shard].clipped)
+            for shard in pieces
+        ]
+
+    def report(self) -> list[dict[str, Any]]:
+        """See `Hosts`."""
+        n = len(self.records)
+        return [
+            {
+                "worker": worker,
+                "shards": [*range(worker, self._shards, n)],
+                "events": record.events,
+                "learning_seconds": record.seconds,
+                "mixing_seconds": record.mixing_seconds,
+                "restarts": record.restarts,
+            }
+            for worker, record in enumerate(self.records)
+        ]
+
+    def close(self) -> None:
+        """End the workers."""
+        self._engine.close()
+
+    def _result(self, worker: int) -> Sequence[Any]:
+        """What a worker brings, however often it dies in the meantime, if it comes back in time."""
+        deadline = None
+        while True:
+            try:
+                self._engine.get(self._restored[worker], _PATIENCE)
+                found: Sequence[Any] = self._engine.get(self._results[worker])
+                return found
+            except (OutOfStepError, WorkerLostError) as error:
+                if deadline is None:
+                    deadline = time.monotonic() + _PATIENCE
+                    self.records[worker].restarts += 1
+                    self._notice(f"worker {worker} was lost in round {self._number}, and is restored: {error}")
+                elif time.monotonic() > deadline:
+                    raise ConnectorError(f"cluster: worker {worker} does not come back: {error}") from None
+                else:
+                    time.sleep(_PAUSE)
+            self._send_copy(worker)
+            self._results[worker] = self._engine.learn(worker, self._number, self._work[worker], [])
+
+    def _send_copy(self, worker: int) -> None:
+        """Send a worker the model as it is before the round."""
+        if self._copy[0] != self._number:
+            copy = Copy(self._config, self._number - 1, *Model.state(self._model))
+            self._copy = (self._number, self._engine.put(pack(copy)))
+        self._restored[worker] = self._engine.restore(worker, __version__, self._copy[1])

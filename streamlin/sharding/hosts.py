@@ -1,0 +1,38 @@
+"""Other processes that learn shards, as a model sees them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from streamlin.sharding.parts import Part
+from streamlin.sharding.shard import Piece, Scored
+
+ShardPieces = Mapping[int, Sequence[tuple[int, Piece]]]
+"""Shard -> its pieces of a round, each with the index of its portion."""
+
+
+class Hosted(NamedTuple):
+    """What a shard that was learned elsewhere brings.
+
+    scored : returns what was made of each of its pieces. names : by view, names of features that may be new, as
+    `streamlin.features.names.Names.add` takes them. clipped : learners that have taken a negative value as 0.
+    """
+
+    part: Part
+    scored: Callable[[], list[Scored]]
+    names: Mapping[str, Mapping[str, NDArray[Any]]]
+    clipped: set[str]
+
+
+class Hosts(Protocol):
+    """Learn shards. Rounds are numbered from 1 on."""
+
+    def begin(self, number: int, pieces: ShardPieces) -> None:
+        """Begin a round, which follows the one that was learned last; `learn` is called for it next, or never."""
+
+    def learn(self, number: int, pieces: ShardPieces) -> list[Hosted]:
+        """What each shard brings, in the order given; the model is not changed."""
+
+    def report(self) -> list[dict[str, Any]]:
+        """For a report, what each of them has done."""
