@@ -4,11 +4,11 @@ A source hands over `Records`, a format makes a `Batch` of them, and both hold c
 event on the way through the pipeline. `Event` is for people and tests.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,6 +284,35 @@ class Distinct(NamedTuple):
         return np.append(codes, np.int32(-1))[self.codes]
 
 
+class CodedTexts(Sequence[str | None]):
+    """A column of texts as its distinct values; part of it is a list."""
+
+    def __init__(self, distinct: Distinct) -> None:
+        self.distinct = distinct
+
+    def __len__(self) -> int:
+        return self.distinct.codes.size
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> str | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str | None]: ...
+    def __getitem__(self, index: Any) -> Any:
+        values, codes = [*self.distinct.values, None], self.distinct.codes[index]
+        return [values[code] for code in codes.tolist()] if isinstance(index, slice) else values[codes]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self[:] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]  # equal to a list of the same texts
+
+    def __iter__(self) -> Iterator[str | None]:
+        return iter(self[:])
+
+    def __repr__(self) -> str:
+        return repr(self[:])
+
+
 class Templates(NamedTuple):
     """The templates of n log lines.
 
@@ -319,20 +348,20 @@ class Templates(NamedTuple):
 class TokenColumns:
     """Columns over all m tokens of a batch of sentences.
 
-    tags : None for an unknown one.
+    tags : None for an unknown one. Perhaps not as a list.
     columns : further columns that are features, by name; `""` for a missing value.
     offsets : int64[m, 2], where each token begins and ends in its event's text, in characters; None: the events
         have tokens instead of texts.
     """
 
-    tags: list[str | None]
-    columns: dict[str, list[str]] = field(default_factory=dict)
+    tags: Sequence[str | None]
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     offsets: NDArray[np.int64] | None = None
 
     @cached_property
     def distinct_tags(self) -> Distinct:
         """The tags, once each; the thread that reads computes it."""
-        return Distinct.of(self.tags)
+        return self.tags.distinct if isinstance(self.tags, CodedTexts) else Distinct.of(self.tags)
 
     def __getitem__(self, part: slice) -> "TokenColumns":
         """Those of some tokens that follow each other."""
@@ -341,8 +370,10 @@ class TokenColumns:
 
     def take(self, places: NDArray[np.int64]) -> "TokenColumns":
         """Those of some tokens, without columns that are features."""
-        tags = [self.tags[place] for place in places.tolist()]
-        return TokenColumns(tags, {}, None if self.offsets is None else self.offsets[places])
+        tags = list(self.tags)
+        return TokenColumns(
+            [tags[place] for place in places.tolist()], {}, None if self.offsets is None else self.offsets[places]
+        )
 
 
 def taken(bounds: NDArray[np.int64], chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

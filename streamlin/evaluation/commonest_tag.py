@@ -12,6 +12,8 @@ from streamlin.kernel import kernel
 from streamlin.storage.arrays import Expected, expected
 
 _BITS = 20
+_FEW, _RESERVED = 1 << 10, 1 << 25
+"""With more than so many words there is room for so many bytes of counts at once; they take no memory until written."""
 
 
 class CommonestTag(ArrayState):
@@ -26,6 +28,8 @@ class CommonestTag(ArrayState):
     def __init__(self) -> None:
         self._rows = RowIndex(_BITS)
         self._counts = np.zeros((0, 0))
+        self._tops = np.zeros(0, np.int32)
+        """The commonest tag of each word, -1 for none: as the counts have it, so that nobody looks at all of them."""
         self.tag_counts = np.zeros(0)
 
     @property
@@ -60,7 +64,8 @@ class CommonestTag(ArrayState):
         self._rows.assign(bounds, buckets, learned & has_tag, rows, before)
         self._grow(len(self._rows), n_tags)
         known = np.empty(words.size, np.bool_)
-        predict_words(rows, before, codes, bounds, weights, self._counts, self.tag_counts, predicted, known)
+        counted = self._counts, self._tops, self.tag_counts
+        predict_words(rows, before, codes, bounds, weights, *counted, predicted, known)
         return known
 
     def expected(self, n_labels: int) -> dict[str, Expected]:
@@ -80,13 +85,21 @@ class CommonestTag(ArrayState):
         self._rows = RowIndex(_BITS)
         self._rows.restore(state["buckets"])
         self._counts, self.tag_counts = state["counts"].copy(), state["tag_counts"].copy()
+        self._tops = np.full(len(self._counts), -1, np.int32)
+        if self._counts.size:
+            self._tops[:] = np.where(self._counts.max(axis=1) > 0, self._counts.argmax(axis=1), -1)
 
     def _grow(self, n_rows: int, n_tags: int) -> None:
         rows, tags = self._counts.shape
         if n_rows > rows or n_tags > tags:
-            larger = np.zeros((rows if n_rows <= rows else max(n_rows, 2 * rows), max(n_tags, tags)))
-            larger[:rows, :tags] = self._counts
+            more = (
+                rows if n_rows <= rows else max(n_rows, 2 * rows, (n_rows > _FEW) * _RESERVED // (8 * max(n_tags, 1)))
+            )
+            larger = np.zeros((more, max(n_tags, tags)))
+            used = min(rows, n_rows)
+            larger[:used, :tags] = self._counts[:used]
             self._counts = larger
+            self._tops = np.append(self._tops, np.full(len(larger) - rows, -1, np.int32))
             self.tag_counts = np.concatenate([self.tag_counts, np.zeros(max(n_tags - tags, 0))])
 
 
@@ -98,23 +111,33 @@ def predict_words(
     bounds: NDArray[np.int64],
     weights: NDArray[np.float64],
     counts: NDArray[np.float64],
+    tops: NDArray[np.int32],
     tag_counts: NDArray[np.float64],
     predicted: NDArray[np.int32],
     known: NDArray[np.bool_],
 ) -> None:
-    """Predict, then count, sentence by sentence."""
+    """Predict, then count, sentence by sentence. tops int32[n_words] : the commonest tag of each row of `counts`."""
     for i in range(weights.size):
         top = commonest(tag_counts)
         for t in range(bounds[i], bounds[i + 1]):
             own = -1
             if 0 <= rows[t] < before[i]:
-                own = commonest(counts[rows[t]])
+                own = tops[rows[t]]
             known[t] = own >= 0
             predicted[t] = own if own >= 0 else top
         for t in range(bounds[i], bounds[i + 1]):
             if codes[t] >= 0 and weights[i] > 0.0:
-                counts[rows[t], codes[t]] += weights[i]
+                count_word(counts[rows[t]], rows[t], codes[t], weights[i], tops)
                 tag_counts[codes[t]] += weights[i]
+
+
+@kernel
+def count_word(counts: NDArray[np.float64], row: int, y: int, weight: float, tops: NDArray[np.int32]) -> None:
+    """Count tag y of a word, and keep its commonest one, of equal ones the first. counts float64[n_tags] : its own."""
+    counts[y] += weight
+    top = tops[row]
+    if top < 0 or counts[y] > counts[top] or (counts[y] == counts[top] and y < top):
+        tops[row] = y
 
 
 @kernel

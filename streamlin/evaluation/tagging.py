@@ -70,6 +70,13 @@ class EarlierTags(NamedTuple):
     known: NDArray[np.bool_]
 
 
+class WordsCounted(NamedTuple):
+    """Of m tokens, what the baseline predicted, int32[m], and whether their words were known before, bool[m]."""
+
+    tags: NDArray[np.int32]
+    known: NDArray[np.bool_]
+
+
 class TaggingPrequential(Prequential):
     """Everything that is counted about one run of taggers; `labelled` counts sentences with a tag.
 
@@ -123,6 +130,21 @@ class TaggingPrequential(Prequential):
             return np.full(n, self.learners.index(self.config.lead), np.int32)
         return np.full(n, self.sentences.hit_weights[: len(self.learners)].argmax(), np.int32)
 
+    def predict_words(
+        self,
+        words: NDArray[np.uint32],
+        codes: NDArray[np.int32],
+        bounds: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_tags: int,
+    ) -> WordsCounted:
+        """Have the baseline predict, then count, the tokens of a batch; arguments as of `count`. Once for each batch.
+
+        It needs no tagger's predictions, so that it may run while these are made.
+        """
+        tags = np.empty(codes.size, np.int32)
+        return WordsCounted(tags, self.commonest.predict(words, codes, bounds, weights, n_tags, tags))
+
     def count(
         self,
         tags: NDArray[np.int32],
@@ -134,17 +156,19 @@ class TaggingPrequential(Prequential):
         extra: Mapping[str, Sequence[str | None]],
         position: Callable[[int], str] | None = None,
         earlier: EarlierTags | None = None,
+        baseline: WordsCounted | None = None,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
         """Count the hits of tags int32[L, m] among codes int32[m] (-1: unknown) of n sentences.
 
         words uint32[m]: hashes of the tokens. position : names the place of the i-th sentence in its source.
-        earlier : tokens whose tags were predicted before, and with them what else is counted.
+        earlier : tokens whose tags were predicted before, and with them what else is counted. baseline : what
+        `predict_words` returned; None: it is called.
         Returns the lead int32[n], the baselines' predictions int32[1, m], and bool[m], whether each word was known.
         """
         n_learners = tags.shape[0]
-        predicted = np.empty((n_learners + 1, codes.size), np.int32)
-        predicted[:n_learners] = tags
-        known = self.commonest.predict(words, codes, bounds, weights, len(labels), predicted[n_learners])
+        if baseline is None:
+            baseline = self.predict_words(words, codes, bounds, weights, len(labels))
+        predicted, known = np.concatenate([tags, baseline.tags[np.newaxis]]), baseline.known
         if earlier is not None:
             for found, before in ((predicted[n_learners], earlier.baseline), (known, earlier.known)):
                 found[earlier.here] = found[earlier.asked]

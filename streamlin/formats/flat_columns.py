@@ -49,16 +49,16 @@ class FlatColumns:
         starts, ends = spans(records, kept)
         check_utf8(records.data, starts, ends)
         data = np.frombuffer(records.data, np.uint8)
-        if not _are_objects(data, starts, ends):
+        if not are_objects(data, starts, ends):
             return None
         shape = self._bounds.size - 1, kept.size
         begins, stops, kinds = np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8)
         if not find_fields(data, starts, ends, self._keys, self._bounds, begins, stops, kinds) or not _fit(kinds):
             return None
         return Batch(
-            ids=_names(data, begins[_ID], stops[_ID], kinds[_ID]),
-            texts=_texts(data, begins[_TEXT], stops[_TEXT], kinds[_TEXT]),
-            labels=self._distinct(data, begins[_LABEL], stops[_LABEL], kinds[_LABEL]),
+            ids=ids_of(data, begins[_ID], stops[_ID], kinds[_ID]),
+            texts=texts_of(data, begins[_TEXT], stops[_TEXT], kinds[_TEXT]),
+            labels=_labels(data, begins[_LABEL], stops[_LABEL], kinds[_LABEL]),
             weights=np.ones(kept.size),
             times=np.full(kept.size, np.nan),
             extra={},
@@ -66,19 +66,25 @@ class FlatColumns:
             kept=kept,
         )
 
-    def _distinct(
-        self, data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]
-    ) -> list[str | None]:
-        """The labels; equal ones are one object."""
-        codes, firsts = np.empty(kinds.size, np.int32), np.empty(kinds.size, np.int64)
-        slots = np.full(1 << (2 * kinds.size).bit_length(), -1, np.int32)
-        count = distinct_values(data, begins, stops, kinds, slots, codes, firsts)
-        values: list[str | None] = [data[begins[i] : stops[i]].tobytes().decode() for i in firsts[:count].tolist()]
-        values.append(None)  # code -1
-        return [*map(values.__getitem__, codes.tolist())]
+
+def _labels(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> list[str | None]:
+    """The labels; equal ones are one object."""
+    values, codes = distinct(data, begins, stops, kinds)
+    with_none: list[str | None] = [*values, None]  # code -1
+    return [*map(with_none.__getitem__, codes.tolist())]
 
 
-def _are_objects(data: NDArray[np.uint8], starts: Indices, ends: Indices) -> bool:
+def distinct(
+    data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]
+) -> tuple[list[str], NDArray[np.int32]]:
+    """The distinct values of n, which have no escapes, in order of first appearance, and int32[n]; see `Distinct`."""
+    codes, firsts = np.empty(kinds.size, np.int32), np.empty(kinds.size, np.int64)
+    slots = np.full(1 << (2 * kinds.size).bit_length(), -1, np.int32)
+    count = distinct_values(data, begins, stops, kinds, slots, codes, firsts)
+    return [data[begins[i] : stops[i]].tobytes().decode() for i in firsts[:count].tolist()], codes
+
+
+def are_objects(data: NDArray[np.uint8], starts: Indices, ends: Indices) -> bool:
     """Whether each record begins and ends with a brace."""
     return bool((ends - starts >= 2).all() and (data[starts] == _OPEN).all() and (data[ends - 1] == _CLOSE).all())
 
@@ -89,7 +95,8 @@ def _fit(kinds: NDArray[np.uint8]) -> bool:
     return not (((texts == MISSING) | (texts == NUMBER)).any() or (names == ESCAPED).any() or others.any())
 
 
-def _texts(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> Utf8Texts:
+def texts_of(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> Utf8Texts:
+    """The values without escapes; missing ones are empty."""
     there = kinds != MISSING
     octets = np.empty(int((stops - begins).sum(where=there)) + PADDING, np.uint8)
     bounds = np.empty(kinds.size + 1, np.int64)
@@ -97,9 +104,9 @@ def _texts(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDAr
     return Utf8Texts(octets, bounds, plain=not (kinds == ESCAPED).any())
 
 
-def _names(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> Sequence[str | None]:
+def ids_of(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> Sequence[str | None]:
     """The ids; missing and empty ones are None."""
     if not kinds.any():
         return [None] * kinds.size
-    texts = _texts(data, begins, stops, kinds)
+    texts = texts_of(data, begins, stops, kinds)
     return texts if np.diff(texts.bounds).all() else [text or None for text in texts]

@@ -12,14 +12,14 @@ from streamlin.kernel.byte_buffers import PADDING, copy_bytes, load_word
 
 MISSING, TEXT, ESCAPED, NUMBER, OTHER = 0, 1, 2, 3, 4
 """Kinds of values: missing or null; a text without and with escapes; a whole number; another number, true or false."""
-_INVALID = -1
-_QUOTE, _BACKSLASH, _COLON, _COMMA, _CLOSE, _BLANK, _TAB = 0x22, 0x5C, 0x3A, 0x2C, 0x7D, 0x20, 0x09
+INVALID = -1
+QUOTE, _BACKSLASH, COLON, COMMA, _CLOSE, BLANK, TAB = 0x22, 0x5C, 0x3A, 0x2C, 0x7D, 0x20, 0x09
 _MINUS, _POINT, _ZERO, _U = 0x2D, 0x2E, 0x30, 0x75
 _MOST_DIGITS = 18
 _ESCAPES = np.array([*zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True)], np.uint8)
 """Letter of an escape, and the character it stands for."""
 _ONES, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-_QUOTES, _BACKSLASHES, _CONTROLS = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH), _ONES * np.uint64(0xE0)
+_QUOTES, _BACKSLASHES, _CONTROLS = _ONES * np.uint64(QUOTE), _ONES * np.uint64(_BACKSLASH), _ONES * np.uint64(0xE0)
 
 
 @kernel
@@ -44,22 +44,22 @@ def find_fields(
         for field in range(n_fields):
             kinds[field, i] = MISSING
         last = ends[i] - 1
-        at = _behind_blanks(data, starts[i] + 1, last)
+        at = behind_blanks(data, starts[i] + 1, last)
         while at < last:
-            key_end = _special(data, at + 1, last)
-            if data[at] != _QUOTE or data[key_end] != _QUOTE:
+            key_end = special(data, at + 1, last)
+            if data[at] != QUOTE or data[key_end] != QUOTE:
                 return False
-            field = _field_of(data, at + 1, key_end, keys, key_bounds)
-            colon = _behind_blanks(data, key_end + 1, last)
-            begin = _behind_blanks(data, colon + 1, last)
-            if data[colon] != _COLON or begin >= last:
+            field = field_of(data, at + 1, key_end, keys, key_bounds)
+            colon = behind_blanks(data, key_end + 1, last)
+            begin = behind_blanks(data, colon + 1, last)
+            if data[colon] != COLON or begin >= last:
                 return False
-            kind, begin, stop, after = _value(data, begin, last)
-            at = _behind_blanks(data, after, last)
-            if kind == _INVALID or (data[at] != _COMMA and at != last):
+            kind, begin, stop, after = value(data, begin, last)
+            at = behind_blanks(data, after, last)
+            if kind == INVALID or (data[at] != COMMA and at != last):
                 return False
             if at < last:
-                at = _behind_blanks(data, at + 1, last)
+                at = behind_blanks(data, at + 1, last)
                 if at == last:
                     return False
             if field >= 0:
@@ -70,15 +70,15 @@ def find_fields(
 
 
 @kernel
-def _behind_blanks(data: NDArray[np.uint8], at: int, last: int) -> int:
+def behind_blanks(data: NDArray[np.uint8], at: int, last: int) -> int:
     """The first place from `at` on that is no blank or tab, at most `last`."""
-    while at < last and (data[at] == _BLANK or data[at] == _TAB):
+    while at < last and (data[at] == BLANK or data[at] == TAB):
         at += 1
     return min(at, last)
 
 
 @kernel
-def _field_of(
+def field_of(
     data: NDArray[np.uint8], begin: int, end: int, keys: NDArray[np.uint8], key_bounds: NDArray[np.int64]
 ) -> int:
     """The field whose key is `data[begin:end]`; -1 if it is none."""
@@ -94,7 +94,7 @@ def _field_of(
 
 
 @kernel
-def _special(data: NDArray[np.uint8], at: int, last: int) -> int:
+def special(data: NDArray[np.uint8], at: int, last: int) -> int:
     """The first quote, backslash or control character from `at` on; `last` if there is none before.
 
     Eight bytes at a time: the top bit of each byte of `found` says whether it is one. Only the lowest such bit is used,
@@ -109,47 +109,47 @@ def _special(data: NDArray[np.uint8], at: int, last: int) -> int:
             below = (found & (~found + np.uint64(1))) - np.uint64(1)  # eight ones for each byte before, and seven
             return at + int(((below & _ONES) * _ONES) >> np.uint64(56)) - 1
         at += 8
-    while at < last and data[at] >= _BLANK and data[at] != _QUOTE and data[at] != _BACKSLASH:
+    while at < last and data[at] >= BLANK and data[at] != QUOTE and data[at] != _BACKSLASH:
         at += 1
     return at
 
 
 @kernel
-def _value(data: NDArray[np.uint8], begin: int, last: int) -> tuple[int, int, int, int]:
+def value(data: NDArray[np.uint8], begin: int, last: int) -> tuple[int, int, int, int]:
     """The kind of the value that begins at `begin` < `last`; where its content begins and ends; where it ends."""
-    if data[begin] != _QUOTE:
+    if data[begin] != QUOTE:
         stop = begin
-        while stop < last and data[stop] != _COMMA and data[stop] != _BLANK and data[stop] != _TAB:
+        while stop < last and data[stop] != COMMA and data[stop] != BLANK and data[stop] != TAB:
             stop += 1
-        return _kind_of(data, begin, stop), begin, stop, stop
-    kind, stop = TEXT, _special(data, begin + 1, last)
+        return kind_of(data, begin, stop), begin, stop, stop
+    kind, stop = TEXT, special(data, begin + 1, last)
     while data[stop] == _BACKSLASH:
         width, _ = escape(data, stop, last)
         if width == 0:
-            return _INVALID, begin, stop, stop
-        kind, stop = ESCAPED, _special(data, stop + width, last)
-    return kind if data[stop] == _QUOTE else _INVALID, begin + 1, stop, min(stop + 1, last)
+            return INVALID, begin, stop, stop
+        kind, stop = ESCAPED, special(data, stop + width, last)
+    return kind if data[stop] == QUOTE else INVALID, begin + 1, stop, min(stop + 1, last)
 
 
 @kernel
-def _kind_of(data: NDArray[np.uint8], begin: int, stop: int) -> int:
+def kind_of(data: NDArray[np.uint8], begin: int, stop: int) -> int:
     """The kind of a value that is no text."""
     size = stop - begin
     if size == 4 and data[begin] == 0x6E and data[begin + 1] == 0x75 and data[begin + 2] == data[begin + 3] == 0x6C:
         return MISSING
     if size == 4 and data[begin] == 0x74 and data[begin + 1] == 0x72 and data[begin + 2] == 0x75:
-        return OTHER if data[begin + 3] == 0x65 else _INVALID
+        return OTHER if data[begin + 3] == 0x65 else INVALID
     if size == 5 and data[begin] == 0x66 and data[begin + 1] == 0x61 and data[begin + 2] == 0x6C:
-        return OTHER if data[begin + 3] == 0x73 and data[begin + 4] == 0x65 else _INVALID
+        return OTHER if data[begin + 3] == 0x73 and data[begin + 4] == 0x65 else INVALID
     at = begin + (data[begin] == _MINUS)
     whole = _digits(data, at, stop)
     if whole == 0 or (whole > 1 and data[at] == _ZERO) or whole > _MOST_DIGITS:
-        return _INVALID
+        return INVALID
     if at + whole == stop:
         return OTHER if size == 2 and data[begin] == _MINUS and data[at] == _ZERO else NUMBER
     behind = at + whole + 1
     decimals = _digits(data, behind, stop)
-    return OTHER if data[at + whole] == _POINT and decimals > 0 and behind + decimals == stop else _INVALID
+    return OTHER if data[at + whole] == _POINT and decimals > 0 and behind + decimals == stop else INVALID
 
 
 @kernel

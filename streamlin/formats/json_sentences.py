@@ -12,6 +12,7 @@ from streamlin.config import FieldsConfig
 from streamlin.errors import RecordError
 from streamlin.events import Batch, Event, Records
 from streamlin.formats.base import without_text
+from streamlin.formats.flat_sentences import FlatSentences
 from streamlin.formats.json import JsonFormat, further_texts
 from streamlin.formats.json_fields import JsonFields
 from streamlin.formats.tokens import Cut, Tokenized, known_tags, label_of, sentences
@@ -37,15 +38,18 @@ class JsonSentences(JsonFormat):
         self._cut_text = cut
         self._json = JsonFields(fields, extra, has_tokens=True, has_trees=of_trees)
         self._decoder = msgspec.json.Decoder(self._json.type)
+        self._flat_sentences = FlatSentences(fields) if FlatSentences.suits(fields, extra) and not of_trees else None
         self._missing = f"{fields.tokens} and {fields.text[0]} are missing, expected one of the two"
         self.errors_without_text = self.errors_without_text | {self._missing, self.neither}
 
     def take_delayed_labels(self) -> None:
         """See `Format`."""
-        self.delayed_labels = True
+        self.delayed_labels, self._flat_sentences = True, None
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
+        if self._flat_sentences is not None and (batch := self._flat_sentences.batch(records, kept)) is not None:
+            return batch
         rows, fields = self._rows(records, kept), self._fields
         column = partial(self._json.column, rows)
         labels, label_only, (texts, bounds, beside) = self._read(rows)

@@ -37,7 +37,7 @@ class Lengths(NamedTuple):
         if batch.tokens is not None:
             labels = () if batch.label_only is None else batch.labels  # else trees, which are checked as they are read
             late = (tags_of(label) for label in labels if label is not None)
-            columns["label"] = ([*batch.tokens.tags, *chain.from_iterable(late)], self.label)
+            columns["label"] = ([*batch.tokens.distinct_tags.values, *chain.from_iterable(late)], self.label)
         for name, (values, most) in columns.items():
             _check(f"the {name}", f"pipeline.max_{name}_characters", values, most)
         for name, values in batch.extra.items():

@@ -6,17 +6,22 @@ That is not possible by the public interface, so it is done for versions it was 
 """
 
 import io
+import os
 import pickle
 import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import llvmlite.binding as ll  # type: ignore[import-untyped]
 import numba
+import numpy as np
 from numba.core.codegen import JITCodeLibrary
 from numba.core.environment import Environment, _rebuild_env, lookup_environment
 from numba.core.runtime import _nrt_python as runtime  # type: ignore[attr-defined]
 from numba.core.runtime.nrt import rtsys
+from numba.core.typing.typeof import _typeof_ndarray, typeof_impl
+from numba.np.numpy_support import from_dtype, map_layout
 
 IS_TESTED = numba.version_info.short == (0, 68)
 
@@ -30,6 +35,28 @@ def prepare(context: Any) -> None:
     context.codegen()._library_class = LoadedLibrary
     for name, address in runtime.c_helpers.items():
         ll.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+def _type_of_array(array: Any, context: Any) -> Any:
+    """numba's type of an array; unlike numba, it imports `numpy.ma` only for arrays that may be masked."""
+    try:
+        kind = from_dtype(array.dtype) if type(array) is np.ndarray else None
+    except numba.NumbaNotImplementedError:
+        kind = None
+    if kind is None:
+        return _typeof_ndarray(array, context)  # type: ignore[no-untyped-call]
+    layout = map_layout(array)
+    return numba.types.Array(kind, array.ndim, layout, readonly=not array.flags.writeable)
+
+
+if IS_TESTED:
+    typeof_impl.register(np.ndarray)(_type_of_array)
+
+
+def is_kept(kernel: Callable[..., object]) -> bool:
+    """Whether machine code of a kernel is on disk, so that a call need not wait for a compiler."""
+    files = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    return files is not None and os.path.exists(files._index_path)
 
 
 def unpickled(content: bytes) -> Any:

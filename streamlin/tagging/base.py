@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,6 +33,11 @@ Kind = Literal[
 [tags + 1, tags + 1], [tags], [tags + 1]; or one that never changes. "slots" are the places of the features' weights in
 tables of the kind "rows"."""
 _SPARSE = ("rows", "contexts")
+_MANY, _RESERVED = 1 << 14, 1 << 28
+"""Features from which on tables are no small ones, and the bytes that these get at once, of memory not yet in use.
+
+Where the memory that is not in use is limited too (`ulimit -v`), they get what they need.
+"""
 MOST_TAGS = 1 << 16
 """The largest number of tags, as a checkpoint has two bytes for each."""
 
@@ -87,12 +93,15 @@ class Tagger:
         self._used = {"rows": n_rows, "contexts": n_contexts, "tags": n_tags}
 
     def _larger(self, table: Array, kind: Kind, shape: tuple[int, ...]) -> Array:
-        """A table with room for `shape`; what counts events, and not tags, grows fourfold.
+        """A table with room for `shape`; what counts events, and not tags, grows fourfold, or to `_RESERVED` at once.
 
         Rows that nobody has written to take no memory, but each growth copies those in use to fresh memory.
         """
         if kind in ("rows", "slots", "contexts", "context", "pairs", "pair"):
-            shape = (max(shape[0], 4 * table.shape[0]) if shape[0] > table.shape[0] else table.shape[0], *shape[1:])
+            rows = max(shape[0], 4 * table.shape[0]) if shape[0] > table.shape[0] else table.shape[0]
+            if kind == "rows" and rows > _MANY and getrlimit(RLIMIT_AS)[0] == RLIM_INFINITY:
+                rows = max(rows, _RESERVED // (shape[1] * table.itemsize))
+            shape = (rows, *shape[1:])
         larger = resized(table, shape, {"rows": int(self.n_slots[0]), "contexts": self._used["contexts"]}.get(kind))
         if kind == "slots":
             larger[table.size :] = -1

@@ -9,19 +9,22 @@ from numpy.typing import NDArray
 from streamlin.events import Batch, taken
 from streamlin.features.hashing import hash_ranges
 from streamlin.features.token_hashes import TokenHashes
-from streamlin.kernel.byte_buffers import encode_texts
+from streamlin.kernel.byte_buffers import encode_texts, is_ascii
 from streamlin.tagging.templates import (
     LEVELS,
     N_AROUND,
     N_COLUMN,
     N_WORDS,
     around_buckets,
-    character_classes,
+    classes_for,
     column_buckets,
     context_buckets,
     hash_parts,
     word_buckets,
 )
+
+_LETTERS, _LOWER = np.uint8(26), np.uint8(5)
+"""The number of upper-case letters in ASCII, and the place of the bit that makes them lower-case."""
 
 
 class TokenBuckets(NamedTuple):
@@ -73,11 +76,7 @@ class TokenView:
         assert batch.tokens is not None
         bounds, tokens = batch.pieces, batch.texts
         data, lengths = encode_texts(tokens)
-        lowered, lowered_lengths = data, lengths
-        text = "".join(tokens)
-        if text.lower() != text:
-            lowered, lowered_lengths = encode_texts([token.lower() for token in tokens])
-        parts = hash_parts(data, lengths, lowered, lowered_lengths, character_classes())
+        parts = hash_parts(data, lengths, *_lowered(tokens, data, lengths), classes_for(data[: lengths.sum()]))
         buckets = np.empty((len(tokens), self.n_templates), np.int32)
         column_hashes = np.zeros(len(tokens), np.uint32)
         if not self.columns:
@@ -92,6 +91,15 @@ class TokenView:
         contexts = np.empty((len(tokens), LEVELS), np.int32)
         context_buckets(parts, column_hashes, self.bits, contexts)
         return TokenBuckets(bounds, parts[:, 0].copy(), buckets, contexts)
+
+
+def _lowered(
+    tokens: Sequence[str], data: NDArray[np.uint8], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The UTF-8 of the tokens lower-cased, and its lengths. data, lengths : of the tokens as they are."""
+    if is_ascii(tokens):
+        return data | ((data - np.uint8(ord("A")) < _LETTERS).view(np.uint8) << _LOWER), lengths
+    return encode_texts([token.lower() for token in tokens])
 
 
 def _hashes(values: Sequence[str]) -> NDArray[np.uint32]:

@@ -1,6 +1,6 @@
 """The taggers with their features, tags and metrics: what `streamlin.model.Model` is for classifiers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from streamlin.config import RunConfig, further_fields
 from streamlin.delayed_labels import open_delayed_labels
 from streamlin.delayed_labels.plan import text_of_row
 from streamlin.evaluation.measures import Measures
-from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions
+from streamlin.evaluation.tagging import TaggingPrequential, TagPredictions, WordsCounted
 from streamlin.events import Batch, LabelIndex
 from streamlin.learners.side_by_side import SideBySide
 from streamlin.storage.arrays import Expected, Layout, arrays_under, length_of
@@ -24,6 +24,9 @@ from streamlin.tagging.lines import TagLines
 from streamlin.tagging.sentences import TagTargets, no_predictions
 from streamlin.tagging.targets import has_tag, learn_tags, no_tags
 from streamlin.tagging.token_features import TokenFeatures
+
+_MANY = 1000
+"""Tokens; with fewer, it takes longer to have something done beside the taggers than to do it afterwards."""
 
 
 class LearnedSentences(NamedTuple):
@@ -100,12 +103,15 @@ class TaggingModel:
         targets = learn_tags(self.labels, tags, rows.weights, bounds)
         codes = targets.codes
         labelled = has_tag(codes, bounds)
-        predictions = self._predictions(features, targets, labelled)
+        prequential, beside = self.prequential, list[WordsCounted]()
+        counted = features.words, codes, bounds, rows.weights, len(self.labels)
+        predictions = self._predictions(
+            features, targets, labelled, lambda: beside.append(prequential.predict_words(*counted))
+        )
         earlier = None if plan is None else recall(plan, predictions, bounds, len(self.labels))
-        prequential = self.prequential
         lead, baselines, known = prequential.count(
             *(predictions.tags, codes, bounds, rows.weights, features.words, self.labels, rows.extra),
-            *(rows.place, earlier),
+            *(rows.place, earlier, beside[0] if beside else None),
         )
         measures = self.measures.update(batch, own.hashes, prequential.events)
         predictions = predictions._replace(lead=lead, baselines=baselines)
@@ -167,8 +173,14 @@ class TaggingModel:
             told.clear()
         return notices
 
-    def _predictions(self, features: TokenBuckets, targets: TagTargets, learned: NDArray[np.bool_]) -> TagPredictions:
-        """Have each tagger predict, then learn."""
+    def _predictions(
+        self,
+        features: TokenBuckets,
+        targets: TagTargets,
+        learned: NDArray[np.bool_],
+        beside: Callable[[], object] | None = None,
+    ) -> TagPredictions:
+        """Have each tagger predict, then learn. beside : what may be done meanwhile."""
         learned = learned & (targets.weights > 0)
         full_before = self.features.full
         sentences = self.features.sentences(features, learned)
@@ -180,10 +192,12 @@ class TaggingModel:
         each = [no_predictions(n, m, wanted) for _ in self.learners]
         for tagger in self.learners.values():
             tagger.grow(*self.features.sizes, len(self.labels))
-        calls = [
+        calls: list[Callable[[], object]] = [
             partial(tagger.tag_then_learn, sentences, targets, tagged)
             for tagger, tagged in zip(self.learners.values(), each, strict=True)
         ]
+        if beside is not None and m >= _MANY:
+            calls.append(beside)
         self._side_by_side.run(calls)
         return TagPredictions(
             np.array([tagged.tags for tagged in each], np.int32).reshape(len(each), m),
@@ -246,6 +260,6 @@ def _bounds(batch: Batch) -> NDArray[np.int64]:
     return batch.pieces
 
 
-def _divided(values: list[str | None], bounds: NDArray[np.int64]) -> list[list[str | None]]:
+def _divided(values: Sequence[str | None], bounds: NDArray[np.int64]) -> list[list[str | None]]:
     """The values of each sentence's tokens."""
-    return [values[begin:end] for begin, end in pairwise(bounds.tolist())]
+    return [list(values[begin:end]) for begin, end in pairwise(bounds.tolist())]

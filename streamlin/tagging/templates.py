@@ -29,13 +29,19 @@ _ABSENT = np.uint32(0x7F4A7C15)
 
 
 @cache
-def character_classes() -> NDArray[np.uint8]:
-    """uint8[0x110000]: whether each code point is a lower-case letter or one without case, upper-case, or a digit."""
-    characters = np.arange(0x110000, dtype=np.uint32).view("U1")
+def character_classes(size: int = 0x110000) -> NDArray[np.uint8]:
+    """uint8[size]: whether each code point is a lower-case letter or one without case, upper-case, or a digit."""
+    characters = np.arange(size, dtype=np.uint32).view("U1")
     table = np.where(np.strings.isalpha(characters), _LOWER, _OTHER).astype(np.uint8)
     table[np.strings.isupper(characters)] = _UPPER
     table[np.strings.isdecimal(characters)] = _DIGIT
     return table
+
+
+def classes_for(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The classes of all code points that some UTF-8 may have; those of ASCII alone are there at once."""
+    first = data.max(initial=0)
+    return character_classes(0x80 if first < 0x80 else 0x800 if first < 0xE0 else 0x10000 if first < 0xF0 else 0x110000)
 
 
 @kernel
