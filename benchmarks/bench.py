@@ -15,6 +15,7 @@ from benchmarks import (
     accuracy,
     accurate,
     kafka,
+    keys,
     memory,
     metrics,
     python,
@@ -50,6 +51,7 @@ PARTS = {
     "memory": Part(memory.measure, memory.text),
     "kafka": Part(kafka.measure, kafka.text),
     "serve": Part(serve.measure, serve.text),
+    "keys": Part(keys.measure, keys.text),
     "sharding": Part(sharding.measure, sharding.text),
 }
 

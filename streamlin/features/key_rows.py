@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from streamlin.errors import CheckpointError
 from streamlin.features import Buckets
 from streamlin.kernel import kernel
+from streamlin.kernel.prefetch import prefetch
 from streamlin.storage.arrays import Expected, expected
 
 _SMALLEST = 16
 """The rows of the smallest block; a power of 2."""
+_NEAR = 256
+"""Rows of a block whose buckets are asked for ahead: 16 cache lines."""
 _MIXER, _WORD = 0x9E3779B1, 0xFFFFFFFF
 """Multiplicative hashing (Knuth, The Art of Computer Programming 3, section 6.4) of buckets to 32 bits."""
 
@@ -94,14 +97,17 @@ class KeyRows:
     def free(self, slots: NDArray[np.int32]) -> NDArray[np.int64]:
         """Give up the blocks that were outgrown in this batch, and those of some keys.
 
-        Returns int64[m, 2]: where each of them begins, and its rows in use, which the learners' tables must clear.
+        Returns int64[m, 2]: where the blocks of these keys begin, and their rows in use, which the learners' tables
+        must clear; those that were outgrown were cleared when they moved.
         """
         held = slots[self.room[slots] > 0]
-        gone = np.concatenate([self.moves[:, [0, 1, 3]], np.stack([self.begin, self.count, self.room], 1)[held]])
-        free_blocks(gone, self.places, self._heads)
+        begins, rooms = self.begin[held], self.room[held]
+        left = np.stack([begins, self.count[held]], 1)
+        outgrown = self.moves
+        free_blocks(np.append(outgrown[:, 0], begins), np.append(outgrown[:, 3], rooms), self.places, self._heads)
         self.room[slots] = self.count[slots] = 0
         self.moves = self.moves[:0]
-        return gone[:, :2]
+        return left
 
     def rows_of(self, slots: NDArray[np.int32]) -> NDArray[np.int64]:
         """int64[m]: the rows of some keys in the tables, key by key, each in its own order."""
@@ -174,6 +180,7 @@ def assign_key_rows(
     key, before, origin = -1, 0, -1
     for i in range(first, slots.size):
         s = slots[i]
+        ask_for_places(i + 1, indptr, buckets, slots, begin, room, bucket_of, places)
         if s != key:
             key, before, origin = int(s), int(count[s]), -1
         rows_before[i] = count[s]
@@ -205,6 +212,26 @@ def assign_key_rows(
                 place_row(count[s], begin[s], room[s], bucket_of, places)
                 count[s] += 1
     return slots.size
+
+
+@kernel
+def ask_for_places(
+    i: int,
+    indptr: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    slots: NDArray[np.int32],
+    begin: NDArray[np.int64],
+    room: NDArray[np.int64],
+    bucket_of: NDArray[np.int32],
+    places: NDArray[np.int32],
+) -> None:
+    """`prefetch` what `find_row` reads for event i, if there is one."""
+    if i < slots.size and room[slots[i]] > 0:
+        first, size = begin[slots[i]], room[slots[i]]
+        for j in range(indptr[i], indptr[i + 1]):
+            prefetch(places, 2 * first + first_place(np.int64(buckets[j]), size))
+        for row in range(0, min(size, _NEAR), _SMALLEST):
+            prefetch(bucket_of, first + row)
 
 
 @kernel
@@ -267,11 +294,13 @@ def take_block(
 
 
 @kernel
-def free_blocks(gone: NDArray[np.int64], places: NDArray[np.int32], heads: NDArray[np.int64]) -> None:
-    """Give up blocks; gone int64[m, 3]: where each begins, its rows in use, and its room."""
-    for block in range(gone.shape[0]):
+def free_blocks(
+    begins: NDArray[np.int64], rooms: NDArray[np.int64], places: NDArray[np.int32], heads: NDArray[np.int64]
+) -> None:
+    """Give up blocks."""
+    for block in range(begins.size):
         size, number = _SMALLEST, 0
-        while size < gone[block, 2]:
+        while size < rooms[block]:
             size, number = 2 * size, number + 1
-        places[2 * gone[block, 0]] = heads[number]
-        heads[number] = gone[block, 0]
+        places[2 * begins[block]] = heads[number]
+        heads[number] = begins[block]

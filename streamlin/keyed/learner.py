@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from streamlin.errors import CheckpointError, ConfigError
 from streamlin.kernel import kernel
+from streamlin.kernel.prefetch import prefetch
 from streamlin.learners import Learner
 from streamlin.learners.by_key import ByNumber, ByRow, BySlot, KeyedEvents
 from streamlin.learners.tables import grown
 from streamlin.storage.arrays import Expected, expected
 
-_AMPLE = 4
+_AMPLE = 8
 _WRAPPERS = (ByNumber, BySlot, ByRow)
 """By the dimensions that a table of one learner has."""
 
@@ -57,7 +58,7 @@ class KeyedLearner:
         self._rows, self._slots = max(self._rows, rows), max(self._slots, slots)
 
     def move(self, moves: NDArray[np.int64]) -> None:
-        """Copy blocks of rows to where they have moved; see `KeyRows`."""
+        """Move blocks of rows, and clear where they were; see `KeyRows`."""
         for table in self._of_rows():
             move_rows(moves, table.shape[1], table.reshape(-1))
 
@@ -152,14 +153,20 @@ class KeyedLearner:
 
 @kernel
 def move_rows(moves: NDArray[np.int64], columns: int, table: NDArray[Any]) -> None:
-    """Copy rows of a table, given row by row with so many columns.
+    """Move rows of a table, given row by row with so many columns, and clear where they were.
 
     moves : int64[m, 4], of which the first columns are where rows are, how many, and where they go.
     """
     for block in range(moves.shape[0]):
+        if block + 1 < moves.shape[0]:
+            for row in range(moves[block + 1, 1]):
+                prefetch(table, columns * (moves[block + 1, 0] + row))
+                prefetch(table, columns * (moves[block + 1, 2] + row))
         source, target = columns * moves[block, 0], columns * moves[block, 2]
         for cell in range(columns * moves[block, 1]):
             table[target + cell] = table[source + cell]
+        for cell in range(columns * moves[block, 1]):
+            table[source + cell] = 0
 
 
 @kernel

@@ -12,6 +12,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.prefetch import prefetch
 from streamlin.kernel.unowned import unowned
 
 
@@ -57,7 +58,14 @@ class ByNumber(NamedTuple):
 
 @kernel
 def of_key(events: KeyedEvents, key: int, arguments: tuple[Any, ...], scores: NDArray[np.float64]) -> tuple[Any, ...]:
-    """The arguments of `learn_batch` for the events of one key. arguments : those between the batch and the scores."""
+    """The arguments of `learn_batch` for the events of one key. arguments : those between the batch and the scores.
+
+    The rows of the next key's first event are asked for meanwhile.
+    """
+    if key + 1 < events.slots.size:
+        following = events.bounds[key + 1]
+        for j in range(events.indptr[following], events.indptr[following + 1]):
+            ask_for(arguments, events.begins[key + 1] + events.rows[j])
     first, last = events.bounds[key], events.bounds[key + 1]
     return (
         unowned(events.indptr)[first : last + 1],
@@ -77,6 +85,11 @@ def arguments_of(arguments: tuple[Any, ...], slot: Any, begin: Any, end: Any) ->
     return tuple(_with_table(argument, slot, begin, end) for argument in arguments)
 
 
+def ask_for(arguments: tuple[Any, ...], row: Any) -> tuple[Any, ...]:
+    """`prefetch` a row of all keys in each table of rows."""
+    return tuple(_prefetched(argument, row) for argument in arguments)
+
+
 def _with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
     if isinstance(argument, ByRow):
         return argument.table[begin:end]
@@ -85,10 +98,24 @@ def _with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
     return argument
 
 
-@overload(arguments_of, strict=False)  # the compiled form: numba unrolls the tuple, whose types differ
+def _prefetched(argument: Any, row: Any) -> Any:
+    return 0
+
+
+@overload(arguments_of, strict=False)
 def _compiled_arguments_of(arguments: Any, slot: Any, begin: Any, end: Any) -> Any:
-    items = ", ".join(f"_with_table(arguments[{i}], slot, begin, end)" for i in range(len(arguments.types)))
-    return eval(f"lambda arguments, slot, begin, end: ({items},)", globals())
+    return _unrolled("_with_table", arguments, "slot, begin, end")
+
+
+@overload(ask_for, strict=False)
+def _compiled_ask_for(arguments: Any, row: Any) -> Any:
+    return _unrolled("_prefetched", arguments, "row")
+
+
+def _unrolled(function: str, arguments: Any, more: str) -> Any:
+    """A tuple of what a function makes of each argument, whose types differ."""
+    items = ", ".join(f"{function}(arguments[{i}], {more})" for i in range(len(arguments.types)))
+    return eval(f"lambda arguments, {more}: ({items},)", globals())
 
 
 @overload(_with_table, strict=False)
@@ -101,3 +128,15 @@ def _compiled_with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
     if wrapper is ByNumber:
         return lambda argument, slot, begin, end: unowned(argument.table)[slot : slot + 1].reshape(())
     return lambda argument, slot, begin, end: argument
+
+
+@overload(_prefetched, strict=False)
+def _compiled_prefetched(argument: Any, row: Any) -> Any:
+    if getattr(argument, "instance_class", None) is ByRow:
+
+        def asked(argument: Any, row: Any) -> Any:
+            prefetch(argument.table, row)
+            return 0
+
+        return asked
+    return lambda argument, row: 0

@@ -1,0 +1,66 @@
+"""Time per event of learning a model for each key: `python -m benchmarks.key_times EVENTS HOW`.
+
+HOW is plain (no keys), alone (a model per key) or shared (and the shared one beside it). The result is JSON on
+standard output: nanoseconds of processor time an event, the first time and when the same events come again.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.config import RunConfig
+from streamlin.events import Batch, single_records
+from streamlin.model import Model
+
+KEYS, WORDS, LENGTH, LABELS, BATCH = 100_000, 50_000, 25, 4, 1000
+
+
+def main() -> None:
+    count, how = int(sys.argv[1]), sys.argv[2]
+    found, batches = {}, list(_batches(count))
+    _model(how).step(batches[0], _model(how).featurize(batches[0]))  # compiles
+    model = _model(how)
+    features = [model.featurize(batch) for batch in batches]
+    for name in ("first", "again"):
+        begin = time.thread_time()
+        for batch, own in zip(batches, features, strict=True):
+            model.step(batch, own)
+        found[name] = 1e9 * (time.thread_time() - begin) / count
+    print(json.dumps(found))
+
+
+def _model(how: str) -> Model:
+    keys = None if how == "plain" else {"per": "key", "max_keys": KEYS, "shared": how == "shared"}
+    return Model(RunConfig(features={"words": {"ngrams": [1, 1]}}, **({"keys": keys} if keys else {})))
+
+
+def _batches(count: int) -> Iterator[Batch]:
+    """Keys by Zipf's law; words likewise, with the exponent 1.05; labels at random."""
+    random = np.random.default_rng(1)
+    keys, words = random.choice(KEYS, count, p=_zipf(KEYS, 1.0)), _zipf(WORDS, 1.05)
+    for begin in range(0, count, BATCH):
+        size = min(BATCH, count - begin)
+        texts = [" ".join(f"w{word}" for word in row) for row in random.choice(WORDS, (size, LENGTH), p=words).tolist()]
+        yield Batch(
+            ids=[str(begin + i) for i in range(size)],
+            texts=texts,
+            labels=[f"label {label}" for label in random.integers(LABELS, size=size).tolist()],
+            weights=np.ones(size),
+            times=np.full(size, np.nan),
+            extra={"key": [f"key {key}" for key in keys[begin : begin + size].tolist()]},
+            records=single_records([text.encode() for text in texts]),
+            kept=np.arange(size),
+        )
+
+
+def _zipf(size: int, exponent: float) -> NDArray[np.float64]:
+    weights: NDArray[np.float64] = np.arange(1, size + 1) ** -exponent
+    return weights / weights.sum()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Time per event of a model for each key, beside one model."""
+
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.processes import log, run_module
+from benchmarks.tables import table
+
+EVENTS = 400_000
+TITLES = {
+    "plain": "no keys",
+    "alone": "a model per key",
+    "shared": "a model per key, and the shared one",
+}
+
+
+def measure(folder: Path, repeat: int) -> dict[str, list[dict[str, Any]]]:
+    """Whether there are keys -> its runs."""
+    found: dict[str, list[dict[str, Any]]] = {how: [] for how in TITLES}
+    for number in range(repeat):
+        log(f"keys: repetition {number + 1} of {repeat}")
+        for how, runs in found.items():
+            runs.append(run_module("key_times", str(EVENTS), how)[1])
+    return found
+
+
+def text(figures: dict[str, list[dict[str, Any]]]) -> str:
+    """One row for each kind of models."""
+    titles = ["five learners, words", "µs an event", "events/s", "once all is known, µs", "events/s"]
+    rows = []
+    for how, runs in figures.items():
+        first, again = (median(run[name] for run in runs) for name in ("first", "again"))
+        rows.append(
+            [TITLES[how], f"{first / 1e3:.1f}", f"{1e9 / first:,.0f}", f"{again / 1e3:.1f}", f"{1e9 / again:,.0f}"]
+        )
+    return f"{table(titles, rows)}\n\n{EVENTS:,} events of 25 words and 100,000 keys by Zipf's law, 4 labels, one core."
