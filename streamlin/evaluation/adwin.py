@@ -108,7 +108,7 @@ def watch(
                 shares[found, 0] = 1.0 - (errors - own[_ERRORS]) / (n - own[_WIDTH])
                 shares[found, 1] = 1.0 - own[_ERRORS] / own[_WIDTH]
                 found += 1
-                own[:], counts[m], buckets[m] = 0, 0, 0
+                clear(own, counts[m], buckets[m])
         own[_WAITING] = n_waiting
     return found
 
@@ -161,6 +161,17 @@ def drop_oldest(numbers: NDArray[np.int64], counts: NDArray[np.int64], buckets: 
     counts[row] -= 1
     if counts[row] == 0:
         numbers[_ROWS] -= 1
+
+
+@kernel
+def clear(numbers: NDArray[np.int64], counts: NDArray[np.int64], buckets: NDArray[np.int64]) -> None:
+    """Empty the window."""
+    for k in range(numbers.size):
+        numbers[k] = 0
+    for row in range(counts.size):
+        counts[row] = 0
+        for k in range(buckets.shape[1]):
+            buckets[row, k] = 0
 
 
 @kernel

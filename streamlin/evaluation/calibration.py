@@ -127,7 +127,16 @@ class Calibration(ArrayState):
     def windowed(self, window: Window) -> Losses:
         """Over the events of a window, in which the learners stand first."""
         losses = Losses(np.zeros_like(self.sums[:, 0]), np.zeros_like(self.bins[:, 0]))
-        add_window(*window, self.recent, *losses)
+        for m, recent in enumerate(self.recent[:, : window.labels.size]):
+            log_loss, brier, confidence = recent.T
+            weights, one = window.weights, np.zeros(len(recent), np.int64)
+            for k, sums in enumerate((weights, weights * log_loss, weights * brier)):
+                losses.sums[m, k] = np.bincount(one, sums, 1)[0]  # event by event, which `sum` is not
+            told = confidence > 0.0
+            bins = np.minimum(confidence[told] * BINS, BINS - 1.0).astype(np.int64)
+            hits = window.predicted[told, m] == window.labels[told]
+            for k, factor in enumerate((1.0, confidence[told], hits)):
+                losses.bins[m, :, k] = np.bincount(bins, weights[told] * factor, BINS)
         return losses
 
     def reliability(self) -> list[list[dict[str, Any]]]:
@@ -263,19 +272,3 @@ def add_event(
 def bin_of(confidence: float) -> int:
     """The bin of a confidence above 0."""
     return int(min(confidence * BINS, BINS - 1.0))
-
-
-@kernel
-def add_window(
-    labels: NDArray[np.int32],
-    predicted: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    recent: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    bins: NDArray[np.float64],
-) -> None:
-    """Add the events of a `Window` to sums float64[L, 3] and bins float64[L, 10, 3]; recent float64[L, window, 3]."""
-    for m in range(recent.shape[0]):
-        for i in range(labels.size):
-            last = recent[m, i]
-            add_event(weights[i], last[0], last[1], last[2], predicted[i, m] == labels[i], sums[m], bins[m])

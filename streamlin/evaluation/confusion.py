@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
-from streamlin.kernel import kernel
 from streamlin.storage.arrays import Expected, expected
 
 OTHER, ABSTAINED = "(other)", "(abstained)"
@@ -27,7 +26,12 @@ class Confusion(ArrayState):
     def update(self, predicted: NDArray[np.int32], labels: NDArray[np.int32], n_labels: int) -> None:
         """Count predicted int32[L, n] against labels int32[n]; -1: no label, or an abstention."""
         self._grow(min(n_labels, self.limit))
-        count_batch(predicted, labels, self.counts)
+        size = self.counts.shape[1] - 1
+        learned = labels >= 0
+        rows, guesses = np.minimum(labels[learned], size), predicted[:, learned]
+        columns = np.where(guesses < 0, size + 1, np.minimum(guesses, size))
+        for counts, column in zip(self.counts, columns, strict=True):
+            counts += np.bincount(rows * (size + 2) + column, minlength=counts.size).reshape(counts.shape)
 
     def expected(self, n_labels: int) -> dict[str, Expected]:
         """See `ArrayState`."""
@@ -38,7 +42,7 @@ class Confusion(ArrayState):
         """The same over the events of a window, in which the learners stand first."""
         n, size, _ = self.counts.shape
         recent = Confusion(n, self.limit)
-        recent.update(np.ascontiguousarray(window.predicted[:, :n].T), window.labels, size - 1)
+        recent.update(window.predicted[:, :n].T, window.labels, size - 1)
         return recent
 
     def of(self, learner: int, names: list[str]) -> dict[str, dict[str, int]]:
@@ -61,19 +65,3 @@ class Confusion(ArrayState):
             counts[:, :old, :old] = self.counts[:, :old, :old]
             counts[:, :old, -1] = self.counts[:, :old, -1]
             self.counts = counts
-
-
-@kernel
-def count_batch(
-    predicted: NDArray[np.int32],
-    labels: NDArray[np.int32],
-    counts: NDArray[np.int64],
-) -> None:
-    """Add a batch to counts int64[L, size + 1, size + 2]."""
-    size = counts.shape[1] - 1
-    for m in range(predicted.shape[0]):
-        for i in range(labels.size):
-            if labels[i] >= 0:
-                guess = predicted[m, i]
-                column = size + 1 if guess < 0 else min(guess, size)
-                counts[m, min(labels[i], size), column] += 1

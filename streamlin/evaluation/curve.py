@@ -55,7 +55,7 @@ def keep_point(progress: NDArray[np.int64], points: NDArray[np.float64]) -> None
     n = progress[COUNT] + 1
     if n == points.shape[0]:
         n //= 2
-        thin_out(points.reshape(points.shape[0], points.size // points.shape[0]), n)
+        thin_out(points, n)
         progress[_DISTANCE] *= 2
     progress[COUNT] = n
     progress[_DUE] += progress[_DISTANCE]
@@ -68,8 +68,9 @@ def thin_out(points: NDArray[np.float64], n: int) -> None:
     Value by value: for a whole slice numba compiles the text of an error, which takes seconds.
     """
     for i in range(points.shape[0]):
-        for m in range(points.shape[1]):
-            points[i, m] = points[2 * i + 1, m] if i < n else 0.0
+        for span in range(points.shape[1]):
+            for m in range(points.shape[2]):
+                points[i, span, m] = points[2 * i + 1, span, m] if i < n else 0.0
 
 
 @kernel

@@ -71,9 +71,15 @@ class LabelSums(ArrayState):
 
     def windowed(self, window: Window) -> Totals:
         """Over the events of a window."""
-        totals = Totals(*(np.zeros_like(array) for array in self.running()))
-        add_window(*window, *totals)
-        return totals
+        labels, predicted, weights = window
+        n_labels = self.label_sums.shape[0]
+        true = labels[:, np.newaxis]
+        hits = predicted == true
+        return Totals(
+            _by_label(true, weights, true >= 0, n_labels)[0],
+            _by_label(predicted, weights, predicted >= 0, n_labels),
+            _by_label(predicted, weights, hits, n_labels),
+        )
 
 
 @kernel
@@ -113,22 +119,11 @@ def add_batch(
                     sums[m, guess, 3] += scaled
 
 
-@kernel
-def add_window(
-    labels: NDArray[np.int32],
-    predicted: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    label_totals: NDArray[np.float64],
-    predicted_totals: NDArray[np.float64],
-    hit_totals: NDArray[np.float64],
-) -> None:
-    """Add a window's events, predicted int32[n, M], to the arrays of `Totals`."""
-    for i in range(labels.size):
-        w = weights[i]
-        label_totals[labels[i]] += w
-        for m in range(predicted.shape[1]):
-            guess = predicted[i, m]
-            if guess >= 0:
-                predicted_totals[m, guess] += w
-                if guess == labels[i]:
-                    hit_totals[m, guess] += w
+def _by_label(
+    predicted: NDArray[np.int32], weights: NDArray[np.float64], counted: NDArray[np.bool_], n_labels: int
+) -> NDArray[np.float64]:
+    """float64[M, K]: the weights of counted predictions int32[n, M] by label, added event by event."""
+    sums = np.zeros((predicted.shape[1], n_labels))
+    for m, row in enumerate(sums):
+        row[:] = np.bincount(predicted[counted[:, m], m], weights[counted[:, m]], n_labels)
+    return sums

@@ -194,7 +194,7 @@ def count_tokens(
             point = state.points[state.progress[COUNT]]
             point[0] = state.totals[NEW] / state.totals[TOKENS]
             point[1] = state.window[NEW] / state.window[TOKENS]
-            keep_point(state.progress, state.points)
+            keep_point(state.progress, state.points[:, np.newaxis])
         if watch_share(shares[i], threshold, state.sums):
             where[found], means[found, 0] = i, state.sums[_BEFORE]
             means[found, 1] = state.sums[_SHARES] / state.sums[_SINCE]

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.mcnemar import mcnemar
 from streamlin.evaluation.window import Window
-from streamlin.kernel import kernel
 
 
 class Pairs(ArrayState):
@@ -24,13 +23,11 @@ class Pairs(ArrayState):
 
     def update(self, predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> None:
         """Count predicted int32[M, n] against labels int32[n], -1: no label."""
-        count_pairs(predicted, labels, self.only)
+        self.only += _only(predicted, labels)
 
     def windowed(self, window: Window) -> NDArray[np.int64]:
         """The same over the events of a window."""
-        only = np.zeros_like(self.only)
-        count_pairs(np.ascontiguousarray(window.predicted.T), window.labels, only)
-        return only
+        return _only(window.predicted.T, window.labels)
 
 
 class Compared(Protocol):
@@ -62,32 +59,8 @@ def p_value(only: NDArray[np.int64], a: int, b: int) -> float:
     return mcnemar(int(only[a, b]), int(only[b, a]))
 
 
-@kernel
-def count_pairs(predicted: NDArray[np.int32], labels: NDArray[np.int32], only: NDArray[np.int64]) -> None:
-    """Add a batch to only int64[M, M]; 62 events are the bits of one number, so they are compared at once."""
-    n_predictors = predicted.shape[0]
-    right, wrong = np.empty(n_predictors, np.int64), np.empty(n_predictors, np.int64)
-    for begin in range(0, labels.size, 62):
-        end = min(begin + 62, labels.size)
-        counted = 0
-        for i in range(begin, end):
-            counted |= (labels[i] >= 0) << (i - begin)
-        for m in range(n_predictors):
-            hits = 0
-            for i in range(begin, end):
-                hits |= (predicted[m, i] == labels[i]) << (i - begin)
-            right[m], wrong[m] = hits & counted, ~hits & counted
-        for a in range(n_predictors):
-            for b in range(n_predictors):
-                only[a, b] += ones(right[a] & wrong[b])
-
-
-@kernel
-def ones(bits: int) -> int:
-    """How many bits of a number are 1, summed in fields of 2, 4, 8, … bits."""
-    bits -= (bits >> 1) & 0x5555555555555555
-    bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
-    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
-    bits += bits >> 8
-    bits += bits >> 16
-    return (bits + (bits >> 32)) & 0x7F
+def _only(predicted: NDArray[np.int32], labels: NDArray[np.int32]) -> NDArray[np.int64]:
+    """int64[M, M]: see `Pairs`; events are bits, so that many are compared at once."""
+    hits, counted = predicted == labels, labels >= 0
+    right, wrong = np.packbits(hits & counted, axis=1), np.packbits(~hits & counted, axis=1)
+    return np.stack([np.bitwise_count(bits & wrong).sum(axis=1, dtype=np.int64) for bits in right])

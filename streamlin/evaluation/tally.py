@@ -99,8 +99,9 @@ class Tally(ArrayState):
 
     def windowed(self) -> NDArray[np.float64]:
         """float64[M]; NaN while nothing was counted."""
-        shares = np.empty(self.hit_weights.size)
-        window_shares(*self.window(), shares)
+        shares = np.full(self.hit_weights.size, np.nan)
+        if self.count[0]:  # the first progress need not wait until this is compiled
+            window_shares(*self.window(), shares)
         return shares
 
     def window(self) -> Window:

@@ -32,7 +32,8 @@ def window_shares(
 ) -> None:
     """Set shares float64[M] to each predictor's sum w h / sum w over a `Window`; NaN where it is empty."""
     total = 0.0
-    shares[:] = 0.0
+    for m in range(shares.size):
+        shares[m] = 0.0
     for i in range(labels.size):
         w = weights[i]
         total += w

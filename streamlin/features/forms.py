@@ -34,7 +34,7 @@ def write_units(
     ascii_table: NDArray[np.int16],
     unicode_table: NDArray[np.uint8],
     min_length: int,
-    form: int,
+    form: int | None,
 ) -> Tokens:
     """What n-grams are formed of: tokens, or the features of a form in their place; see `write_tokens`."""
     tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
@@ -42,13 +42,13 @@ def write_units(
 
 
 @kernel
-def write_form(tokens: Tokens, unicode_table: NDArray[np.uint8], form: int) -> Tokens:
-    """The features of a form, as tokens; `tokens` itself for TOKENS and CHARACTERS.
+def write_form(tokens: Tokens, unicode_table: NDArray[np.uint8], form: int | None) -> Tokens:
+    """The features of a form, as tokens; `tokens` itself for None, with which nothing of the rest is compiled.
 
     first : `0:a 1:b 2:c 3:d 3:e 3:f`, `^a b`, `^^a b c`, `$z`, `$$y z`. head : `<a` of the first 20.
     skip : `a _c` of tokens 2 to 4 apart. shape : see `write_shapes`. Both read the first 400 tokens.
     """
-    if form < FIRST:
+    if form is None:
         return tokens
     token_bytes, starts, ends = tokens
     n_tokens = int(ends[-1]) if ends.size else 0

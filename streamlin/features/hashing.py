@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.features.forms import CHARACTERS, write_form, write_units
-from streamlin.features.memo import ABSENT, Memo, no_memo, place_of, recall, remember
+from streamlin.features.forms import write_form, write_units
+from streamlin.features.memo import ABSENT, Memo, place_of, recall, remember
 from streamlin.features.murmur3 import murmur3_32
 from streamlin.features.ngrams import append_ngrams, bucket_of
 from streamlin.features.sums import sum_repeats
@@ -27,12 +27,12 @@ def hash_texts(
     ascii_table: NDArray[np.int16],
     unicode_table: NDArray[np.uint8],
     min_length: int,
-    form: int,
+    form: int | None,
     shortest: int,
     longest: int,
     scale: int,
     bits: int,
-    memo: Memo,
+    memo: Memo | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
     """Features of n events: indptr int64[n + 1], buckets int32[>= nnz], values float32[>= nnz].
 
@@ -40,14 +40,14 @@ def hash_texts(
         `write_tokens`.
     pieces : int64[n + 1]; event i has the pieces `pieces[i]` to `pieces[i + 1]`.
     names, name_lengths int64[n * k] : the UTF-8 of each event's k categories; length 0 where a category is missing.
-    form : TOKENS for n-grams of a piece's tokens; CHARACTERS for n-grams of the characters of each token, padded with a
-        blank on both sides (a token that is shorter than the shortest n-gram is one n-gram); or another form of
-        `forms.py`, whose features are n-grams of length 1.
+    form, memo : None and None for n-grams of a piece's tokens; None and a memo for n-grams of the characters of each
+        token, padded with a blank on both sides (a token that is shorter than the shortest n-gram is one n-gram); or a
+        form of `forms.py`, whose features are n-grams of length 1, and None. What is None is not compiled.
     scale : BINARY (always 1), COUNTS, or LOG, log(1 + count).
-    memo : of tokens that were cut by these very parameters, for CHARACTERS; changed in place.
+    memo : of tokens that were cut by these very parameters; changed in place.
     """
     units = write_units(data, lengths, ascii_table, unicode_table, min_length, form)
-    return _features(units, pieces, names, name_lengths, form == CHARACTERS, shortest, longest, scale, bits, memo)
+    return _features(units, pieces, names, name_lengths, shortest, longest, scale, bits, memo)
 
 
 @kernel
@@ -60,18 +60,19 @@ def hash_texts_and_tokens(
     ascii_table: NDArray[np.int16],
     unicode_table: NDArray[np.uint8],
     min_length: int,
-    form: int,
+    form: int | None,
     shortest: int,
     longest: int,
     scale: int,
     bits: int,
+    memo: Memo | None,
 ) -> tuple[
     tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]], tuple[NDArray[np.int64], NDArray[np.uint64]]
 ]:
     """What `hash_texts` returns, and the tokens that the features are of, see `hash_written`."""
     tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
-    units, characters = write_form(tokens, unicode_table, form), form == CHARACTERS
-    features = _features(units, pieces, names, name_lengths, characters, shortest, longest, scale, bits, no_memo())
+    units = write_form(tokens, unicode_table, form)
+    features = _features(units, pieces, names, name_lengths, shortest, longest, scale, bits, memo)
     return features, hash_written(tokens, pieces)
 
 
@@ -81,47 +82,30 @@ def _features(
     pieces: NDArray[np.int64],
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
-    characters: bool,
     shortest: int,
     longest: int,
     scale: int,
     bits: int,
-    memo: Memo,
+    memo: Memo | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
     """See `hash_texts`. tokens : what `write_units` returns."""
     token_bytes, starts, ends = tokens
     n = pieces.size - 1
     k = name_lengths.size // max(n, 1)
-    n_tokens = ends[-1] if ends.size else 0
-    units, gap = (starts[n_tokens] + n_tokens, 0) if characters else (n_tokens, 1)
+    units = ends[-1] if ends.size else 0
+    if memo is not None:
+        units += starts[units]
     buckets = np.empty(units * (longest - shortest + 1) + name_lengths.size, np.int32)
-    bounds = np.empty(token_bytes.size if characters else 0, np.int64)
     indptr = np.zeros(n + 1, np.int64)
     count = after = name_end = np.int64(0)
     for i in range(n):
         for piece in range(pieces[i], pieces[i + 1]):
             first, after = after, ends[piece]
-            if not characters:
-                of_tokens = starts[first : after + 1]
-                count = append_ngrams(token_bytes, of_tokens, gap, shortest, longest, bits, buckets, count)
-                continue
-            for token in range(first, after):
-                begin, end = starts[token], starts[token + 1] - 1
-                place = place_of(memo, token_bytes, begin, end)
-                known = (
-                    np.int64(ABSENT)
-                    if place == ABSENT
-                    else recall(memo, place, token_bytes, begin, end, buckets, count)
-                )
-                if known != ABSENT:
-                    count = known
-                    continue
-                before = count
-                inside = character_bounds(token_bytes, begin - 1, end + 1, bounds)
-                least_here = min(shortest, inside.size - 1)
-                count = append_ngrams(token_bytes, inside, gap, least_here, longest, bits, buckets, count)
-                if place != ABSENT:
-                    remember(memo, place, token_bytes, begin, end, buckets[before:count])
+            of_tokens = starts[first : after + 1]
+            if memo is None:
+                count = append_ngrams(token_bytes, of_tokens, 1, shortest, longest, bits, buckets, count)
+            else:
+                count = _append_characters(token_bytes, of_tokens, shortest, longest, bits, memo, buckets, count)
         for name in range(i * k, (i + 1) * k):
             name_begin, name_end = name_end, name_end + name_lengths[name]
             if name_begin < name_end:
@@ -135,9 +119,42 @@ def _features(
 
 
 @kernel
+def _append_characters(
+    token_bytes: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    shortest: int,
+    longest: int,
+    bits: int,
+    memo: Memo,
+    buckets: NDArray[np.int32],
+    count: np.int64,
+) -> np.int64:
+    """Append the buckets of the n-grams of characters of each token, see `append_ngrams`; returns the new count."""
+    n = starts.size - 1
+    bounds = np.empty(starts[n] - starts[0] + 2, np.int64)
+    for token in range(n):
+        begin, end = starts[token], starts[token + 1] - 1
+        place = place_of(memo, token_bytes, begin, end)
+        known = np.int64(ABSENT)
+        if place != ABSENT:
+            known = recall(memo, place, token_bytes, begin, end, buckets, count)
+        if known != ABSENT:
+            count = known
+            continue
+        before = count
+        inside = character_bounds(token_bytes, begin - 1, end + 1, bounds)
+        least_here = min(shortest, inside.size - 1)
+        count = append_ngrams(token_bytes, inside, 0, least_here, longest, bits, buckets, count)
+        if place != ABSENT:
+            remember(memo, place, token_bytes, begin, end, buckets[before:count])
+    return count
+
+
+@kernel
 def _scale(values: NDArray[np.float32], scale: int) -> None:
     if scale == BINARY:
-        values[:] = 1.0
+        for entry in range(values.size):
+            values[entry] = 1.0
     elif scale == LOG:
         for entry in range(values.size):
             values[entry] = math.log(1.0 + values[entry])

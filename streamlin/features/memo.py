@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
-from streamlin.kernel.byte_buffers import load_word
+from streamlin.kernel.words import load_word
 
 _PLACES, _LONGEST, _MOST = 1 << 14, 16, 96
 """The memo has so many places, for tokens of so many bytes, with so many n-grams: 7 MB in all."""
@@ -36,13 +36,6 @@ def new_memo(places: int = _PLACES) -> Memo:
     """An empty memo; without any place it remembers nothing."""
     counts = np.zeros(places, np.int64)
     return Memo(np.zeros((places, 2), np.uint64), counts.copy(), counts, np.empty((places, _MOST), np.int32))
-
-
-@kernel
-def no_memo() -> Memo:
-    """A memo without any place."""
-    counts = np.zeros(0, np.int64)
-    return Memo(np.zeros((0, 2), np.uint64), counts, counts, np.zeros((0, _MOST), np.int32))
 
 
 @kernel

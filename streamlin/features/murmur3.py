@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.words import load_half
 
 _C1, _C2, _STEP = np.uint32(0xCC9E2D51), np.uint32(0x1B873593), np.uint32(0xE6546B64)
 _F1, _F2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
@@ -22,25 +23,13 @@ def murmur3_32(data: NDArray[np.uint8], begin: np.int64, end: np.int64) -> np.in
     h = np.uint32(0)
     rest = begin + ((end - begin) & ~3)
     for i in range(2):
-        hashed = _with_block(h, _word(data, begin + 4 * i))
+        hashed = _with_block(h, load_half(data, np.uint64(begin + 4 * i)))
         h = hashed if begin + 4 * i < rest else h
     for i in range(begin + 8, rest, 4):
-        h = _with_block(h, _word(data, np.int64(i)))
+        h = _with_block(h, load_half(data, np.uint64(i)))
     mask = np.uint32((1 << 8 * (end - rest)) - 1)
-    h = np.uint32(h ^ _scrambled(np.uint32(_word(data, rest) & mask)))
+    h = np.uint32(h ^ _scrambled(np.uint32(load_half(data, np.uint64(rest)) & mask)))
     return _finished(np.uint32(h ^ np.uint32(end - begin)))
-
-
-@kernel
-def _word(data: NDArray[np.uint8], i: np.int64) -> np.uint32:
-    """The little-endian word at byte i. The indices are unsigned so that it compiles to one load."""
-    j = np.uint64(i)
-    return np.uint32(
-        np.uint32(data[j])
-        | (np.uint32(data[j + np.uint64(1)]) << np.uint32(8))
-        | (np.uint32(data[j + np.uint64(2)]) << np.uint32(16))
-        | (np.uint32(data[j + np.uint64(3)]) << np.uint32(24))
-    )
 
 
 @kernel

@@ -63,7 +63,7 @@ class Names:
 
         rows_after = np.append(rows_before[1:], len(index))
         data, lengths, pieces, named, name_lengths = view.encode_batches(batches)
-        ascii_table, unicode_table, min_length, form, shortest, longest, _, bits = view.hash_options
+        ascii_table, unicode_table, min_length, form, shortest, longest, _, bits, _ = view.hash_options
         token_bytes, starts, ends = write_units(data, lengths, ascii_table, unicode_table, min_length, form)
         name_ends = np.append(0, np.cumsum(name_lengths))
         row = 0
@@ -79,7 +79,7 @@ class Names:
                 pieces,
                 named,
                 name_ends,
-                int(form == CHARACTERS),
+                int(view.form == CHARACTERS),
                 shortest,
                 longest,
                 bits,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features.hashing import hash_texts
-from streamlin.features.memo import no_memo
+from streamlin.features.memo import Memo
 from streamlin.features.ngrams import bucket_of
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.sums import sum_repeats
@@ -31,18 +31,19 @@ _REFUSED = -1
 class _Bound(NamedTuple):
     """The arguments of the kernels below, of a view, an index and an event.
 
-    The first eight are the last parameters of `hash_texts`. The last four belong to the event, and have room for more
+    The first nine are the last parameters of `hash_texts`. The last four belong to the event, and have room for more
     entries than it has.
     """
 
     ascii_table: NDArray[np.int16]
     unicode_table: NDArray[np.uint8]
     min_length: int
-    form: int
+    form: int | None
     shortest: int
     longest: int
     scale: int
     bits: int
+    memo: Memo | None
     row_of: NDArray[np.int32]
     bucket_of: NDArray[np.int32]
     indptr: NDArray[np.int64]
@@ -182,7 +183,7 @@ def look_up_text(event: BoundTuple, text: bytearray) -> tuple[int, int]:
         bound.longest,
         bound.scale,
         bound.bits,
-        no_memo(),
+        bound.memo,
     )
     return look_up_hashed(event, indptr[1], buckets, values)
 

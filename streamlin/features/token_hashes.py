@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
-from streamlin.kernel.byte_buffers import encode_texts, load_word
+from streamlin.kernel.byte_buffers import encode_texts
+from streamlin.kernel.words import load_word
 
 _M, _R = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
 

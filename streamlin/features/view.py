@@ -74,10 +74,11 @@ class View:
             ascii_characters(config.tokens, config.lowercase),
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,
-            self.form,
+            self.form if self.form >= FIRST else None,
             *config.ngrams,
             _SCALES[config.values],
             bits,
+            _NO_MEMO if self.form == CHARACTERS else None,
         )
 
     def __repr__(self) -> str:
@@ -163,16 +164,15 @@ class View:
 
     def _hashed(self, texts: Sequence[str], pieces: NDArray[np.int64], named: Sequence[str]) -> Buckets:
         encoded = *encode_texts(self._normalized(texts)), pieces, *encode_texts(named)
-        memo = self._take_memo(encoded[0].size)
-        features = hash_texts(*encoded, *(*self.hash_options, memo))
-        if memo.lengths.size:
-            self._memos.append(memo)
+        if self.form != CHARACTERS or (encoded[0].size < _LARGE and not self._memos):  # not worth making a memo
+            return _trimmed(*hash_texts(*encoded, *self.hash_options))
+        memo = self._take_memo()
+        features = hash_texts(*encoded, *(*self.hash_options[:-1], memo))
+        self._memos.append(memo)
         return _trimmed(*features)
 
-    def _take_memo(self, size: int) -> Memo:
-        """A memo that no thread uses now; none for few bytes, which would not be worth making one."""
-        if self.form != CHARACTERS or (size < _LARGE and not self._memos):
-            return _NO_MEMO
+    def _take_memo(self) -> Memo:
+        """A memo that no thread uses now."""
         try:
             return self._memos.pop()
         except IndexError:  # another thread uses it

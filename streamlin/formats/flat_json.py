@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
-from streamlin.kernel.byte_buffers import PADDING, copy_bytes, load_word
+from streamlin.kernel.byte_buffers import PADDING, copy_bytes
+from streamlin.kernel.words import load_word
 
 MISSING, TEXT, ESCAPED, NUMBER, OTHER = 0, 1, 2, 3, 4
 """Kinds of values: missing or null; a text without and with escapes; a whole number; another number, true or false."""

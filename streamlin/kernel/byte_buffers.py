@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.words import load_word, store_word
 
 PADDING = 8
 """Bytes that a buffer must have after the last byte that is hashed or copied."""
@@ -95,7 +96,7 @@ def concatenate(pieces: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.
     """The pieces in one buffer, followed by PADDING, and int64[n + 1], their bounds."""
     bounds = np.zeros(len(pieces) + 1, np.int64)
     np.cumsum([len(piece) for piece in pieces], out=bounds[1:])
-    return np.frombuffer(b"".join([*pieces, _PADDING]), np.uint8), bounds
+    return np.frombuffer(bytearray().join([*pieces, _PADDING]), np.uint8), bounds
 
 
 @kernel
@@ -123,33 +124,7 @@ def copy_bytes(source: NDArray[np.uint8], begin: int, end: int, target: NDArray[
     to, stop = np.uint64(at), np.uint64(end)
     i = np.uint64(begin)
     while i < stop:
-        _store_word(target, to, load_word(source, i))
+        store_word(target, to, load_word(source, i))
         i += np.uint64(8)
         to += np.uint64(8)
     return at + (end - begin)
-
-
-@kernel
-def load_word(data: NDArray[np.uint8], i: np.uint64) -> np.uint64:
-    """The eight bytes from i on, little-endian."""
-    word = np.uint64(data[i])
-    word |= np.uint64(data[i + np.uint64(1)]) << np.uint64(8)
-    word |= np.uint64(data[i + np.uint64(2)]) << np.uint64(16)
-    word |= np.uint64(data[i + np.uint64(3)]) << np.uint64(24)
-    word |= np.uint64(data[i + np.uint64(4)]) << np.uint64(32)
-    word |= np.uint64(data[i + np.uint64(5)]) << np.uint64(40)
-    word |= np.uint64(data[i + np.uint64(6)]) << np.uint64(48)
-    word |= np.uint64(data[i + np.uint64(7)]) << np.uint64(56)
-    return word
-
-
-@kernel
-def _store_word(data: NDArray[np.uint8], i: np.uint64, word: np.uint64) -> None:
-    data[i] = np.uint8(word)
-    data[i + np.uint64(1)] = np.uint8(word >> np.uint64(8))
-    data[i + np.uint64(2)] = np.uint8(word >> np.uint64(16))
-    data[i + np.uint64(3)] = np.uint8(word >> np.uint64(24))
-    data[i + np.uint64(4)] = np.uint8(word >> np.uint64(32))
-    data[i + np.uint64(5)] = np.uint8(word >> np.uint64(40))
-    data[i + np.uint64(6)] = np.uint8(word >> np.uint64(48))
-    data[i + np.uint64(7)] = np.uint8(word >> np.uint64(56))

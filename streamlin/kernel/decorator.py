@@ -6,28 +6,58 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba import njit
+from numba import types
+from numba.core.registry import CPUDispatcher, cpu_target
 
 from streamlin.kernel.cache_files import KernelCache, NoCache
+from streamlin.kernel.inner import translate_entries_alone
 
 config: Any = numba.config  # untyped
 Function = TypeVar("Function", bound=Callable[..., object])
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""Without the wrapper for C, which nobody calls, a kernel compiles a little faster."""
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "boundscheck": None,  # as NUMBA_BOUNDSCHECK says
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # nobody calls kernels from C
+}
+_INNER_OPTIONS = _OPTIONS | {"no_cpython_wrapper": True}
 _PACKAGE = Path(__file__).parents[1]
+translate_entries_alone(cpu_target.target_context)
+
+
+class _Kernel(CPUDispatcher):
+    """A function with an entry from Python; kernels call its twin, which has none."""
+
+    @cached_property
+    def _inner(self) -> Any:
+        return CPUDispatcher(self.py_func, targetoptions=_INNER_OPTIONS)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """How numba finds the type of a call in a kernel.
+
+        Without this, a function would be compiled once for each constant integer that it is called with.
+        """
+        integers = types.IntegerLiteral
+        args = tuple(arg.literal_type if isinstance(arg, integers) else arg for arg in args)
+        return self._inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """How numba finds what a call in a kernel calls."""
+        return self._inner.get_overload(sig)
 
 
 def kernel(function: Function) -> Function:
     """Compile a function on arrays and numbers: no GIL, cached on disk, IEEE arithmetic in the order written."""
-    compiled: Any = njit(**_OPTIONS)(function)
     if config.DISABLE_JIT:
         return function
+    compiled: Any = _Kernel(function, targetoptions=_OPTIONS)
     before = config.CACHE_DIR
     folder = _folder(before, _package_of(function))
     config.CACHE_DIR = str(folder)

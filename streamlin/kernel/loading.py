@@ -28,11 +28,10 @@ IS_TESTED = numba.version_info.short == (0, 68)
 
 @cache
 def prepare(context: Any) -> None:
-    """Name the functions of numba's runtime that compiled code calls, and have libraries loaded as `LoadedLibrary`."""
+    """Name the functions of numba's runtime that compiled code calls."""
     if not IS_TESTED:
         rtsys.initialize(context)
         return
-    context.codegen()._library_class = LoadedLibrary
     for name, address in runtime.c_helpers.items():
         ll.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 

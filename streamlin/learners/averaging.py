@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
-from streamlin.learners.forgetting import GROWN, scale_down
+from streamlin.learners.forgetting import GROWN, scale_down, scale_down_row
 from streamlin.learners.linear import add_scaled, linear_scores
 from streamlin.learners.mixing import Change, add_late_shares, add_means, add_sum, of_one_row, sharers_of
 from streamlin.learners.tables import Array
@@ -77,9 +77,9 @@ def advance(average: Average) -> None:
     average.growth[()] += average.rate
     if average.growth[()] >= GROWN:
         average.growth[()] -= GROWN
-        scale_down(average.clock.reshape(1, 1))
+        average.clock[()] = np.ldexp(average.clock[()], -64)
         scale_down(average.sums)
-        scale_down(average.bias_sums.reshape(1, -1))
+        scale_down_row(average.bias_sums)
 
 
 def mix_average(learner: Averaged, changes: Sequence[Change]) -> None:

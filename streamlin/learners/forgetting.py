@@ -26,5 +26,11 @@ def growth_rate(half_life: float | None) -> float:
 def scale_down(sums: NDArray[Any]) -> None:
     """Divide a table by 2^64."""
     for row in range(sums.shape[0]):
-        for k in range(sums.shape[1]):
-            sums[row, k] = np.ldexp(sums[row, k], -64)
+        scale_down_row(sums[row])
+
+
+@kernel
+def scale_down_row(sums: NDArray[Any]) -> None:
+    """Divide one row by 2^64."""
+    for k in range(sums.size):
+        sums[k] = np.ldexp(sums[k], -64)

@@ -58,9 +58,10 @@ def sum_of_logs(
     For consecutive features of equal value, up to `most` of them, that is the value times the log of a product: most
     of the time would go into logs. Returns sum_j x_j.
     """
-    scores[:n_labels] = 0.0
-    scores[n_labels:] = -np.inf
-    products[:n_labels] = 1.0
+    for k in range(scores.size):
+        scores[k] = 0.0 if k < n_labels else -np.inf
+    for k in range(n_labels):
+        products[k] = 1.0
     mass, value, factors = 0.0, 1.0, 0
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
         row = examples.rows[j]

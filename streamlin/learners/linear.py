@@ -13,8 +13,8 @@ def linear_scores(
     examples: Examples, i: int, weights: Array, bias: Array, scale: float, n_labels: int, scores: NDArray[np.float64]
 ) -> None:
     """Set scores[k] = bias_k + scale * sum_j x_j weights_jk for event i's n_labels candidates, -inf for the rest."""
-    scores[:n_labels] = 0.0
-    scores[n_labels:] = -np.inf
+    for k in range(scores.size):
+        scores[k] = 0.0 if k < n_labels else -np.inf
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
         row = examples.rows[j]
         if 0 <= row < examples.rows_before[i]:

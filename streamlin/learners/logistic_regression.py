@@ -50,7 +50,7 @@ def learn_batch(
     weights [n_rows, n_labels], bias [n_labels] : changed in place.
     squares, bias_squares : likewise; the sums of squared gradients, by feature only in their first column.
     """
-    bias_row, bias_squares_row = bias.reshape(1, -1), bias_squares.reshape(1, -1)
+    bias_row, bias_squares_row = bias[np.newaxis], bias_squares[np.newaxis]
     examples, targets = Examples(indptr, rows, values, rows_before), Targets(codes, n_known, event_weights)
     errors = np.empty(scores.shape[1])
     for i in range(targets.codes.size):

@@ -58,7 +58,8 @@ def mix_batch(
     """
     for i in range(targets.codes.size):
         n, y, out = targets.known[i], targets.codes[i], scores[i]
-        out[:] = -np.inf
+        for k in range(out.size):
+            out[k] = -np.inf
         if n == 0:
             continue
         learns = 0 <= y < n and n > 1
@@ -106,7 +107,8 @@ def centre(scores: NDArray[np.float64], n: int, centred: NDArray[np.float64]) ->
         centred[k] = scores[k] - mean
         squares += centred[k] * centred[k]
     if not np.isfinite(squares):
-        centred[:n] = 0.0
+        for k in range(n):
+            centred[k] = 0.0
         return 0.0
     return squares / n
 

@@ -20,7 +20,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.collapse import PULSE, collapsed
-from streamlin.learners.forgetting import GROWN, growth_rate, scale_down
+from streamlin.learners.forgetting import GROWN, growth_rate, scale_down, scale_down_row
 from streamlin.learners.likelihoods import smooth, sum_of_logs
 from streamlin.learners.linear import best_other
 from streamlin.learners.mixing import Change, add_mean, add_sum, add_sums
@@ -94,9 +94,9 @@ def learn_batch(
         if growth[()] >= GROWN:
             growth[()] -= GROWN
             scale_down(counts)
-            scale_down(totals.reshape(1, -1))
-            scale_down(events.reshape(1, -1))
-            scale_down(n.reshape(1, 1))
+            scale_down_row(totals)
+            scale_down_row(events)
+            n[()] = np.ldexp(n[()], -64)
 
 
 @kernel

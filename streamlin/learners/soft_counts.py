@@ -11,7 +11,7 @@ from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.learners.collapse import PULSE, collapsed
-from streamlin.learners.forgetting import GROWN, scale_down
+from streamlin.learners.forgetting import GROWN, scale_down, scale_down_row
 from streamlin.learners.likelihoods import smooth, sum_of_logs
 from streamlin.learners.linear import best_other
 from streamlin.learners.race import count_race, second_answers
@@ -106,11 +106,11 @@ def learn_batch_softly(
             growth[()] -= GROWN
             for m in range(n_kept):
                 scale_down(counts[m])
-                scale_down(totals[m].reshape(1, -1))
+                scale_down_row(totals[m])
             for m in range(1, n_kept):
-                scale_down(soft_events[m - 1].reshape(1, -1))
-            scale_down(events.reshape(1, -1))
-            scale_down(n.reshape(1, 1))
+                scale_down_row(soft_events[m - 1])
+            scale_down_row(events)
+            n[()] = np.ldexp(n[()], -64)
 
 
 @kernel

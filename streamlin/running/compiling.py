@@ -1,6 +1,7 @@
 """`python -m streamlin.running.compiling` compiles what a run of a configuration, JSON on standard input, needs.
 
-It begins with what is needed last, see `SecondCompiler`. Each kernel is called by itself, with arrays like a run's.
+With the argument `lines` the run writes predictions, too. It begins with what is needed last, see `SecondCompiler`.
+Each kernel is called by itself, with arrays like a run's.
 """
 
 import gc
@@ -13,25 +14,28 @@ import numpy as np
 
 from streamlin.checkpoint.models import new_model
 from streamlin.config import RunConfig
+from streamlin.evaluation import Predictions
 from streamlin.evaluation.report import report_of
+from streamlin.events import Batch
 from streamlin.features import Buckets
 from streamlin.learners.targets import targets
 from streamlin.model import Model
-from streamlin.running.warming import TAGS, small
+from streamlin.running.warming import TAGS, small, two_events
 
 
-def compile_from_the_end(config: RunConfig) -> None:
-    """Compile what runs of a configuration need, beginning with what they need last."""
+def compile_from_the_end(config: RunConfig, lines: bool = False) -> None:
+    """Compile what runs of a configuration need, beginning with what they need last. lines : they write predictions."""
     gc.disable()  # the process ends before it would matter, and a compiler makes many objects
-    model = new_model(small(config))
-    calls = _of_sentences(model) if config.task == "tagging" else _of_texts(model)
+    config = small(config)
+    model, written = new_model(config), two_events(config) if lines else None
+    calls = _of_sentences(model) if config.task == "tagging" else _of_texts(model, written)
     for call in reversed([*calls]):
         call()
     model.close()
 
 
-def _of_texts(model: Model) -> Iterator[Callable[[], object]]:
-    """What uses kernels once texts are featurized, each by itself, in order; two events."""
+def _of_texts(model: Model, written: Batch | None) -> Iterator[Callable[[], object]]:
+    """What uses kernels once texts are featurized, each by itself, in order; two events. written : as a batch."""
     codes, weights, places = model.labels.learn(["1", "2"]), np.ones(2), np.arange(2, dtype=np.int32)
     buckets, goals = Buckets(np.arange(3), places, np.ones(2, np.float32)), targets(codes, weights, 0)
     examples = {view: rows.examples(buckets, weights > 0) for view, rows in model.rows.items()}
@@ -52,6 +56,10 @@ def _of_texts(model: Model) -> Iterator[Callable[[], object]]:
     predicted, lead = np.zeros(scores.shape[:2], np.int32), np.zeros(2, np.int32)
     yield partial(model.prequential.drift.update, predicted, codes, 0, None)
     yield partial(model.prequential.calibration.update, np.zeros_like(scores), predicted, lead, codes, weights, 0)
+    if written is not None:
+        baselines, measures = np.zeros((2, 2), np.int32), np.zeros((len(model.measures.names), 2))
+        predictions = Predictions(predicted, lead, np.ones(2), baselines, measures)
+        yield partial(model.lines().encode, written, predictions)
 
 
 def _of_sentences(model: Any) -> Iterator[Callable[[], object]]:
@@ -84,4 +92,4 @@ def _count(model: Any, count: Callable[..., object], columns: tuple[Any, ...]) -
 
 
 if __name__ == "__main__":
-    compile_from_the_end(RunConfig.model_validate_json(sys.stdin.buffer.read()))
+    compile_from_the_end(RunConfig.model_validate_json(sys.stdin.buffer.read()), "lines" in sys.argv[1:])

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from streamlin.config import ExternalModelConfig, RunConfig
+from streamlin.kernel.decorator import cache_folder
 
 _SHARED = {"task", "fields", "features", "learners", "keys", "evaluation"}
 """The tables of the configuration that decide what is compiled."""
@@ -20,12 +21,20 @@ class SecondCompiler:
         foreign = any(isinstance(learner, ExternalModelConfig) for learner in config.learners)
         self._config = None if foreign or config.task in ("parsing", "topics") else config
         self._process: subprocess.Popen[bytes] | None = None
+        folder = cache_folder()
+        if folder is not None and not folder.exists():
+            self.start()  # at once, rather than when the first kernel is missed
 
     def start(self) -> None:
-        """Start the process."""
-        if self._config is None:
+        """Start the process, unless it was."""
+        if self._config is None or self._process is not None:
             return
-        command = [sys.executable, "-m", "streamlin.running.compiling"]
+        command = [
+            sys.executable,
+            "-m",
+            "streamlin.running.compiling",
+            *["lines"] * bool(self._config.sinks.predictions),
+        ]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen(command, **pipes, start_new_session=True)  # Ctrl-C is for the run
         assert self._process.stdin is not None

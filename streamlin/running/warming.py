@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from streamlin.checkpoint.models import new_model
 from streamlin.config import CheckpointConfig, DelayedLabelsConfig, RunConfig
-from streamlin.events import Event, single_records
+from streamlin.events import Batch, Event, single_records
 from streamlin.formats.json import JsonFormat
 from streamlin.formats.json_sentences import JsonSentences
 from streamlin.streams.json_lines import json_lines
@@ -16,13 +16,19 @@ _TOKENS, TAGS = ["Two", "tokens"], ["B-TAG", "O"]
 def warm_up(config: RunConfig) -> None:
     """Learn and predict two events with a throwaway model; only code of the configured task and learners is loaded."""
     config = small(config)
-    model, lines = new_model(config), json_lines(config)
-    batch, _ = lines.decode(single_records(_lines(lines)))
-    if config.keys.per is not None:
-        batch.extra[config.keys.per] = ["one key", "one key"]
+    model, batch = new_model(config), two_events(config)
     model.step(batch, model.featurize(batch))
     model.predict(batch, model.featurize(batch))
     model.close()
+
+
+def two_events(config: RunConfig) -> Batch:
+    """A batch of them."""
+    lines = json_lines(config)
+    batch, _ = lines.decode(single_records(_lines(lines)))
+    if config.keys.per is not None:
+        batch.extra[config.keys.per] = ["one key", "one key"]
+    return batch
 
 
 def small(config: RunConfig) -> RunConfig:
