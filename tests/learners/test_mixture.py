@@ -17,6 +17,7 @@ from streamlin.evaluation import Prequential
 from streamlin.events import single_records
 from streamlin.formats import open_format
 from streamlin.learners import Mixture, targets
+from streamlin.learners.mixing import Change
 from streamlin.learners.targets import no_targets
 from streamlin.model import Model
 from tests.naive_mixture import NaiveMixture
@@ -51,6 +52,30 @@ def test_two_members_by_hand():
     assert_allclose(mixture.temperatures, [0.1, -0.1], rtol=1e-9)
     z = (0.8 + step) * exp(0.1) - (0.7 - step) * exp(-0.1)
     assert_allclose(mixed(mixture, scores, [-1], n_known=2), [[0, -2 * z]], rtol=1e-9)
+
+
+def test_changes_of_shards_by_hand():
+    """Three shards change w_0 by 0.1, 0.2 and 0.3, so it moves by 1.5 times 0.2; two by 0.1 and 0.3: by sqrt 2 times.
+
+    What fades, as the sum of squares, moves by the mean; the second shard's labels have the codes 1 and 0.
+    """
+    labels = [np.array([0, 1], np.int32), np.array([1, 0], np.int32), np.array([0, 1], np.int32)]
+
+    def change(shard, step):
+        none = {name: np.zeros_like(getattr(Mixture(2), name)) for name in Mixture.tables}
+        own = {"weights": [step, 0.0], "weight_squares": [step, 0.0], "label_weights": [[step, 0.0], [0.0, 0.0]]}
+        return Change(np.zeros(0, np.int32), labels[shard], {}, none | {name: np.array(own[name]) for name in own})
+
+    mixture = Mixture(2)
+    mixture.grow(2)
+    mixture.mix([change(0, 0.1), change(1, 0.2), change(2, 0.3)])
+    assert_allclose(mixture.weights, [0.75 + 1.5 * 0.2, 0.75])
+    assert_allclose(mixture.weight_squares, [0.2, 0.0])
+    assert_allclose(mixture.label_weights, [[1.5 * 0.4 / 3, 0], [1.5 * 0.2 / 3, 0]])
+    mixture = Mixture(2)
+    mixture.grow(2)
+    mixture.mix([change(0, 0.1), change(2, 0.3)])
+    assert_allclose(mixture.weights, [0.75 + sqrt(2) * 0.2, 0.75])
 
 
 def test_members_start_with_the_weights_that_are_given():
