@@ -130,8 +130,10 @@ class Calibration(ArrayState):
         for m, recent in enumerate(self.recent[:, : window.labels.size]):
             log_loss, brier, confidence = recent.T
             weights, one = window.weights, np.zeros(len(recent), np.int64)
-            for k, sums in enumerate((weights, weights * log_loss, weights * brier)):
-                losses.sums[m, k] = np.bincount(one, sums, 1)[0]  # event by event, which `sum` is not
+            with np.errstate(over="ignore"):
+                sums = weights, weights * log_loss, weights * brier
+            for k, values in enumerate(sums):
+                losses.sums[m, k] = np.bincount(one, values, 1)[0]  # event by event, which `sum` is not
             told = confidence > 0.0
             bins = np.minimum(confidence[told] * BINS, BINS - 1.0).astype(np.int64)
             hits = window.predicted[told, m] == window.labels[told]

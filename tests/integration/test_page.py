@@ -33,7 +33,7 @@ def test_page_ends_with_the_values_of_the_report(browser: Browser, stream: Path,
     """Live first; then the counts, every learner's figures, the confusion matrix and the slices are the report's. The
     browser has nothing to complain of, and asked nobody else."""
     report = tmp_path / "report.json"
-    process, url = started("run", f"{stream}?rate=500", "--report", report, "--slice-by", "label")
+    process, url = started("run", f"{stream}?rate=150", "--report", report, "--slice-by", "label")
     visit = Visit(browser, url)
     visit.state("live")
     visit.state("the run has ended")
@@ -83,7 +83,7 @@ def test_page_ends_with_the_values_of_the_report(browser: Browser, stream: Path,
 
 def test_page_reconnects_after_a_restart(browser: Browser, stream: Path, tmp_path: Path) -> None:
     """Killed, the page says so; the next run at the same port goes on from the checkpoint, and the page with it."""
-    arguments = ("run", f"{stream}?rate=100", "--checkpoint", tmp_path / "state", "--set", "checkpoint.every_events=50")
+    arguments = ("run", f"{stream}?rate=50", "--checkpoint", tmp_path / "state", "--set", "checkpoint.every_events=50")
     process, url = started(*arguments)
     visit = Visit(browser, url)
     visit.state("live")
@@ -125,7 +125,7 @@ def test_foreign_texts_are_shown_as_text(browser: Browser, tmp_path: Path) -> No
 
 def test_page_fits_a_phone_and_has_a_dark_mode(browser: Browser, stream: Path) -> None:
     """At 390 pixels nothing sticks out, tables scroll in themselves, and charts fit; dark is another ground."""
-    process, url = started("run", f"{stream}?rate=200", "--slice-by", "label")
+    process, url = started("run", f"{stream}?rate=75", "--slice-by", "label")
     light = Visit(browser, url, viewport={"width": 390, "height": 844}, color_scheme="light", has_touch=True)
     dark = Visit(browser, url, viewport={"width": 1280, "height": 900}, color_scheme="dark")
     grounds = []
@@ -148,7 +148,7 @@ def test_page_fits_a_phone_and_has_a_dark_mode(browser: Browser, stream: Path) -
 
 def test_page_can_be_used_with_the_keyboard_alone(browser: Browser, stream: Path) -> None:
     """Everything that can be chosen is reached by Tab and changed by keys; every part has a name for who listens."""
-    process, url = started("run", f"{stream}?rate=200")
+    process, url = started("run", f"{stream}?rate=75")
     visit = Visit(browser, url)
     visit.state("live")
     expect(visit.page.locator("#accuracy-chart canvas")).to_be_visible()
@@ -249,7 +249,7 @@ def test_page_shows_delayed_labels(browser: Browser, data: Path, tmp_path: Path)
     lines += [{"id": f"nobody {n}", "label": "ham"} for n in range(5)]
     report = tmp_path / "report.json"
     stream = write_lines(tmp_path / "in.jsonl", lines)
-    process, url = started("run", f"{stream}?rate=500", "--late-labels", "--report", report)
+    process, url = started("run", f"{stream}?rate=150", "--late-labels", "--report", report)
     visit = Visit(browser, url)
     visit.state("live")
     visit.state("the run has ended")

@@ -25,7 +25,8 @@ def loaded() -> set[str]:
     found = set[str]()
     for name, module in list(sys.modules.items()):
         if name.startswith("streamlin."):
-            for kernel in vars(module).values():
+            kernels = (one for one in vars(module).values() if not isinstance(one, type))
+            for kernel in kernels:
                 signatures: list[Any] = getattr(kernel, "signatures", [])
                 found |= {f"{kernel.__module__}.{kernel.__name__} {signature}" for signature in signatures}
     return found
