@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
 from streamlin.events import Batch, single_records, taken
-from streamlin.kernel.byte_buffers import Utf8Texts, concatenate
+from streamlin.kernel.byte_buffers import PADDING, Utf8Texts
 from streamlin.sharding.parts import Part
 from streamlin.sharding.shard import Piece
 
@@ -108,7 +108,5 @@ def _chosen(texts: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
     """Some of the texts, as what they are given as."""
     if not isinstance(texts, Utf8Texts):
         return [texts[place] for place in places.tolist()]
-    octets, bounds = texts.octets.tobytes(), texts.bounds
-    ranges = zip(bounds[places].tolist(), bounds[places + 1].tolist(), strict=True)
-    chosen, own = concatenate([octets[begin:end] for begin, end in ranges])
-    return Utf8Texts(chosen.copy(), own, texts.plain)
+    bounds, octets = taken(texts.bounds, places)
+    return Utf8Texts(np.append(texts.octets[octets], np.zeros(PADDING, np.uint8)), bounds, texts.plain)

@@ -11,6 +11,7 @@ from streamlin.formats.flat_json import ESCAPED, MISSING, NUMBER, copy_values, d
 from streamlin.formats.utf8 import Indices, check_utf8, spans
 from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate
 
+Places = tuple[Indices, Indices, NDArray[np.uint8]]
 _TEXT, _LABEL, _ID, _WEIGHT, _TIME = range(5)
 _OPEN, _CLOSE = b"{}"
 FIRST = 40_000
@@ -44,16 +45,11 @@ class FlatColumns:
         DecodeError : a record is not UTF-8.
         """
         self._read += kept.size
-        if self._read <= FIRST or not kept.size or records.ends[kept[-1]] - records.starts[kept[0]] < FEWEST:
+        found = None if self._read <= FIRST else objects(records, kept)
+        if found is None:
             return None
-        starts, ends = spans(records, kept)
-        check_utf8(records.data, starts, ends)
-        data = np.frombuffer(records.data, np.uint8)
-        if not are_objects(data, starts, ends):
-            return None
-        shape = self._bounds.size - 1, kept.size
-        begins, stops, kinds = np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8)
-        if not find_fields(data, starts, ends, self._keys, self._bounds, begins, stops, kinds) or not _fit(kinds):
+        data, (begins, stops, kinds) = found[0], room(self._bounds.size - 1, kept.size)
+        if not find_fields(*found, self._keys, self._bounds, begins, stops, kinds) or not _fit(kinds):
             return None
         return Batch(
             ids=ids_of(data, begins[_ID], stops[_ID], kinds[_ID]),
@@ -84,9 +80,26 @@ def distinct(
     return [data[begins[i] : stops[i]].tobytes().decode() for i in firsts[:count].tolist()], codes
 
 
-def are_objects(data: NDArray[np.uint8], starts: Indices, ends: Indices) -> bool:
-    """Whether each record begins and ends with a brace."""
-    return bool((ends - starts >= 2).all() and (data[starts] == _OPEN).all() and (data[ends - 1] == _CLOSE).all())
+def objects(records: Records, kept: Indices) -> tuple[NDArray[np.uint8], Indices, Indices] | None:
+    """The bytes of records, and where each begins and ends; None if they are few, or one is not between braces.
+
+    Raises
+    ------
+    DecodeError : a record is not UTF-8.
+    """
+    if not kept.size or records.ends[kept[-1]] - records.starts[kept[0]] < FEWEST:
+        return None
+    starts, ends = spans(records, kept)
+    check_utf8(records.data, starts, ends)
+    data = np.frombuffer(records.data, np.uint8)
+    fit = (ends - starts >= 2).all() and (data[starts] == _OPEN).all() and (data[ends - 1] == _CLOSE).all()
+    return (data, starts, ends) if fit else None
+
+
+def room(rows: int, columns: int) -> Places:
+    """Room for where values begin and end, and for their kinds."""
+    shape = rows, columns
+    return np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8)
 
 
 def _fit(kinds: NDArray[np.uint8]) -> bool:

@@ -14,13 +14,14 @@ from streamlin.kernel.words import load_word
 MISSING, TEXT, ESCAPED, NUMBER, OTHER = 0, 1, 2, 3, 4
 """Kinds of values: missing or null; a text without and with escapes; a whole number; another number, true or false."""
 INVALID = -1
-QUOTE, _BACKSLASH, COLON, COMMA, _CLOSE, BLANK, TAB = 0x22, 0x5C, 0x3A, 0x2C, 0x7D, 0x20, 0x09
+COMMA, END = 0x2C, 0x5D
+_QUOTE, _BACKSLASH, _COLON, _BLANK, _TAB = 0x22, 0x5C, 0x3A, 0x20, 0x09
 _MINUS, _POINT, _ZERO, _U = 0x2D, 0x2E, 0x30, 0x75
 _MOST_DIGITS = 18
 _ESCAPES = np.array([*zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True)], np.uint8)
 """Letter of an escape, and the character it stands for."""
 _ONES, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-_QUOTES, _BACKSLASHES, _CONTROLS = _ONES * np.uint64(QUOTE), _ONES * np.uint64(_BACKSLASH), _ONES * np.uint64(0xE0)
+_QUOTES, _BACKSLASHES, _CONTROLS = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH), _ONES * np.uint64(0xE0)
 
 
 @kernel
@@ -47,22 +48,13 @@ def find_fields(
         last = ends[i] - 1
         at = behind_blanks(data, starts[i] + 1, last)
         while at < last:
-            key_end = special(data, at + 1, last)
-            if data[at] != QUOTE or data[key_end] != QUOTE:
-                return False
-            field = field_of(data, at + 1, key_end, keys, key_bounds)
-            colon = behind_blanks(data, key_end + 1, last)
-            begin = behind_blanks(data, colon + 1, last)
-            if data[colon] != COLON or begin >= last:
+            field, begin = member(data, at, last, keys, key_bounds)
+            if begin < 0:
                 return False
             kind, begin, stop, after = value(data, begin, last)
-            at = behind_blanks(data, after, last)
-            if kind == INVALID or (data[at] != COMMA and at != last):
+            at = next_member(data, after, last)
+            if kind == INVALID or at < 0:
                 return False
-            if at < last:
-                at = behind_blanks(data, at + 1, last)
-                if at == last:
-                    return False
             if field >= 0:
                 if kinds[field, i] != MISSING or kind == OTHER:
                     return False
@@ -71,15 +63,40 @@ def find_fields(
 
 
 @kernel
+def member(
+    data: NDArray[np.uint8], at: int, last: int, keys: NDArray[np.uint8], key_bounds: NDArray[np.int64]
+) -> tuple[int, int]:
+    """The field whose key begins at `at`, -1 for another key, and where its value begins; -1 if no value follows."""
+    key_end = _special(data, at + 1, last)
+    if data[at] != _QUOTE or data[key_end] != _QUOTE:
+        return -1, -1
+    colon = behind_blanks(data, key_end + 1, last)
+    begin = behind_blanks(data, colon + 1, last)
+    if data[colon] != _COLON or begin >= last:
+        return -1, -1
+    return _field_of(data, at + 1, key_end, keys, key_bounds), begin
+
+
+@kernel
+def next_member(data: NDArray[np.uint8], after: int, last: int) -> int:
+    """Where the next key begins, behind a value that ends at `after`: `last` if none does, -1 if it should."""
+    at = behind_blanks(data, after, last)
+    if at == last:
+        return last
+    behind = behind_blanks(data, at + 1, last)
+    return behind if data[at] == COMMA and behind < last else -1
+
+
+@kernel
 def behind_blanks(data: NDArray[np.uint8], at: int, last: int) -> int:
     """The first place from `at` on that is no blank or tab, at most `last`."""
-    while at < last and (data[at] == BLANK or data[at] == TAB):
+    while at < last and (data[at] == _BLANK or data[at] == _TAB):
         at += 1
     return min(at, last)
 
 
 @kernel
-def field_of(
+def _field_of(
     data: NDArray[np.uint8], begin: int, end: int, keys: NDArray[np.uint8], key_bounds: NDArray[np.int64]
 ) -> int:
     """The field whose key is `data[begin:end]`; -1 if it is none."""
@@ -95,7 +112,7 @@ def field_of(
 
 
 @kernel
-def special(data: NDArray[np.uint8], at: int, last: int) -> int:
+def _special(data: NDArray[np.uint8], at: int, last: int) -> int:
     """The first quote, backslash or control character from `at` on; `last` if there is none before.
 
     Eight bytes at a time: the top bit of each byte of `found` says whether it is one. Only the lowest such bit is used,
@@ -110,30 +127,33 @@ def special(data: NDArray[np.uint8], at: int, last: int) -> int:
             below = (found & (~found + np.uint64(1))) - np.uint64(1)  # eight ones for each byte before, and seven
             return at + int(((below & _ONES) * _ONES) >> np.uint64(56)) - 1
         at += 8
-    while at < last and data[at] >= BLANK and data[at] != QUOTE and data[at] != _BACKSLASH:
+    while at < last and data[at] >= _BLANK and data[at] != _QUOTE and data[at] != _BACKSLASH:
         at += 1
     return at
 
 
 @kernel
 def value(data: NDArray[np.uint8], begin: int, last: int) -> tuple[int, int, int, int]:
-    """The kind of the value that begins at `begin` < `last`; where its content begins and ends; where it ends."""
-    if data[begin] != QUOTE:
+    """The kind of the value that begins at `begin` < `last`; where its content begins and ends; where it ends.
+
+    It may be one of a list.
+    """
+    if data[begin] != _QUOTE:
         stop = begin
-        while stop < last and data[stop] != COMMA and data[stop] != BLANK and data[stop] != TAB:
+        while stop < last and data[stop] != COMMA and data[stop] != END and data[stop] != _BLANK and data[stop] != _TAB:
             stop += 1
-        return kind_of(data, begin, stop), begin, stop, stop
-    kind, stop = TEXT, special(data, begin + 1, last)
+        return _kind_of(data, begin, stop), begin, stop, stop
+    kind, stop = TEXT, _special(data, begin + 1, last)
     while data[stop] == _BACKSLASH:
         width, _ = escape(data, stop, last)
         if width == 0:
             return INVALID, begin, stop, stop
-        kind, stop = ESCAPED, special(data, stop + width, last)
-    return kind if data[stop] == QUOTE else INVALID, begin + 1, stop, min(stop + 1, last)
+        kind, stop = ESCAPED, _special(data, stop + width, last)
+    return kind if data[stop] == _QUOTE else INVALID, begin + 1, stop, min(stop + 1, last)
 
 
 @kernel
-def kind_of(data: NDArray[np.uint8], begin: int, stop: int) -> int:
+def _kind_of(data: NDArray[np.uint8], begin: int, stop: int) -> int:
     """The kind of a value that is no text."""
     size = stop - begin
     if size == 4 and data[begin] == 0x6E and data[begin + 1] == 0x75 and data[begin + 2] == data[begin + 3] == 0x6C:

@@ -4,26 +4,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.formats.flat_json import (
-    BLANK,
-    COLON,
     COMMA,
+    END,
     ESCAPED,
     INVALID,
     MISSING,
     OTHER,
-    QUOTE,
-    TAB,
     behind_blanks,
-    field_of,
-    kind_of,
-    special,
+    member,
+    next_member,
     value,
 )
 from streamlin.kernel import kernel
 
 ABSENT = -1
 """The size of a list that a record lacks, or that is null."""
-_BEGIN, _END = 0x5B, 0x5D
+_BEGIN = 0x5B
 
 
 @kernel
@@ -60,14 +56,9 @@ def find_lists(
         last = ends[i] - 1
         at = behind_blanks(data, starts[i] + 1, last)
         while at < last:
-            key_end = special(data, at + 1, last)
-            if data[at] != QUOTE or data[key_end] != QUOTE:
-                return -1
-            field = field_of(data, at + 1, key_end, keys, key_bounds)
+            field, begin = member(data, at, last, keys, key_bounds)
             own = field - n_fields
-            colon = behind_blanks(data, key_end + 1, last)
-            begin = behind_blanks(data, colon + 1, last)
-            if data[colon] != COLON or begin >= last or (own >= 0 and sizes[own] != ABSENT):
+            if begin < 0 or (own >= 0 and sizes[own] != ABSENT):
                 return -1
             if data[begin] == _BEGIN:
                 into = max(own, 0)
@@ -85,12 +76,9 @@ def find_lists(
                     if kinds[field, i] != MISSING or kind == OTHER:
                         return -1
                     begins[field, i], stops[field, i], kinds[field, i] = begin, stop, kind
-            at = behind_blanks(data, after, last)
-            if at < last:
-                behind = behind_blanks(data, at + 1, last)
-                if data[at] != COMMA or behind == last:
-                    return -1
-                at = behind
+            at = next_member(data, after, last)
+            if at < 0:
+                return -1
         if not fill(sizes, end, item_kinds):
             return -1
         end += sizes[0]
@@ -128,11 +116,11 @@ def items(
     wanted : whether its items, texts or null, are set from `first` on; otherwise it may have other values.
     """
     at = behind_blanks(data, at + 1, last)
-    if data[at] == _END:
+    if data[at] == END:
         return at + 1, 0
     size = 0
     while at < last:
-        kind, begin, stop, after = item(data, at, last)
+        kind, begin, stop, after = value(data, at, last)
         if kind == INVALID:
             return at, -1
         if wanted:
@@ -141,20 +129,9 @@ def items(
             begins[first + size], stops[first + size], kinds[first + size] = begin, stop, kind
         size += 1
         at = behind_blanks(data, after, last)
-        if data[at] == _END and at < last:
+        if data[at] == END and at < last:
             return at + 1, size
         if data[at] != COMMA:
             return at, -1
         at = behind_blanks(data, at + 1, last)
     return at, -1
-
-
-@kernel
-def item(data: NDArray[np.uint8], begin: int, last: int) -> tuple[int, int, int, int]:
-    """As `value`, of a value in a list."""
-    if data[begin] == QUOTE:
-        return value(data, begin, last)
-    stop = begin
-    while stop < last and data[stop] != COMMA and data[stop] != _END and data[stop] != BLANK and data[stop] != TAB:
-        stop += 1
-    return kind_of(data, begin, stop), begin, stop, stop

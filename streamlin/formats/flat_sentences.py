@@ -7,14 +7,13 @@ from numpy.typing import NDArray
 
 from streamlin.config import FieldsConfig
 from streamlin.events import Batch, CodedTexts, Distinct, Records, TokenColumns
-from streamlin.formats.flat_columns import FEWEST, are_objects, distinct, ids_of, texts_of
+from streamlin.formats.flat_columns import Places, distinct, ids_of, objects, room, texts_of
 from streamlin.formats.flat_json import ESCAPED, MISSING
 from streamlin.formats.flat_lists import find_lists
-from streamlin.formats.utf8 import Indices, check_utf8, spans
+from streamlin.formats.utf8 import Indices
 from streamlin.kernel.byte_buffers import concatenate
 from streamlin.kernel.loading import is_kept
 
-_Places = tuple[Indices, Indices, NDArray[np.uint8]]
 _ID, *_OTHERS = range(4)
 _TOKENS, _TAGS = range(2)
 FIRST = 4_000
@@ -44,26 +43,20 @@ class FlatSentences:
         DecodeError : a record is not UTF-8.
         """
         self._read += kept.size
-        if not kept.size or records.ends[kept[-1]] - records.starts[kept[0]] < FEWEST:
-            return None
-        if self._read <= FIRST and not is_kept(find_lists):
-            return None
-        starts, ends = spans(records, kept)
-        check_utf8(records.data, starts, ends)
-        data = np.frombuffer(records.data, np.uint8)
-        return self._found(data, starts, ends, records, kept) if are_objects(data, starts, ends) else None
+        found = objects(records, kept) if self._read > FIRST or is_kept(find_lists) else None
+        return None if found is None else self._found(*found, records, kept)
 
     def _found(
         self, data: NDArray[np.uint8], starts: Indices, ends: Indices, records: Records, kept: Indices
     ) -> Batch | None:
-        fields = _places(1 + len(_OTHERS), kept.size)
-        items = _places(2 + len(self._columns), int((ends - starts).sum()) // 3)
+        fields = room(1 + len(_OTHERS), kept.size)
+        items = room(2 + len(self._columns), int((ends - starts).sum()) // 3)
         bounds = np.empty(kept.size + 1, np.int64)
         size = find_lists(data, starts, ends, self._keys, self._bounds, *fields, *items, bounds)
         if size < 0 or not _fit(fields[2], items[2][:, :size]):
             return None
 
-        def places(row: int) -> _Places:
+        def places(row: int) -> Places:
             begins, stops, kinds = items
             return begins[row, :size], stops[row, :size], kinds[row, :size]
 
@@ -81,12 +74,6 @@ class FlatSentences:
             pieces=bounds,
             tokens=TokenColumns(CodedTexts(Distinct(names, codes)), columns),
         )
-
-
-def _places(rows: int, columns: int) -> _Places:
-    """Room for where values begin and end, and for their kinds."""
-    shape = rows, columns
-    return np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.uint8)
 
 
 def _names(fields: FieldsConfig) -> tuple[str, ...]:

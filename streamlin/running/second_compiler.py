@@ -29,12 +29,8 @@ class SecondCompiler:
         """Start the process, unless it was."""
         if self._config is None or self._process is not None:
             return
-        command = [
-            sys.executable,
-            "-m",
-            "streamlin.running.compiling",
-            *["lines"] * bool(self._config.sinks.predictions),
-        ]
+        lines = ["lines"] if self._config.sinks.predictions else []
+        command = [sys.executable, "-m", "streamlin.running.compiling", *lines]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = subprocess.Popen(command, **pipes, start_new_session=True)  # Ctrl-C is for the run
         assert self._process.stdin is not None

@@ -26,8 +26,9 @@ class Upcoming(Iterator[Item]):
 
     def peek(self) -> Round | None:
         """The round that comes next, if it is there."""
-        try:
-            self._next = next(self._items)
-        except Exception as error:  # StopIteration, too
-            self._error = error
+        if self._next is None and self._error is None:
+            try:
+                self._next = next(self._items)
+            except Exception as error:  # StopIteration, too
+                self._error = error
         return self._next if isinstance(self._next, Round) else None

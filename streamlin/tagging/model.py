@@ -262,4 +262,5 @@ def _bounds(batch: Batch) -> NDArray[np.int64]:
 
 def _divided(values: Sequence[str | None], bounds: NDArray[np.int64]) -> list[list[str | None]]:
     """The values of each sentence's tokens."""
-    return [list(values[begin:end]) for begin, end in pairwise(bounds.tolist())]
+    listed = [*values]
+    return [listed[begin:end] for begin, end in pairwise(bounds.tolist())]
