@@ -207,7 +207,7 @@ def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
     with served(tmp_path / "state", *options) as service:
         command = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{service.url}openapi.json", "--no-color"]
         checks = ["--checks", "all", "--exclude-checks", "positive_data_acceptance", "--max-examples", "100"]
-        rest = ["--seed", "1", "--generation-database", "none"]
+        rest = ["--request-timeout", "180", "--seed", "1", "--generation-database", "none"]
         done = subprocess.run([*command, *checks, *rest], cwd=tmp_path, capture_output=True, check=False)
         assert done.returncode == 0, done.stdout.decode()
         assert b"API Operations:\n  Selected: 6/6\n  Tested: 6\n" in done.stdout
