@@ -21,6 +21,8 @@ OPTIONS = (
     *("--shards", "4", "--workers", "2", "--set", f"mixing.floor={ROUND // 4}", "--set", f"mixing.max_events={ROUND}"),
     *("--set", "checkpoint.every_events=1"),
 )
+AHEAD = 3
+"""Rounds that may end without a worker that was killed: one being saved, one counted, and one that it has learned."""
 PATIENCE = 120.0
 
 
@@ -34,9 +36,10 @@ def measure(folder: Path, repeat: int) -> dict[str, list[float]]:
         _until_saved(state)
         for number in range(KILLS):
             time.sleep(0.5)
+            victim = _workers(process.pid)[number % 2]
             begin = time.monotonic()
-            os.kill(_workers(process.pid)[number % 2], signal.SIGKILL)
-            found["worker"].append(_until_saved(state, 3) - begin)
+            os.kill(victim, signal.SIGKILL)
+            found["worker"].append(_until_saved(state, AHEAD + 1) - begin)
         log(f"restoring: {found['worker']}")
         for _ in range(KILLS):
             process.kill()
@@ -70,8 +73,10 @@ _QUIET: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 def _workers(pid: int) -> list[int]:
-    """The processes that host shards."""
-    return sorted(one for one in descendants(pid) if name_of(one).startswith("ray::Worker"))
+    """The processes that host shards, once both are there."""
+    while len(found := [one for one in descendants(pid) if name_of(one).startswith("ray::Worker")]) < 2:
+        time.sleep(0.01)
+    return sorted(found)
 
 
 def _until_saved(state: Path, times: int = 1) -> float:
