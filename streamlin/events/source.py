@@ -51,6 +51,7 @@ class SourceContext:
     elsewhere : keys and positions of the parts of other sources of the scheme, for a source that can recognize its own
         records there, such as a file that was moved.
     share : the parts to read, for a source with `parts`; None: all.
+    dealt : among how many shards records are dealt; a source that reads blocks of bytes makes them larger by this.
     checkpoint : for a source that has to give up a part. Called from `poll`; returns the positions by key of a part,
         once everything handed over has been learned, saved in a checkpoint, and committed to the source.
     """
@@ -65,6 +66,7 @@ class SourceContext:
     checkpoint: Callable[[], Mapping[str, Position]] = dict
     elsewhere: Sequence[tuple[str, Position]] = ()
     share: Share | None = None
+    dealt: int = 1
 
 
 class Source(Protocol):
