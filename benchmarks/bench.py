@@ -19,6 +19,8 @@ from benchmarks import (
     memory,
     metrics,
     python,
+    restoring,
+    scaling,
     serve,
     sharding,
     speed,
@@ -55,6 +57,8 @@ PARTS = {
     "keys": Part(keys.measure, keys.text),
     "sharding": Part(sharding.measure, sharding.text),
     "workers": Part(workers.measure, workers.text),
+    "restoring": Part(restoring.measure, restoring.text),
+    "scaling": Part(scaling.measure, scaling.text),
 }
 
 

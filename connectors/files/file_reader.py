@@ -39,7 +39,7 @@ class FileReader(OpenFile):
         Raises ChangedError if the file was truncated or overwritten, OSError.
         """
         try:
-            block = self._bytes.read(max(BLOCK, self._cutter.pending_bytes))
+            block = self._bytes.read(max(BLOCK * self._context.dealt, self._cutter.pending_bytes))
         except TrailingError as trailing:
             self._context.notice(f"{self._origin.part}: {trailing}")
             return None

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from secrets import token_hex
 from typing import Any
 
+from streamlin.cluster.messages import Packed
 from streamlin.cluster.worker import OutOfStepError, Worker
 from streamlin.errors import ConfigError, ConnectorError, StreamlinError, missing
 
@@ -16,8 +17,9 @@ _LOOPBACK = "127.0.0.1"
 _ONE_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """With 0 Ray takes 127.0.0.1 for this machine; otherwise it looks for an address that others reach, and binds all."""
 
-_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
-"""Nothing is sent to Ray's makers; and workers get as much of the processors as the run, not what others leave."""
+_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_IGNORE_UNHANDLED_ERRORS": "1"}
+"""Nothing is sent to Ray's makers; workers get as much of the processors as the run, not what others leave; and of a
+call that fails Ray does not print what the caller did not ask for, but was told."""
 
 
 class WorkerLostError(StreamlinError):
@@ -52,17 +54,18 @@ class Engine:
         each = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         self._workers = [ray.remote(Worker).options(**each).remote() for _ in range(workers)]
 
-    def put(self, message: bytes) -> Any:
-        """A reference to a message that several workers are sent."""
+    def put(self, message: Packed) -> Any:
+        """A reference to a message, which workers can be sent."""
         return self._ray.put(message)
 
     def restore(self, worker: int, version: str, copy: Any) -> Any:
         """Call `Worker.restore`; returns a reference to the end of it."""
         return self._workers[worker].restore.remote(version, copy)
 
-    def learn(self, worker: int, number: int, work: bytes, parts: Sequence[Any]) -> list[Any]:
+    def learn(self, worker: int, number: int, work: Any, shards: int, parts: Sequence[Any]) -> list[Any]:
         """Call `Worker.learn`, after the calls before; returns references to its results."""
-        references: list[Any] = self._workers[worker].learn.options(num_returns=3).remote(number, work, *parts)
+        learn = self._workers[worker].learn.options(num_returns=3)
+        references: list[Any] = learn.remote(number, work, shards, *parts)
         return references
 
     def get(self, references: Any, seconds: float | None = None) -> Any:

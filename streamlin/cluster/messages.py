@@ -1,6 +1,7 @@
 """What the run and its workers tell each other, as bytes.
 
-Pickled here and not by Ray, whose arrays could not be written to: kernels are compiled for those that can.
+Pickled here and not by Ray, whose arrays could not be written to: kernels are compiled for those that can. Large arrays
+stay outside of the pickle, so that each is copied once to where Ray keeps it and once from there.
 """
 
 import pickle
@@ -13,9 +14,14 @@ from numpy.typing import NDArray
 from streamlin.config import RunConfig
 from streamlin.events import Batch, single_records, taken
 from streamlin.kernel.byte_buffers import PADDING, Utf8Texts
+from streamlin.kernel.ranges import bounds_of, copy_ranges
 from streamlin.sharding.parts import Part
 from streamlin.sharding.shard import Piece
 
+Packed = list[Any]
+"""A message as bytes: a pickle, and its large arrays as uint8[n], which may be read only."""
+_LARGE = 1 << 14
+"""Bytes of an array that is kept outside of the pickle."""
 _NOWHERE = single_records([])
 
 
@@ -48,12 +54,12 @@ class Brought(NamedTuple):
 class Told(NamedTuple):
     """What the run alone needs of one shard in a round; see `streamlin.sharding.hosts.Hosted`.
 
-    scored : packed, a list of `Scored`.
+    scored, names : packed; the former is a list of `Scored`.
     """
 
     shard: int
-    scored: bytes
-    names: Mapping[str, Mapping[str, NDArray[Any]]]
+    scored: Packed
+    names: Packed
     clipped: set[str]
 
 
@@ -65,14 +71,24 @@ class Effort(NamedTuple):
     mixing_seconds: float
 
 
-def pack(message: Any) -> bytes:
+def pack(message: Any) -> Packed:
     """A message as bytes."""
-    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    apart: list[pickle.PickleBuffer] = []
+
+    def is_small(buffer: pickle.PickleBuffer) -> bool:
+        if buffer.raw().nbytes < _LARGE:
+            return True
+        apart.append(buffer)
+        return False
+
+    rest = pickle.dumps(message, pickle.HIGHEST_PROTOCOL, buffer_callback=is_small)
+    return [rest, *(np.frombuffer(buffer.raw(), np.uint8) for buffer in apart)]
 
 
-def unpack(message: bytes) -> Any:
+def unpack(message: Packed) -> Any:
     """The message that `pack` was given; it must come from a process that is trusted."""
-    return pickle.loads(message)
+    rest, *apart = message
+    return pickle.loads(rest, buffers=[np.array(array) for array in apart])
 
 
 def settings(config: RunConfig) -> dict[str, Any]:
@@ -108,5 +124,7 @@ def _chosen(texts: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
     """Some of the texts, as what they are given as."""
     if not isinstance(texts, Utf8Texts):
         return [texts[place] for place in places.tolist()]
-    bounds, octets = taken(texts.bounds, places)
-    return Utf8Texts(np.append(texts.octets[octets], np.zeros(PADDING, np.uint8)), bounds, texts.plain)
+    bounds = bounds_of(texts.bounds, places)
+    octets = np.zeros(bounds[-1] + PADDING, np.uint8)
+    copy_ranges(texts.octets, texts.bounds, places, bounds, octets)
+    return Utf8Texts(octets, bounds, texts.plain)

@@ -6,7 +6,7 @@ from time import process_time
 
 import numpy as np
 
-from streamlin.cluster.messages import Brought, Copy, Effort, Told, pack, unpack
+from streamlin.cluster.messages import Brought, Copy, Effort, Packed, Told, pack, unpack
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError
 from streamlin.events import Batch
@@ -29,8 +29,10 @@ class Worker:
     def __init__(self) -> None:
         self._model: Model | None = None
         self._rounds = 0
+        self._own: list[Brought] = []
+        """What its shards have brought to the round that it learned last."""
 
-    def restore(self, version: str, copy: bytes) -> None:
+    def restore(self, version: str, copy: Packed) -> None:
         """Begin from a copy of the model.
 
         Raises
@@ -40,15 +42,17 @@ class Worker:
         if version != __version__:
             raise ConfigError(f"cluster: a worker has streamlin {__version__}, but the run {version}; install the same")
         config, rounds, arrays, state = Copy(*unpack(copy))
-        self._model, self._rounds = None, 0
+        self._model, self._own = None, []
         model = Model(RunConfig.model_validate(config))
         model.restore(arrays, state)
         self._model, self._rounds = model, rounds
 
-    def learn(self, number: int, work: bytes, *parts: bytes) -> tuple[bytes, bytes, Effort]:
-        """Learn a round. work : packed, of each shard. parts : packed, what all shards brought to the round before.
+    def learn(self, number: int, work: Packed, shards: int, *parts: Packed) -> tuple[Packed, list[Told], Effort]:
+        """Learn a round.
 
-        Returns what each shard brings, which all workers will need, what it has told, and what was done.
+        work : packed, of each shard. shards : how many brought a part to the round before. parts : packed, those that
+        other workers have brought. Returns what each shard brings, which the others will need; what it tells; and what
+        was done.
 
         Raises
         ------
@@ -58,7 +62,7 @@ class Worker:
         if self._model is None or self._rounds not in (number - 1, number - 2):
             raise OutOfStepError(f"asked for round {number}, after {self._rounds}")
         if self._rounds == number - 2:
-            self._mix(self._model, parts)
+            self._mix(self._model, shards, parts)
         mixed = process_time()
         brought, told, events = [], [], 0
         for shard, batches in unpack(work):
@@ -72,20 +76,21 @@ class Worker:
             )
             names = {view: own.since(sizes[view]) for view, own in self._model.feature_names.items()}
             brought.append(Brought(shard, part))
-            told.append(
-                Told(shard, pack(scored), {view: own for view, own in names.items() if own}, self._model.clipped)
-            )
+            known = {view: own for view, own in names.items() if own}
+            told.append(Told(shard, pack(scored), pack(known), self._model.clipped))
             events += sum(map(len, batches))
-        return pack(brought), pack(told), Effort(events, process_time() - begin, mixed - begin)
+        self._own = brought
+        return pack(brought), told, Effort(events, process_time() - begin, mixed - begin)
 
-    def _mix(self, model: Model, parts: Sequence[bytes]) -> None:
+    def _mix(self, model: Model, shards: int, parts: Sequence[Packed]) -> None:
         """Mix the parts of a round. Whatever goes wrong in it, the copy is of no use any more."""
-        if not parts:
+        self._model = None
+        brought = [*self._own, *(one for other in parts for one in unpack(other))]
+        if len(brought) != shards:
             raise OutOfStepError("the round before was not mixed")
-        self._model, rounds = None, self._rounds
-        brought: list[Brought] = sorted((one for own in parts for one in unpack(own)), key=lambda one: one.shard)
+        brought.sort(key=lambda one: one.shard)
         mix(model, len(model.labels), [one.part for one in brought])
-        self._model, self._rounds = model, rounds + 1
+        self._model, self._rounds, self._own = model, self._rounds + 1, []
 
     @staticmethod
     def _piece(model: Model, batch: Batch) -> Piece:

@@ -13,6 +13,7 @@ from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
 from streamlin.model import Model
 from streamlin.sharding.hosts import Hosted, ShardPieces
+from streamlin.sharding.parts import Part
 from streamlin.version import __version__
 
 _PATIENCE = 60.0
@@ -58,51 +59,56 @@ class Workers:
         self._engine = Engine(len(self.records), config.cluster.address)
         self._number = 0
         """The round that was begun last."""
-        self._work: list[bytes] = []
-        """What each worker has to learn in it."""
+        self._work: list[Any] = []
+        """References to what each worker has to learn in it."""
+        self._prepared: tuple[int, list[Any]] = (0, [])
+        """The round that was prepared last, and such references."""
         self._results: list[list[Any]] = []
         """References to what it brings, see `Worker.learn`."""
         self._restored: list[Any] = [None for _ in self.records]
         """Reference to the last copy of the model that each was sent; None: it has not been sent one."""
         self._parts: list[Any] = []
-        """References to what all have brought to the round before."""
+        """References to what each worker has brought to the round before."""
+        self._shards_before = 0
+        """How many shards these are of."""
         self._copy: tuple[int, Any] = (0, None)
         """The round before which the model was copied last, and a reference to the copy."""
 
+    def prepare(self, number: int, pieces: ShardPieces) -> None:
+        """See `Hosts`."""
+        n, work = len(self.records), [list[Work]() for _ in self.records]
+        for shard, own in pieces.items():
+            work[shard % n].append(Work(shard, [to_learn(piece, self._categories) for _, piece in own]))
+        self._prepared = (number, [self._engine.put(pack(own)) for own in work])
+
     def begin(self, number: int, pieces: ShardPieces) -> None:
         """See `Hosts`."""
-        self._number, n = number, len(self.records)
-        self._work = [
-            pack(
-                [
-                    Work(shard, [to_learn(piece, self._categories) for _, piece in own])
-                    for shard, own in pieces.items()
-                    if shard % n == worker
-                ]
-            )
-            for worker in range(n)
-        ]
+        if number == self._number:
+            return
+        if number != self._prepared[0]:
+            self.prepare(number, pieces)
+        self._number, self._work = self._prepared
         for worker, restored in enumerate(self._restored):
             if restored is None:
                 self._send_copy(worker)
         self._results = [
-            self._engine.learn(worker, number, work, self._parts) for worker, work in enumerate(self._work)
+            self._engine.learn(worker, number, work, self._shards_before, self._parts_of_others(worker))
+            for worker, work in enumerate(self._work)
         ]
 
-    def learn(self, number: int, pieces: ShardPieces) -> list[Hosted]:
+    def learn(self, number: int) -> list[Hosted]:
         """See `Hosts`."""
-        if number != self._number:
-            self.begin(number, pieces)
+        assert number == self._number
         found = [self._result(worker) for worker in range(len(self.records))]
         self._parts = [references[0] for references in self._results]
-        for record, (_, _, effort) in zip(self.records, found, strict=True):
+        parts: dict[int, Part] = {}
+        told: dict[int, Told] = {}
+        for record, (brought, own, effort) in zip(self.records, found, strict=True):
             record.add(effort)
-        parts = {one.shard: one.part for brought, _, _ in found for one in unpack(brought)}
-        told: dict[int, Told] = {one.shard: one for _, told, _ in found for one in unpack(told)}
-        return [
-            Hosted(parts[shard], partial(unpack, told[shard].scored), told[shard].names, told[shard].clipped)
-            for shard in pieces
-        ]
+            parts |= {one.shard: one.part for one in unpack(brought)}
+            told |= {one.shard: one for one in own}
+        self._shards_before = len(parts)
+        return [_hosted(parts[shard], told[shard]) for shard in sorted(parts)]
 
     def report(self) -> list[dict[str, Any]]:
         """See `Hosts`."""
@@ -141,7 +147,11 @@ class Workers:
                 else:
                     time.sleep(_PAUSE)
             self._send_copy(worker)
-            self._results[worker] = self._engine.learn(worker, self._number, self._work[worker], [])
+            self._results[worker] = self._engine.learn(worker, self._number, self._work[worker], 0, [])
+
+    def _parts_of_others(self, worker: int) -> list[Any]:
+        """References to what others have brought to the round before; a worker keeps its own."""
+        return [parts for other, parts in enumerate(self._parts) if other != worker]
 
     def _send_copy(self, worker: int) -> None:
         """Send a worker the model as it is before the round."""
@@ -149,3 +159,7 @@ class Workers:
             copy = Copy(self._config, self._number - 1, *Model.state(self._model))
             self._copy = (self._number, self._engine.put(pack(copy)))
         self._restored[worker] = self._engine.restore(worker, __version__, self._copy[1])
+
+
+def _hosted(part: Part, told: Told) -> Hosted:
+    return Hosted(part, partial(unpack, told.scored), unpack(told.names), told.clipped)

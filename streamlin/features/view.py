@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
-from streamlin.events import Batch, taken
+from streamlin.events import Batch
 from streamlin.features.characters import ascii_characters, token_characters
 from streamlin.features.forms import CHARACTERS, FIRST, FORMS, FURTHER, HEAD, TOKENS
 from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts, hash_texts_and_tokens
@@ -20,6 +20,7 @@ from streamlin.features.normalization import normalized
 from streamlin.features.sums import sum_repeats
 from streamlin.features.token_hashes import TokenHashes
 from streamlin.kernel.byte_buffers import encode_text, encode_texts, is_ascii
+from streamlin.kernel.ranges import bounds_of, copy_ranges
 
 _DEFAULT = ViewConfig()
 _SCALES = {"binary": BINARY, "counts": COUNTS, "log": LOG}
@@ -41,8 +42,11 @@ class Buckets(NamedTuple):
 
     def take(self, events: NDArray[np.int64]) -> "Buckets":
         """The features of some events, in the order given."""
-        indptr, entries = taken(self.indptr, events)
-        return Buckets(indptr, self.buckets[entries], self.values[entries])
+        indptr = bounds_of(self.indptr, events)
+        own = Buckets(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32))
+        copy_ranges(self.buckets, self.indptr, events, indptr, own.buckets)
+        copy_ranges(self.values, self.indptr, events, indptr, own.values)
+        return own
 
 
 class View:

@@ -57,7 +57,11 @@ def add_sums(table: Array, changes: Sequence[Change], name: str) -> None:
 
 def add_means(table: Array, changes: Sequence[Change], name: str) -> None:
     """Add to each row the mean of its changes, over the shards that have changed it."""
-    sharers = sharers_of(changes, len(table))
+    add_means_of(table, changes, name, sharers_of(changes, len(table)))
+
+
+def add_means_of(table: Array, changes: Sequence[Change], name: str, sharers: NDArray[np.int32]) -> None:
+    """`add_means` with the sharers of the changes."""
     for change in changes:
         add_shares(table, change.rows, columns_of(change, table), change.tables[name], sharers)
 
@@ -129,20 +133,39 @@ def sharers_of(changes: Sequence[Change], n_rows: int) -> NDArray[np.int32]:
     """int32[n_rows]: how many shards have changed each row."""
     sharers = np.zeros(n_rows, np.int32)
     for change in changes:
-        sharers[change.rows] += 1
+        count_sharers(change.rows, sharers)
     return sharers
 
 
 def slots_of(changes: Sequence[Change], n_rows: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """int32[n_rows], a number for each changed row, and int32[m], the changed rows by number."""
-    rows = np.flatnonzero(sharers_of(changes, n_rows)).astype(np.int32)
-    slots = np.empty(n_rows, np.int32)
-    slots[rows] = np.arange(rows.size, dtype=np.int32)
-    return slots, rows
+    slots, rows, n = np.full(n_rows, -1, np.int32), np.empty(sum(one.rows.size for one in changes), np.int32), 0
+    for change in changes:
+        n = number_rows(change.rows, slots, rows, n)
+    return slots, rows[:n]
 
 
 def _codes(change: Change, name: str) -> NDArray[np.int32] | tuple[()]:
     return change.columns if change.numbers[name].ndim else ()
+
+
+@kernel
+def count_sharers(rows: NDArray[np.int32], sharers: NDArray[np.int32]) -> None:
+    """Add 1 to the sharers [n_rows] of each row."""
+    for i in range(rows.size):
+        sharers[rows[i]] += 1
+
+
+@kernel
+def number_rows(rows: NDArray[np.int32], slots: NDArray[np.int32], numbered: NDArray[np.int32], n: int) -> int:
+    """Give rows without a slot, -1, the slots from n on, and note them; returns how many there are then."""
+    for i in range(rows.size):
+        row = rows[i]
+        if slots[row] < 0:
+            slots[row] = n
+            numbered[n] = row
+            n += 1
+    return n
 
 
 @kernel

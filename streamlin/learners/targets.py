@@ -54,6 +54,8 @@ def with_unlabelled(goals: Targets, unlabelled: NDArray[np.bool_]) -> Targets:
 
 def without_label(labels: Sequence[Any]) -> NDArray[np.bool_]:
     """bool[n]: which events have no label."""
+    if None not in labels:
+        return np.zeros(len(labels), np.bool_)
     return np.fromiter((label is None for label in labels), np.bool_, len(labels))
 
 

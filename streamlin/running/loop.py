@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any
@@ -201,7 +201,7 @@ class Run:
                     failure = error
                     break
                 if isinstance(portion, Round):
-                    learned = self._process_round(portion, partial(self._upcoming, portion, portions))
+                    learned = self._process_round(portion, portions)
                 else:
                     learned = self._process(portion)
                 if portion is None and requested:
@@ -307,7 +307,7 @@ class Run:
         self._save_if_due()
         return learned
 
-    def _process_round(self, one: Round, upcoming: Callable[[], Round | None]) -> list[tuple[Batch, Predictions]]:
+    def _process_round(self, one: Round, portions: Iterator[Any]) -> list[tuple[Batch, Predictions]]:
         """Learn a round of shards and write its lines; only then may it be saved."""
         assert isinstance(self.model, ShardedModel)
         for portion in one.portions:
@@ -317,23 +317,25 @@ class Run:
             self._saver.save(wait=True)
         begin = time.perf_counter()
         with self.state.lock:
-            self.model.learn_round(one, upcoming)
+            self.model.learn_round(one, partial(self._upcoming, one, portions), self._fits)
         self.stages.add("learn", begin)
         learned = [pair for portion in one.portions if portion.count for pair in self._take(portion)]
         self._save_if_due()
         return learned
 
-    def _upcoming(self, one: Round, portions: Iterator[Portion | Round | None]) -> Round | None:
-        """The round after this one, if another thread has read it already and it can be learned."""
+    def _upcoming(self, one: Round, portions: Iterator[Any]) -> Round | None:
+        """The round after this one, if another thread has read it already."""
         if not isinstance(portions, Upcoming) or self.config.pipeline.threads == 1 or self._is_small(one):
             return None
-        following = portions.peek()
+        return portions.peek()
+
+    def _fits(self, one: Round) -> bool:
+        """Whether a round is within the limits; if not, that is raised when its turn comes."""
         try:
-            if following is not None:
-                self._round_limits.check(following)
-        except StreamlinError:  # it is raised when this round is over
-            return None
-        return following
+            self._round_limits.check(one)
+        except StreamlinError:
+            return False
+        return True
 
     def _take(self, portion: Portion) -> list[tuple[Batch, Predictions]]:
         """Learn a portion, write its lines, and count it."""

@@ -25,6 +25,8 @@ _EXTERNAL_MODELS_BATCH = 250
 
 _SENTENCES_BATCHES = {"tagging": 500, "parsing": 100}
 """Sentences, of which each has many tokens: reading, learning and writing overlap more in smaller batches."""
+_DEALT = 8
+"""Shards for which a batch of dealt records is made larger, so that each gets as many as one learner would."""
 
 
 class OpenSource(Source, Protocol):
@@ -82,7 +84,7 @@ class Readers:
         key, self._read = _key(address), {_key(address)}
         parts = self._parts(address)
         if parts is None:
-            return [Lane(self._at(address, False), None, shards, rounds.records)]
+            return [Lane(self._at(address, False, dealt=min(shards, _DEALT)), None, shards, rounds.records)]
         if len(parts) < shards:
             raise ConfigError(
                 f"mixing.shards: {shards} shards can't share the {len(parts)} partitions of {key}; "
@@ -113,17 +115,23 @@ class Readers:
             yield self._at(labels, True)
 
     def _at(
-        self, address: Address, delayed_labels: bool, limit: int | None = None, share: Share | None = None
+        self,
+        address: Address,
+        delayed_labels: bool,
+        limit: int | None = None,
+        share: Share | None = None,
+        dealt: int = 1,
     ) -> Reader:
         """Open the source at an address, or a share of its parts.
 
-        delayed_labels : whether a record may be only the label of an earlier text.
+        delayed_labels : whether a record may be only the label of an earlier text. dealt : see `SourceContext`.
         """
         key = _key(address)
         positions, checkpoint = dict(self._positions.get(key, {})), partial(self._checkpoint, key)
         opened = (address, self._config, positions, self._notice, self._stop, checkpoint, delayed_labels)
-        source, decoder, pace = open_source(*opened, self._elsewhere(address.scheme), share)
-        return Reader(source, decoder, self._featurize, self._pipeline, limit, pace, self._stop, key, self._stages)
+        source, decoder, pace = open_source(*opened, self._elsewhere(address.scheme), share, dealt)
+        pipeline = self._pipeline.model_copy(update={"batch_size": self._pipeline.batch_size * dealt})
+        return Reader(source, decoder, self._featurize, pipeline, limit, pace, self._stop, key, self._stages)
 
     def _elsewhere(self, scheme: str) -> list[tuple[str, Position]]:
         """Positions of the parts of all sources of a scheme that are not read in this run."""

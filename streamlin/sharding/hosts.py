@@ -28,11 +28,17 @@ class Hosted(NamedTuple):
 class Hosts(Protocol):
     """Learn shards. Rounds are numbered from 1 on."""
 
-    def begin(self, number: int, pieces: ShardPieces) -> None:
-        """Begin a round, which follows the one that was learned last; `learn` is called for it next, or never."""
+    def prepare(self, number: int, pieces: ShardPieces) -> None:
+        """Make ready what is to be learned in a round, which perhaps is begun, while the one before it is learned."""
 
-    def learn(self, number: int, pieces: ShardPieces) -> list[Hosted]:
-        """What each shard brings, in the order given; the model is not changed."""
+    def begin(self, number: int, pieces: ShardPieces) -> None:
+        """Begin a round, once the one before it is learned, unless it was begun; `learn` is called for it, or never.
+
+        The model need not have the changes of the one before yet.
+        """
+
+    def learn(self, number: int) -> list[Hosted]:
+        """What each shard brings to the round that was begun, in their order; the model has all rounds before it."""
 
     def report(self) -> list[dict[str, Any]]:
         """For a report, what each of them has done."""

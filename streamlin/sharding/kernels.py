@@ -4,7 +4,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.prefetch import prefetch
 from streamlin.learners.tables import Array
+
+_AHEAD = 32
+"""Buckets by which rows are asked for before they are looked up."""
+
+
+@kernel
+def mark_rows(row_of: NDArray[np.int32], buckets: NDArray[np.int32], marks: NDArray[np.bool_]) -> None:
+    """Set marks [n_rows] of the rows of buckets, if they have one."""
+    for j in range(buckets.size):
+        prefetch(row_of, buckets[min(j + _AHEAD, buckets.size - 1)])
+        row = row_of[buckets[j]]
+        if row >= 0:
+            marks[row] = True
 
 
 @kernel

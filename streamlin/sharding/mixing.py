@@ -14,30 +14,43 @@ from streamlin.model import Model
 from streamlin.sharding.parts import Difference, Part
 
 
-def mix(model: Model, n_known: int, parts: Sequence[Part]) -> None:
-    """Mix the parts of all shards, in their order, into the model from which they began.
+class Mixing:
+    """Mixes the parts of all shards, in their order, into the model from which they began.
+
+    First the model gets their labels and rows; with `add` their changes, before it is used again.
 
     n_known : the number of labels before the round, which those of every shard follow.
     """
-    rows_before = {name: model.n_rows(name) for name in model.learners}
-    columns = [columns_of(model, n_known, part) for part in parts]
-    brought = [{view: model.rows[view].bring(new) for view, new in part.buckets.items()} for part in parts]
-    n_labels = len(model.labels)
-    for joint in model.joint_rows.values():
-        joint.take_in()
-    for name, learner in model.learners.items():
-        begin = rows_before[name]
-        changes = [
-            _change(part.differences[name], codes, begin, _brought(model, name, part, own, begin))
-            for part, codes, own in zip(parts, columns, brought, strict=True)
-        ]
-        learner.grow(model.n_rows(name), n_labels)
-        learner.mix([change for change in changes if not change.is_empty])
-    for name, mixture in model.mixtures.items():
-        none = np.zeros(0, np.int32)
-        changes = [_change(part.differences[name], codes, 0, none) for part, codes in zip(parts, columns, strict=True)]
-        mixture.grow(n_labels)
-        mixture.mix([change for change in changes if not change.is_empty])
+
+    def __init__(self, model: Model, n_known: int, parts: Sequence[Part]) -> None:
+        self._model, self._parts = model, parts
+        self._rows_before = {name: model.n_rows(name) for name in model.learners}
+        self._columns = [columns_of(model, n_known, part) for part in parts]
+        self._brought = [{view: model.rows[view].bring(new) for view, new in part.buckets.items()} for part in parts]
+        for joint in model.joint_rows.values():
+            joint.take_in()
+
+    def add(self) -> None:
+        """Add what the shards have changed."""
+        model, n_labels = self._model, len(self._model.labels)
+        for name, learner in model.learners.items():
+            begin = self._rows_before[name]
+            changes = [
+                _change(part.differences[name], codes, begin, _brought(model, name, part, own, begin))
+                for part, codes, own in zip(self._parts, self._columns, self._brought, strict=True)
+            ]
+            learner.grow(model.n_rows(name), n_labels)
+            learner.mix([change for change in changes if not change.is_empty])
+        for name, mixture in model.mixtures.items():
+            none, given = np.zeros(0, np.int32), zip(self._parts, self._columns, strict=True)
+            changes = [_change(part.differences[name], codes, 0, none) for part, codes in given]
+            mixture.grow(n_labels)
+            mixture.mix([change for change in changes if not change.is_empty])
+
+
+def mix(model: Model, n_known: int, parts: Sequence[Part]) -> None:
+    """Mix the parts of all shards; see `Mixing`."""
+    Mixing(model, n_known, parts).add()
 
 
 def columns_of(model: Model, n_known: int, part: Part) -> NDArray[np.int32]:

@@ -15,7 +15,7 @@ from streamlin.evaluation.drift import Alarm
 from streamlin.events import Batch, LabelIndex
 from streamlin.model import Features, Learned, Model
 from streamlin.sharding.hosts import Hosts, ShardPieces
-from streamlin.sharding.mixing import mix
+from streamlin.sharding.mixing import Mixing, mix
 from streamlin.sharding.rounds import Round, Rounds, rounds_from
 from streamlin.sharding.shard import Piece, Scored, learn_part, place_of
 
@@ -43,17 +43,23 @@ class ShardedModel(Model):
             if why is not None:
                 raise ConfigError(f"mixing.shards: the learner {name} can't be sharded: {why}")
 
-    def learn_round(self, one: Round, upcoming: Callable[[], Round | None] = lambda: None) -> None:
+    def learn_round(
+        self,
+        one: Round,
+        upcoming: Callable[[], Round | None] = lambda: None,
+        fits: Callable[[Round], bool] = lambda _: True,
+    ) -> None:
         """Learn a round, shard by shard, and mix.
 
-        upcoming : the next round, if it is there already; called once this one is mixed, and only if there are hosts.
+        upcoming : the next round, if it is there already. fits : whether it can be learned, once this one's labels and
+        rows are known. They are called only if there are hosts.
         """
         outcomes = [_Outcome(portion.batch) for portion in one.portions]
         pieces = self._pieces(one)
         if self.hosts is None:
             self._learn_here(pieces, outcomes)
         elif pieces:
-            self._learn_at(self.hosts, pieces, outcomes, upcoming)
+            self._learn_at(self.hosts, pieces, outcomes, upcoming, fits)
         self.rounds.add(len(pieces), one.events, one.records)
         self._outcomes.extend(outcome for outcome in outcomes if len(outcome.batch))
 
@@ -73,19 +79,26 @@ class ShardedModel(Model):
         pieces: ShardPieces,
         outcomes: list["_Outcome"],
         upcoming: Callable[[], Round | None],
+        fits: Callable[[Round], bool],
     ) -> None:
-        """Have the hosts learn a round; they begin the next one while this one is counted."""
-        n_known, labels = len(self.labels), LabelIndex(self.labels.names)  # those known when a shard is counted
-        learned = hosts.learn(self.rounds.number + 1, pieces)
-        mix(self, n_known, [own.part for own in learned])
+        """Have the hosts learn a round; they begin the next one while this one is mixed here and counted."""
+        number, n_known = self.rounds.number + 1, len(self.labels)
+        labels = LabelIndex(self.labels.names)  # those known when a shard is counted
+        hosts.begin(number, pieces)
+        following = upcoming()
+        if following is not None:
+            hosts.prepare(number + 1, self._pieces(following))
+        learned = hosts.learn(number)
+        mixing = Mixing(self, n_known, [own.part for own in learned])
+        following = following or upcoming()
+        if following is not None and following.events and fits(following):
+            hosts.begin(number + 1, self._pieces(following))
+        mixing.add()
         for own in learned:
             for view, names in own.names.items():
                 self.feature_names[view].add(**names)
             self.clipped |= own.clipped
         self._notice_clipped()
-        following = upcoming()
-        if following is not None and following.events:
-            hosts.begin(self.rounds.number + 2, self._pieces(following))
         for own, found in zip(learned, pieces.values(), strict=True):
             for scored, (number, piece) in zip(own.scored(), found, strict=True):
                 self._count(labels, n_known, iter([outcomes[number]]), piece, scored)

@@ -15,7 +15,7 @@ from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner
 from streamlin.learners.tables import Array
 from streamlin.model import Model
-from streamlin.sharding.kernels import copy_rows, take_back_rows
+from streamlin.sharding.kernels import copy_rows, mark_rows, take_back_rows
 
 
 class Difference(NamedTuple):
@@ -150,7 +150,7 @@ def _copied(table: Array, rows: NDArray[np.int32], n_labels: int) -> Array:
 
 def touched(index: RowIndex, features: Iterable[Buckets]) -> NDArray[np.int32]:
     """int32[m]: the rows of some features, each once."""
-    marks = np.zeros(len(index) + 1, np.bool_)  # the last one for buckets without a row
+    marks = np.zeros(len(index), np.bool_)
     for own in features:
-        marks[index.row_of[own.buckets]] = True
-    return np.flatnonzero(marks[:-1]).astype(np.int32)
+        mark_rows(index.row_of, own.buckets, marks)
+    return np.flatnonzero(marks).astype(np.int32)

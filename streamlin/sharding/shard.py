@@ -1,7 +1,8 @@
 """One shard's round: it learns its events, one after the other, from the common model."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from streamlin.model import Features, Model
 from streamlin.sharding.parts import Before, Part
 
 
-class Piece(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Piece:
     """Events of a shard.
 
     batch, features : those that they are among. events : int64[n], which.
@@ -27,16 +29,22 @@ class Piece(NamedTuple):
     features: Features
     events: NDArray[np.int64]
 
-    @property
+    @cached_property
     def labels(self) -> list[str | None]:
         """The label of each event."""
-        return [self.batch.labels[event] for event in self.events.tolist()]
+        labels = self.batch.labels
+        return labels if self._is_whole else [labels[event] for event in self.events.tolist()]
 
     def own_features(self) -> Mapping[str, Buckets]:
         """Those of the events."""
-        if self.events.size == len(self.batch):
+        if self._is_whole:
             return self.features
         return {view: found.take(self.events) for view, found in self.features.items()}
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all events of the batch are the shard's."""
+        return self.events.size == len(self.batch)
 
 
 class Scored(NamedTuple):
@@ -64,7 +72,7 @@ def learn_part(model: Model, n_known: int, pieces: Sequence[Piece], scored: Call
     common, model.labels = model.labels, LabelIndex(model.labels.names[:n_known])
     try:
         for piece, own in zip(pieces, features, strict=True):
-            scored(piece, _score_then_learn(model, piece, own))
+            scored(piece, score_then_learn(model, piece, own))
         return before.take_back(model.labels.names)
     finally:
         model.labels = common
@@ -78,7 +86,7 @@ def _labelled(features: Mapping[str, Buckets], piece: Piece) -> Mapping[str, Buc
     return {view: found.take(np.flatnonzero(labelled)) for view, found in features.items()}
 
 
-def _score_then_learn(model: Model, piece: Piece, features: Mapping[str, Buckets]) -> Scored:
+def score_then_learn(model: Model, piece: Piece, features: Mapping[str, Buckets]) -> Scored:
     batch, events = piece.batch, piece.events
     goals = learn_labels(model.labels, piece.labels, batch.weights[events])
     learned = goals.codes >= 0

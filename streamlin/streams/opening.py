@@ -35,10 +35,11 @@ def open_source(
     delayed_labels: bool = False,
     elsewhere: Sequence[tuple[str, Position]] = (),
     share: Share | None = None,
+    dealt: int = 1,
 ) -> tuple[Source, Format, Pace | None]:
     """Open a source. It gets the URL's options except `format`, `rate`, `speed`, `time_unit` and those of the format.
 
-    positions, checkpoint, elsewhere, share : see `streamlin.events.SourceContext`.
+    positions, checkpoint, elsewhere, share, dealt : see `streamlin.events.SourceContext`.
     delayed_labels : whether a record may hold only the label of an earlier text.
 
     Raises
@@ -46,7 +47,9 @@ def open_source(
     ConfigError : an option is wrong. ConnectorError : the source can't be read.
     """
     context, decoder, pace = _context_of(address, config, notice, stop, delayed_labels)
-    context = replace(context, positions=positions, checkpoint=checkpoint, elsewhere=elsewhere, share=share)
+    context = replace(
+        context, positions=positions, checkpoint=checkpoint, elsewhere=elsewhere, share=share, dealt=dealt
+    )
     make: Callable[[str, SourceContext], Source] = connector("sources", address.scheme)
     try:
         return make(address.address, context), decoder, pace

@@ -34,30 +34,38 @@ def worker():
 
 def test_a_new_worker_learns_nothing():
     with pytest.raises(OutOfStepError):
-        Worker().learn(1, work_of(model_of(LEARNER)))
+        Worker().learn(1, work_of(model_of(LEARNER)), 0)
 
 
 def test_a_worker_learns_the_next_round_alone(worker):
     work = work_of(model_of(LEARNER))
-    first = worker.learn(1, work)
-    assert worker.learn(1, work)[0] == first[0]
+    first = worker.learn(1, work, 0)
+    assert worker.learn(1, work, 0)[0] == first[0]
     for number in (0, 3, 4):
         with pytest.raises(OutOfStepError):
-            worker.learn(number, work, first[0])
+            worker.learn(number, work, 1)
+    worker.learn(2, work, 1)
     with pytest.raises(OutOfStepError):
-        worker.learn(2, work)
-    worker.learn(2, work, first[0])
+        worker.learn(1, work, 0)
+
+
+@pytest.mark.parametrize(("shards", "parts"), [(0, ()), (2, ()), (1, (pack([None]),))])
+def test_a_worker_mixes_the_parts_of_all_shards_or_none(worker, shards, parts):
+    work = work_of(model_of(LEARNER))
+    worker.learn(1, work, 0)
     with pytest.raises(OutOfStepError):
-        worker.learn(1, work)
+        worker.learn(2, work, shards, *parts)
+    with pytest.raises(OutOfStepError):
+        worker.learn(1, work, 0)
 
 
 def test_a_worker_that_could_not_mix_learns_nothing_more(worker):
     work = work_of(model_of(LEARNER))
-    worker.learn(1, work)
+    worker.learn(1, work, 0)
     with pytest.raises(UnpicklingError):
-        worker.learn(2, work, b"no parts")
+        worker.learn(2, work, 2, [b"no parts"])
     with pytest.raises(OutOfStepError):
-        worker.learn(1, work)
+        worker.learn(1, work, 0)
 
 
 def test_another_version_is_refused_before_the_copy_is_read(worker):

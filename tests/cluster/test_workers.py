@@ -13,13 +13,17 @@ from tests.cluster.processes import Cluster, descendants, is_loopback, listening
 from tests.command_line import command_line
 from tests.integration.kafka.broker import produce
 from tests.integration.kafka.runs import url
+from tests.integration.pages import address_of
 from tests.integration.processes import finish, kill, refused_by_process, start, streamlin, until
 from tests.integration.streams import assert_same_state, measured, real_events, roughened, write_lines
+from tests.integration.test_metrics import scraped
+from tests.integration.visits import Visit
 from tests.locations import DATA
 from tests.sharding.runs import OFTEN, Ran
 
 FURTHER = ("--set", "features.names=3000", "--set", "fields.categories=['from']")
 """Names of features beyond their limit; a category."""
+WORKER_METRICS = ("events", "learning_seconds", "mixing_seconds", "restarts")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +59,7 @@ def until_stuck(ran: Ran) -> None:
     assert ran.last_plan() > seen
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [1, 3])
 def test_workers_have_the_results_of_a_run_without_them(cluster, stream, reference, ran, workers):
     done = streamlin(*ran.arguments(stream, *on(cluster, workers)))
     assert done.err == ""
@@ -67,27 +71,39 @@ def test_workers_have_the_results_of_a_run_without_them(cluster, stream, referen
     assert all(row["learning_seconds"] > row["mixing_seconds"] > 0 for row in told)
 
 
-def test_a_worker_killed_between_rounds_and_within_one_is_restored(cluster, stream, reference, ran):
+def test_a_worker_killed_between_rounds_and_within_one_is_restored(cluster, stream, reference, ran, browser):
     """An idle worker that dies comes back without anything, and nobody is told: it must not learn."""
-    process = start(*ran.arguments(f"{stream}?rate=300", *OFTEN, *on(cluster, 2)))
+    watched = ("--dashboard", 0, "--metrics", 0)
+    process = start(*ran.arguments(f"{stream}?rate=200", *OFTEN, *on(cluster, 2), *watched))
+    page, metrics = address_of(process), address_of(process)
+    visit = Visit(browser, page)
     until(lambda: ran.rounds() >= 2, process)
     send(signal.SIGKILL, cluster.waited_for(2)[0])
     before = ran.rounds()
     until(lambda: ran.rounds() > before + 1, process)
+    told = scraped(metrics)
+    workers = [[told[f"streamlin_worker_{name}_total", str(worker)] for name in WORKER_METRICS] for worker in range(2)]
+    assert sum(restarts for *_, restarts in workers) == 1
+    assert sum(events for events, *_ in workers) == told[("streamlin_events_total",)] > 0
+    assert all(learning > mixing > 0 for _, learning, mixing, _ in workers)
     stopped = cluster.waited_for(2)[1]
     send(signal.SIGSTOP, stopped)
     until_stuck(ran)
     send(signal.SIGKILL, stopped)
+    visit.state("the run has ended")
+    counts = visit.counts()
+    assert (counts["rounds of 3 shards"], counts["workers"], counts["restored"]) == (f"{ran.rounds()}", "2", "2")
+    assert not visit.complaints
     done = finish(process)
     assert done.code == 0, done
-    assert done.err.count(" was lost in round ") == 2
+    assert done.err.count(" was lost in round ") == len(done.err.splitlines()) == 2
     ran.assert_same(reference)
     assert sum(row["restarts"] for row in json.loads((ran.folder / "report.json").read_text())["workers"]) == 2
 
 
 def test_a_run_killed_in_a_round_and_while_saving_ends_as_if_it_had_not_been(cluster, stream, reference, ran):
-    """Each time it goes on with another number of workers. Twice a worker is killed with it."""
-    for number, (workers, rest) in enumerate([(2, False), (3, True), (1, True)]):
+    """Each time it goes on with another number of workers, once without any. Once a worker is killed with it."""
+    for number, (workers, rest) in enumerate([(2, False), (3, True)]):
         process = start(*ran.arguments(f"{stream}?rate=400", *OFTEN, *on(cluster, workers)))
         until(lambda: ran.rounds() >= 2 * number + 1, process)  # noqa: B023
         stopped = cluster.waited_for(workers)[0]
@@ -98,10 +114,9 @@ def test_a_run_killed_in_a_round_and_while_saving_ends_as_if_it_had_not_been(clu
         kill(process)
         send(signal.SIGKILL, stopped)
         cluster.waited_for(0)
-    for place, workers in (("before the new one is renamed", 2), ("before plans are dropped", 3)):
-        env = killed_at(ran.folder / str(workers), place, 2)
-        process = start(*ran.arguments(stream, *OFTEN, *on(cluster, workers)), env=env)
-        done = finish(process)
+    for place, hosts in (("before the new one is renamed", FURTHER), ("before plans are dropped", on(cluster, 1))):
+        env = killed_at(ran.folder / place, place, 2)
+        done = finish(start(*ran.arguments(stream, *OFTEN, *hosts), env=env))
         assert (done.code, done.err) == (-signal.SIGKILL, "")
     streamlin(*ran.arguments(stream, *OFTEN, *on(cluster, 2)))
     ran.assert_same(reference)

@@ -8,6 +8,7 @@ import pytest
 import ray
 import yaml
 from packaging.requirements import Requirement
+from ray.scripts.scripts import start
 
 from tests.deploy.test_container import USER, parse
 from tests.locations import ROOT
@@ -60,12 +61,34 @@ def test_the_run_joins_the_cluster_with_a_worker_for_each_node() -> None:
     options = of_run(RUN)
     (group,) = cluster["spec"]["workerGroupSpecs"]
     ports = {port["name"]: port["containerPort"] for port in pods()[0]["spec"]["containers"][0]["ports"]}
-    assert options["address"] == f"{cluster['metadata']['name']}-head-svc:{ports['gcs']}"
+    assert options["address"] == f"{cluster['metadata']['name']}-head-svc:{ports['gcs-server']}"
     assert options["workers"] == group["replicas"] * int(group["rayStartParams"]["num-cpus"])
     assert options["shards"] % options["workers"] == 0
     assert cluster["spec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
     mounts = [mount["mountPath"] for mount in RUN["volumeMounts"]]
     assert any(options["checkpoint"].startswith(mount) for mount in mounts)
+
+
+def test_probes_ask_ports_that_ray_listens_on() -> None:
+    """Those that KubeRay would add ask Ray's dashboard, which the image lacks."""
+    head, worker = (pod["spec"]["containers"][0] for pod in pods()[:2])
+    (group,) = KUBERNETES["RayCluster"]["spec"]["workerGroupSpecs"]
+    ports = (head["ports"][0]["containerPort"], int(group["rayStartParams"]["node-manager-port"]))
+    for container, port in zip((head, worker), ports, strict=True):
+        assert container["livenessProbe"]["tcpSocket"] == container["readinessProbe"]["tcpSocket"] == {"port": port}
+
+
+def test_ray_takes_the_options_that_its_nodes_are_started_with() -> None:
+    spec = KUBERNETES["RayCluster"]["spec"]
+    for group in (spec["headGroupSpec"], *spec["workerGroupSpecs"]):
+        start.make_context("start", [f"--{name}={value}" for name, value in group["rayStartParams"].items()])
+    joins = [*COMPOSE["services"]["run"]["entrypoint"], *RUN["command"]]
+    commands = [re.findall(r"ray start (.+?) &&", part) for part in joins]
+    given = [found[0].split() for found in commands if found]
+    nodes = [COMPOSE["services"][name]["command"][1:] for name in ("head", "node")]
+    assert len(given) == 2
+    for options in (*given, *nodes):
+        start.make_context("start", options)
 
 
 def test_the_compose_cluster_publishes_no_port_and_wants_a_token() -> None:

@@ -1,0 +1,30 @@
+"""Copying chosen ranges of an array, one behind the other."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamlin.kernel.decorator import kernel
+
+
+def bounds_of(bounds: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[k + 1]: the bounds of the chosen ones, int64[k], of ranges with `bounds`, int64[n + 1]."""
+    own = np.zeros(chosen.size + 1, np.int64)
+    np.cumsum(bounds[chosen + 1] - bounds[chosen], out=own[1:])
+    return own
+
+
+@kernel
+def copy_ranges(
+    source: NDArray[Any],
+    bounds: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    own: NDArray[np.int64],
+    copies: NDArray[Any],
+) -> None:
+    """Copy the chosen ranges of the source, whose range i is `bounds[i]` to `bounds[i + 1]`, to where `own` says."""
+    for i in range(chosen.size):
+        shift = bounds[chosen[i]] - own[i]
+        for place in range(own[i], own[i + 1]):
+            copies[place] = source[shift + place]
