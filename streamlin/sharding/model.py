@@ -88,7 +88,7 @@ class ShardedModel(Model):
         following = upcoming()
         if following is not None and following.events:
             hosts.prepare(number + 1, self._pieces(following))
-        learned = hosts.learn(number)
+        learned = hosts.learn()
         mixing = Mixing(self, n_known, [own.part for own in learned])
         following = upcoming()
         if following is not None and following.events and fits(following):
