@@ -9,11 +9,12 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/streamlin demo
 
-# Many tests wait for processes and brokers, so there is one worker more than there are cores.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Many tests wait for processes and brokers, so there are two workers more than cores. Tests start hundreds of
+# interpreters: bytecode is kept, whatever the environment says.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
 test: .venv/installed-test
-	$(BIN)/pytest -q --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Kill each Kafka client 200 times while it learns from 100,000 events, three times over; about ten minutes. Then try what
 # clients, streams and files can do to a service and a run, at full size, and state the memory; about twice as long. Among

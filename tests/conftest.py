@@ -24,27 +24,39 @@ settings.load_profile("kernels")
 
 
 LONG = (
-    "integration/kafka/test_exactly_once.py",
-    "integration/kafka/test_faults.py",
-    "integration/kafka/test_broker_away.py",
     "docs/test_sessions.py",
-    "integration/kafka/test_groups.py",
+    "cluster/",
     "kernel/test_decorator.py",
+    "integration/kafka/test_exactly_once.py",
+    "integration/kafka/test_broker_away.py",
+    "integration/kafka/test_groups.py",
+    "integration/kafka/test_faults.py",
     "integration/kafka/test_source.py",
+    "integration/kafka/test_beginnings.py",
     "integration/kafka/test_security.py",
+    "integration/kafka/",
     "river/test_checks.py",
-    "integration/kafka/test_library.py",
-    "service/test_service.py",
-    "integration/test_resume.py",
+    "integration/test_page.py",
+    "checkpoint/test_forged.py",
+    "tagging/test_twins.py",
+    "service/test_label_page.py",
+    "integration/test_warm.py",
 )
-"""Files that take longest, so that no worker is left alone with one of them at the end."""
+"""Files and folders that take longest, so that no worker is left alone with one of them at the end.
+
+Those of Kafka stand together: then each worker starts one broker, and stops it behind them.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let parallel workers begin with the longest files."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        order = {TESTS / name: number for number, name in enumerate(LONG)}
-        items.sort(key=lambda item: order.get(item.path, len(LONG)))
+        items.sort(key=lambda item: _place(item.path.relative_to(TESTS).as_posix()))
+
+
+def _place(name: str) -> int:
+    """The first of `LONG` that a file is, or is in."""
+    return next((number for number, long in enumerate(LONG) if name.startswith(long)), len(LONG))
 
 
 @pytest.hookimpl(wrapper=True)

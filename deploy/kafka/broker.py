@@ -12,19 +12,22 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deploy.kafka.library import HERE, BrokerError, java, library
+from deploy.kafka.library import HERE, BrokerError, class_archive, java, library
 from deploy.kafka.listeners import PLAINTEXT, Listener
 
 HOST = "127.0.0.1"
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds to wait for a broker to start or stop."""
 
 _STARTED = "Kafka Server started"
 _CLUSTER = "c3RyZWFtbGluLWthZmthLQ"
 """The cluster's id: any 22 characters of base64."""
 
-_JVM = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-"""Only the first compiler: a faster start, half the processor time, and as many messages a second."""
+_JVM = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:cds*=off"]
+"""Only the first compiler: a faster start, half the processor time, and as many messages a second.
+
+An archive of classes that does not fit is ignored without a word.
+"""
 
 _NODE = {
     "process.roles": "broker,controller",
@@ -74,6 +77,7 @@ class Broker:
     scram : passwords by user, for SCRAM-SHA-256 and SCRAM-SHA-512.
     port : of the first listener; a free one by default.
     outlives : whether it goes on when the process that started it is gone, however that ended.
+    classes : where to keep the classes that it has loaded, when it stops.
 
     Raises
     ------
@@ -88,6 +92,7 @@ class Broker:
         scram: Mapping[str, str] | None = None,
         port: int | None = None,
         outlives: bool = False,
+        classes: Path | None = None,
     ) -> None:
         self.folder = folder
         self.log = folder / "broker.log"
@@ -98,6 +103,7 @@ class Broker:
         self.settings = dict(settings or {})
         self._scram = dict(scram or {})
         self._outlives = outlives
+        self._keeping = [] if classes is None else [f"-XX:ArchiveClassesAtExit={classes}"]
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
 
@@ -125,7 +131,7 @@ class Broker:
         if not (self.folder / "data").exists():
             self._format()
         self._write_properties()
-        command = _java("kafka.Kafka", self._properties)
+        command = _java(*self._keeping, "kafka.Kafka", self._properties)
         with open(self.log, "ab") as log:
             begin = log.tell()
             self._process = subprocess.Popen(
@@ -214,7 +220,9 @@ def _guard(pid: int) -> "subprocess.Popen[bytes]":
 
 def _java(*arguments: object) -> list[str]:
     logging = f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}"
-    return [java(), *_JVM, logging, "-cp", f"{library()}/*", *map(str, arguments)]
+    program, archive = java(), class_archive()
+    shared = [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
+    return [program, *_JVM, *shared, logging, "-cp", f"{library()}/*", *map(str, arguments)]
 
 
 def _end_of(text: str) -> str:

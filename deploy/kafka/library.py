@@ -40,6 +40,11 @@ def library() -> Path:
     return folder
 
 
+def class_archive() -> Path:
+    """Where Java keeps the classes that a broker loads, once `deploy.kafka.classes` has made it."""
+    return library().with_suffix(".jsa")
+
+
 def _fetch_whole(folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="fetching-", dir=LIBRARIES) as unfinished:
         jars = Path(unfinished) / "jars"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.unowned import hold, unowned
 from streamlin.learners.parameters import NonNegative, Positive, checked
 from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, step_token
 from streamlin.tagging.base import Kind, Tagger
@@ -24,6 +25,7 @@ from streamlin.tagging.contexts import (
 from streamlin.tagging.exponentials import exponentials
 from streamlin.tagging.histories import history
 from streamlin.tagging.parts import Floats, Parts, all_considered, chain_parts, feature_parts, no_contexts
+from streamlin.tagging.reductions import farthest
 from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import (
     Lattice,
@@ -32,7 +34,11 @@ from streamlin.tagging.viterbi import (
     forward,
     new_lattice,
     padded,
+    prefetch_rows,
     set_emissions,
+    set_limit,
+    set_limits,
+    set_slots,
 )
 
 _ZERO = np.float32(0.0)
@@ -54,8 +60,8 @@ class Weights(NamedTuple):
 
 
 class _Scratch(NamedTuple):
-    """factors, pairs : float32[capacity + 1, capacity]; touched : bool[capacity + 1]. logs, errors, fixed :
-    float32[longest, capacity]. nothing : float32[0, 0].
+    """factors, pairs : float32[capacity + 1, capacity]. logs, errors, fixed : float32[longest, capacity].
+    nothing : float32[0, 0].
     """
 
     factors: NDArray[np.float32]
@@ -82,15 +88,21 @@ def tag_batch(
 ) -> None:
     """Tag, then learn, sentence by sentence."""
     most, capacity = longest(sentences), model.weights.shape[1]
-    lattice, gradient = new_lattice(most, capacity), new_gradient(capacity, sentences.rows.shape[1])
-    scratch = _Scratch(
-        np.empty((capacity + 1, capacity), np.float32),
-        np.zeros((capacity + 1, capacity), np.float32),
-        np.zeros((most if counts else 0, capacity), np.float32),
-        np.empty((most, capacity), np.float32),
-        np.empty((most, capacity), np.float32),
-        np.empty((0, 0), np.float32),
+    made = (
+        new_lattice(most, capacity),
+        new_gradient(capacity, sentences.rows.shape[1]),
+        _Scratch(
+            np.empty((capacity + 1, capacity), np.float32),
+            np.zeros((capacity + 1, capacity), np.float32),
+            np.zeros((most if counts else 0, capacity), np.float32),
+            np.empty((most, capacity), np.float32),
+            np.empty((most, capacity), np.float32),
+            np.empty((0, 0), np.float32),
+        ),
     )
+    lattice, gradient, scratch = unowned(made)
+    sentences, targets, model, counted, tagged = unowned((sentences, targets, model, counted, tagged))
+    limited = 0
     for j in range(capacity + 1):
         set_factors(model, j, lattice, scratch)
     for i in range(sentences.bounds.size - 1):
@@ -101,6 +113,9 @@ def tag_batch(
         sizes = n_tags, max(n_tags, n_learned)
         known = sentences.rows_before[i]
         set_scores(sentences, i, begin, end, known, sizes, counts, theta, model, counted, lattice, scratch)
+        if n_tags > limited:
+            set_limits(model.transitions, n_tags, lattice.limits)
+            limited = n_tags
         if n_tags > 0:
             predict(i, begin, n, n_tags, prune, model, lattice, scratch, tagged)
         if n_learned < 0:
@@ -123,6 +138,7 @@ def tag_batch(
             for t in range(begin, end):
                 if targets.codes[t] >= 0:
                     count_tag(counted, sentences.contexts[t], targets.codes[t], weight)
+    hold(made)
 
 
 @kernel
@@ -239,7 +255,11 @@ def learn(
     gradient: Gradient,
 ) -> None:
     """Step along the errors, token by token, then along the transitions', which are set back to 0."""
-    for t in range(rows.shape[0]):
+    n = rows.shape[0]
+    for t in range(n):
+        if t + 1 < n and farthest(scratch.errors[t + 1], n_learned) > skip:
+            ahead = set_slots(rows[t + 1], model.slots.size, model.slots, gradient.rows)
+            prefetch_rows(gradient.rows, ahead, model.squares)
         size = gather(scratch.errors[t], n_learned, skip, weight, gradient)
         if size:
             step_token(gradient, size, rows[t], model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
@@ -249,6 +269,8 @@ def learn(
         if size:
             step_row(gradient, size, j, eta, epsilon, model.transitions, model.transition_squares)
             set_factors(model, j, lattice, scratch)
+            if j > 0:
+                set_limit(model.transitions, j - 1, n_learned, lattice.limits)
 
 
 @kernel

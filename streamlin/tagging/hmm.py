@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.unowned import hold, unowned
 from streamlin.learners.parameters import Positive, checked
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.contexts import ContextCounts, count_tag, level_probabilities, set_priors, set_probabilities
@@ -72,7 +73,9 @@ def tag_batch(
     tagged: Tagged,
 ) -> None:
     """Tag, then count, sentence by sentence."""
-    scratch = new_scratch(longest(sentences), counted.tags.size)
+    made = new_scratch(longest(sentences), counted.tags.size)
+    scratch = unowned(made)
+    sentences, targets, counted, model, tagged = unowned((sentences, targets, counted, model, tagged))
     for i in range(sentences.bounds.size - 1):
         begin, end = sentences.bounds[i], sentences.bounds[i + 1]
         if end == begin:
@@ -81,6 +84,7 @@ def tag_batch(
             predict(sentences, i, targets.known[i], order, theta, alpha, counted, model, scratch, tagged)
         if known_after(targets, i, begin, end) > 0:
             learn(sentences, targets, i, order, counted, model)
+    hold(made)
 
 
 @kernel

@@ -11,6 +11,7 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.unowned import hold, unowned
 from streamlin.learners.parameters import NonNegative, Positive, checked
 from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, step_token
 from streamlin.tagging.base import Kind, Tagger
@@ -19,7 +20,7 @@ from streamlin.tagging.histories import START, history, learned_pair
 from streamlin.tagging.parts import Floats, Parts, Places, all_considered, feature_parts, no_contexts
 from streamlin.tagging.reductions import best_of, highest, sum_of
 from streamlin.tagging.sentences import Sentences, Tagged, TagTargets, known_after, longest
-from streamlin.tagging.viterbi import padded, set_emissions
+from streamlin.tagging.viterbi import padded, prefetch_rows, set_emissions, set_slots
 
 _ZERO = np.float32(0.0)
 
@@ -69,19 +70,24 @@ def tag_batch(
 ) -> None:
     """Tag, then learn, sentence by sentence."""
     most, capacity = longest(sentences), model.weights.shape[1]
-    shares, gradient = np.empty(capacity, np.float32), new_gradient(capacity, sentences.rows.shape[1])
-    scratch = _Scratch(
-        np.empty((most, capacity), np.float32),
-        np.empty(capacity, np.float32),
-        shares,
-        shares.view(np.int32),
-        np.empty(capacity, np.int32),
-        np.empty((most, beam), np.int32),
-        np.empty((most, beam), np.int32),
-        np.empty(beam),
-        np.empty(beam),
-        np.empty((most, beam), np.float32),
+    shares = np.empty(capacity, np.float32)
+    made = (
+        new_gradient(capacity, sentences.rows.shape[1]),
+        _Scratch(
+            np.empty((most, capacity), np.float32),
+            np.empty(capacity, np.float32),
+            shares,
+            shares.view(np.int32),
+            np.empty(capacity, np.int32),
+            np.empty((most, beam), np.int32),
+            np.empty((most, beam), np.int32),
+            np.empty(beam),
+            np.empty(beam),
+            np.empty((most, beam), np.float32),
+        ),
     )
+    gradient, scratch = unowned(made)
+    sentences, targets, model, tagged = unowned((sentences, targets, model, tagged))
     for i in range(sentences.bounds.size - 1):
         begin, end = sentences.bounds[i], sentences.bounds[i + 1]
         n, n_tags, n_learned = end - begin, targets.known[i], known_after(targets, i, begin, end)
@@ -95,6 +101,7 @@ def tag_batch(
         if n_learned > 0:
             weight = np.float32(targets.weights[i])
             learn(sentences, targets, begin, n, n_learned, eta, epsilon, skip, weight, model, scratch, gradient, tagged)
+    hold(made)
 
 
 @kernel
@@ -191,6 +198,9 @@ def learn(
     """Step along the gradient of -log P(tag | features, the two true tags before), token by token."""
     codes, tags = targets.codes[begin : begin + n], tagged.tags[begin : begin + n]
     for t in range(n):
+        if t + 1 < n and scratch.logs[t + 1, 0] < -skip:  # not sure, so it will most likely be learned
+            ahead = set_slots(sentences.rows[begin + t + 1], model.slots.size, model.slots, gradient.rows)
+            prefetch_rows(gradient.rows, ahead, model.squares)
         if codes[t] < 0:
             continue
         first, second = history(codes, tags, t - 1), history(codes, tags, t - 2)

@@ -1,36 +1,125 @@
-"""The highest value of an array, its place, and the sum, in forms that compile to vector instructions.
+"""The highest and lowest value of an array, and its sum, eight values at a time.
 
-A loop that carries one number from value to value waits for each comparison or addition. These carry eight.
+A loop that carries one number from value to value waits for each comparison or addition. These carry eight, in one
+vector: number i of it is compared with, or added to, each eighth value from i on. LLVM makes no vectors of such a
+loop, as it does not change the order of additions, nor which of two equal values is kept.
 """
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
 import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.decorator import config
+
+_WIDTH = 8
+_Reduction = Callable[[NDArray[np.float32], int], np.float32]
 
 
 @kernel
-def highest(x: NDArray[np.float32], n: int) -> np.float32:
-    """The highest of x[:n], n > 0."""
+def _highest(x: NDArray[np.float32], n: int) -> np.float32:
+    """As compiled; for plain Python, and where each index is checked."""
     top: np.float32 = x[0]
-    eights = n // 8 * 8
-    if eights:
-        a, b, c, d, e, f, g, h = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
-        for k in range(8, eights, 8):
-            a = x[k] if x[k] > a else a
-            b = x[k + 1] if x[k + 1] > b else b
-            c = x[k + 2] if x[k + 2] > c else c
-            d = x[k + 3] if x[k + 3] > d else d
-            e = x[k + 4] if x[k + 4] > e else e
-            f = x[k + 5] if x[k + 5] > f else f
-            g = x[k + 6] if x[k + 6] > g else g
-            h = x[k + 7] if x[k + 7] > h else h
-        a, b, c, d = a if a > e else e, b if b > f else f, c if c > g else g, d if d > h else h
-        a, b = a if a > c else c, b if b > d else d
-        top = a if a > b else b
-    for k in range(eights, n):
+    for k in range(1, n):
         top = x[k] if x[k] > top else top
     return top
+
+
+@kernel
+def _lowest(x: NDArray[np.float32], n: int) -> np.float32:
+    low: np.float32 = x[0]
+    for k in range(1, n):
+        low = x[k] if x[k] < low else low
+    return low
+
+
+@kernel
+def _farthest(x: NDArray[np.float32], n: int) -> np.float32:
+    top = np.float32(0.0)
+    for k in range(n):
+        top = abs(x[k]) if abs(x[k]) > top else top
+    return top
+
+
+@kernel
+def _sum_of(x: NDArray[np.float32], n: int) -> np.float32:
+    a = b = c = d = e = f = g = h = np.float32(0.0)
+    eights = n // 8 * 8
+    for k in range(0, eights, 8):
+        a, b, c, d = a + x[k], b + x[k + 1], c + x[k + 2], d + x[k + 3]
+        e, f, g, h = e + x[k + 4], f + x[k + 5], g + x[k + 6], h + x[k + 7]
+    total: np.float32 = ((a + e) + (c + g)) + ((b + f) + (d + h))
+    for k in range(eights, n):
+        total += x[k]
+    return total
+
+
+def _added(builder: Any, so_far: Any, value: Any) -> Any:
+    return builder.fadd(so_far, value)
+
+
+def _kept(sign: str, builder: Any, so_far: Any, value: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(sign, value, so_far), value, so_far)
+
+
+def _farther(builder: Any, so_far: Any, value: Any) -> Any:
+    return _kept(">", builder, _kept(">", builder, so_far, value), builder.fneg(value))
+
+
+def _reduction(combine: Callable[[Any, Any, Any], Any], starts_at_zero: bool) -> Callable[..., Any]:
+    """What gives a reduction its type, and compiles it. starts_at_zero : and not at the first values."""
+
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir  # type: ignore[import-untyped]
+
+        allocated: Any = cgutils.alloca_once_value
+        number, eight = ir.FloatType(), ir.VectorType(ir.FloatType(), _WIDTH)
+        x = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(x, ir.PointerType(eight))
+        n, size = arguments[1], arguments[1].type
+        vectors = builder.sdiv(n, size(_WIDTH))
+        result = allocated(builder, number(None) if starts_at_zero else builder.load(x, align=4))
+        with builder.if_then(builder.icmp_signed(">", vectors, size(0))):
+            carried = allocated(builder, eight(None) if starts_at_zero else builder.load(place, align=4))
+            with cgutils.for_range(builder, vectors) as loop:
+                value = builder.load(builder.gep(place, [loop.index]), align=4)
+                builder.store(combine(builder, builder.load(carried), value), carried)
+            vector = builder.load(carried)
+            for half in (4, 2, 1):
+                other = ir.VectorType(ir.IntType(32), _WIDTH)([*range(half, _WIDTH), *half * [0]])
+                vector = combine(builder, vector, builder.shuffle_vector(vector, vector, other))
+            builder.store(builder.extract_element(vector, ir.IntType(32)(0)), result)
+        with cgutils.for_range_slice(builder, builder.mul(vectors, size(_WIDTH)), n, size(1)) as (k, _):
+            value = builder.load(builder.gep(x, [k]), align=4)
+            builder.store(combine(builder, builder.load(result), value), result)
+        return builder.load(result)
+
+    def typed(_: Any, x: Any, n: Any) -> tuple[Any, Callable[..., Any]]:
+        return types.float32(x, types.int64), compiled
+
+    return typed
+
+
+def _chosen(plain: _Reduction, combine: Callable[[Any, Any, Any], Any], starts_at_zero: bool) -> _Reduction:
+    if config.DISABLE_JIT or config.BOUNDSCHECK:
+        return plain
+    return cast(_Reduction, intrinsic(_reduction(combine, starts_at_zero)))
+
+
+highest = _chosen(_highest, partial(_kept, ">"), False)
+"""`highest(x, n)`, within a `@kernel`: the highest of x[:n], n > 0."""
+lowest = _chosen(_lowest, partial(_kept, "<"), False)
+"""`lowest(x, n)`: the lowest of x[:n], n > 0."""
+farthest = _chosen(_farthest, _farther, True)
+"""`farthest(x, n)`: the highest absolute value of x[:n], 0 for none."""
+sum_of = _chosen(_sum_of, _added, True)
+"""`sum_of(x, n)`: the sum of x[:n]; every eighth one is added, then these eight, then what is behind whole eights."""
 
 
 @kernel
@@ -41,17 +130,3 @@ def best_of(x: NDArray[np.float32], n: int) -> int:
         if x[k] == top:
             return k
     return 0
-
-
-@kernel
-def sum_of(x: NDArray[np.float32], n: int) -> np.float32:
-    """The sum of x[:n]."""
-    a = b = c = d = e = f = g = h = np.float32(0.0)
-    eights = n // 8 * 8
-    for k in range(0, eights, 8):
-        a, b, c, d = a + x[k], b + x[k + 1], c + x[k + 2], d + x[k + 3]
-        e, f, g, h = e + x[k + 4], f + x[k + 5], g + x[k + 6], h + x[k + 7]
-    total: np.float32 = ((a + e) + (c + g)) + ((b + f) + (d + h))
-    for k in range(eights, n):
-        total += x[k]
-    return total

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.unowned import hold, unowned
 from streamlin.learners.linear import adagrad_step
 from streamlin.learners.parameters import Positive, PositiveOrInfinite, checked
 from streamlin.tagging.adagrad import Gradient, new_gradient, step_token
@@ -19,7 +20,17 @@ from streamlin.tagging.histories import history
 from streamlin.tagging.parts import Parts, all_considered, chain_parts, feature_parts, no_contexts
 from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.slots import own_slot
-from streamlin.tagging.viterbi import Lattice, best_path, new_lattice, padded, set_emissions
+from streamlin.tagging.viterbi import (
+    Lattice,
+    best_path,
+    new_lattice,
+    padded,
+    prefetch_rows,
+    set_emissions,
+    set_limit,
+    set_limits,
+    set_slots,
+)
 
 PERCEPTRON, PASSIVE_AGGRESSIVE, ADAGRAD = range(3)
 _STEPS = {"perceptron": PERCEPTRON, "passive_aggressive": PASSIVE_AGGRESSIVE, "adagrad": ADAGRAD}
@@ -61,12 +72,15 @@ def tag_batch(
 ) -> None:
     """Tag, then learn, sentence by sentence."""
     most, capacity = longest(sentences), model.weights.shape[1]
-    lattice = new_lattice(most, capacity)
-    truth, rival, gradient = (
+    made = (
+        new_lattice(most, capacity),
         np.empty(most, np.int32),
         np.empty(most, np.int32),
         new_gradient(2, sentences.rows.shape[1]),
     )
+    lattice, truth, rival, gradient = unowned(made)
+    sentences, targets, model, tagged = unowned((sentences, targets, model, tagged))
+    limited = 0
     for i in range(sentences.bounds.size - 1):
         begin, end = sentences.bounds[i], sentences.bounds[i + 1]
         n, n_tags, n_learned = end - begin, targets.known[i], known_after(targets, i, begin, end)
@@ -74,6 +88,9 @@ def tag_batch(
             continue
         width, known = padded(max(n_tags, n_learned)), sentences.rows_before[i]
         set_emissions(sentences.rows[begin:end], known, model.slots, model.weights, width, lattice.scores)
+        if n_tags > limited:
+            set_limits(model.transitions, n_tags, lattice.limits)
+            limited = n_tags
         if n_tags > 0:
             predict(sentences, i, n, n_tags, kind, model, lattice, tagged)
         if n_learned < 0:
@@ -88,6 +105,9 @@ def tag_batch(
             start = history(targets.codes[begin:end], tagged.tags[begin:end], first - begin - 1) + 1
             if n > PART:  # with the features that this sentence brings, which its earlier parts have learned
                 set_emissions(rows, model.slots.size, model.slots, model.weights, width, lattice.scores)
+            if kind == PERCEPTRON or n_learned > limited:  # the perceptron predicts by other transitions
+                set_limits(model.transitions, n_learned, lattice.limits)
+                limited = n_learned
             loss = set_rival(codes, start, n_learned, kind, model, lattice, truth, rival)
             size = weight
             if kind == PASSIVE_AGGRESSIVE:
@@ -95,7 +115,8 @@ def tag_batch(
                 size = weight * np.float32(min(C, np.float64(loss) / squared)) if loss > 0.0 else np.float32(0.0)
             step = _Step(kind, size, clock, eta, epsilon)
             if size > 0.0:
-                learn(rows, start, step, model, truth, rival, gradient)
+                learn(rows, start, n_learned, step, model, lattice, truth, rival, gradient)
+    hold(made)
 
 
 @kernel
@@ -121,7 +142,9 @@ def predict(
     for t in range(n):
         for k in range(width):
             means[t, k] = lattice.scores[t, k] - means[t, k] * inverse
-    best_path(lattice, means, model.transitions - model.transition_sums * inverse, n, n_tags, path)
+    transitions = model.transitions - model.transition_sums * inverse
+    set_limits(transitions, n_tags, lattice.limits)
+    best_path(lattice, means, transitions, n, n_tags, path)
 
 
 @kernel
@@ -180,16 +203,21 @@ def squared_distance(templates: int, n: int, truth: NDArray[np.int32], rival: ND
 def learn(
     rows: NDArray[np.int32],
     start: int,
+    n_learned: int,
     step: _Step,
     model: Weights,
+    lattice: Lattice,
     truth: NDArray[np.int32],
     rival: NDArray[np.int32],
     gradient: Gradient,
 ) -> None:
     """Step towards the true tags and away from the rival, wherever they differ. rows int32[n, templates]."""
-    y, r = start, start
-    for t in range(rows.shape[0]):
+    y, r, n = start, start, rows.shape[0]
+    for t in range(n):
         differs = truth[t] != rival[t]
+        if t + 1 < n and truth[t + 1] != rival[t + 1]:
+            ahead = set_slots(rows[t + 1], model.slots.size, model.slots, gradient.rows)
+            prefetch_rows(gradient.rows, ahead, model.sums)
         if differs and step.kind == ADAGRAD:
             gradient.tags[0], gradient.values[0] = truth[t], -step.size
             gradient.tags[1], gradient.values[1] = rival[t], step.size
@@ -204,6 +232,9 @@ def learn(
         if differs or y != r:
             move(step, y, truth[t], np.float32(1.0), model.transitions, model.transition_sums)
             move(step, r, rival[t], np.float32(-1.0), model.transitions, model.transition_sums)
+            for row in (y, r):
+                if row > 0:
+                    set_limit(model.transitions, row - 1, n_learned, lattice.limits)
         y, r = truth[t] + 1, rival[t] + 1
 
 

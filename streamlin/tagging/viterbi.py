@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.choice import either
 from streamlin.kernel.prefetch import prefetch
 from streamlin.tagging.exponentials import exponentials
-from streamlin.tagging.reductions import best_of, highest, sum_of
+from streamlin.tagging.reductions import best_of, highest, lowest, sum_of
 
 LANES = 8
 """Tables have a multiple of so many columns, so that loops over tags compile to whole vectors."""
 _LINE = 16
 """Weights in a line of the cache, of 64 bytes."""
-_LOW = np.float32(-1e30)
 _ZERO = np.float32(0.0)
 
 
@@ -86,7 +86,6 @@ def set_emissions(
     ahead, weights one token ahead.
     """
     n, found = rows.shape[0], np.empty((2, rows.shape[1]), np.int64)
-    beginnings = weights, weights[:, _LINE:], weights[:, 2 * _LINE :]
     for t in range(min(2, n)):
         prefetch_slots(rows[t], slots)
     size = set_slots(rows[0], known, slots, found[0]) if n else 0
@@ -96,10 +95,7 @@ def set_emissions(
             prefetch_slots(rows[t + 2], slots)
         if t + 1 < n:
             more = set_slots(rows[t + 1], known, slots, ahead)
-            for f in range(more):
-                prefetch(beginnings[0], ahead[f])
-                prefetch(beginnings[1], ahead[f])
-                prefetch(beginnings[2], ahead[f])
+            prefetch_rows(ahead, more, weights)
         add_rows(here, size, weights, width, scores[t])
         size = more
 
@@ -109,6 +105,16 @@ def prefetch_slots(rows: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
     """Ask for the places of one token's features."""
     for f in range(rows.size):
         prefetch(slots, rows[f])
+
+
+@kernel
+def prefetch_rows(found: NDArray[np.int64], size: int, table: NDArray[np.float32]) -> None:
+    """Ask for the first three lines of `size` rows of a table."""
+    beginnings = table, table[:, _LINE:], table[:, 2 * _LINE :]
+    for f in range(size):
+        prefetch(beginnings[0], found[f])
+        prefetch(beginnings[1], found[f])
+        prefetch(beginnings[2], found[f])
 
 
 @kernel
@@ -154,32 +160,35 @@ def best_path(
 ) -> np.float32:
     """Set path[:n] to the tags of the highest score, of equal ones the tag seen first; returns that score.
 
-    scores float32[>= n, width]. start : the row of the transitions to the first tag. Exact, but a tag is not looked at
-    as a predecessor where its best continuation is worse than the worst continuation of the best tag.
+    scores float32[>= n, width]. start : the row of the transitions to the first tag. lattice.limits : of these
+    transitions, see `set_limits`. Exact, but a tag is not looked at as a predecessor where its best continuation is
+    worse than the worst continuation of the best tag.
     """
     width, delta, back, limits = padded(n_tags), lattice.delta, lattice.back, lattice.limits
-    set_limits(transitions, n_tags, limits)
     for k in range(width):
-        delta[0, k] = scores[0, k] + transitions[start, k] if k < n_tags else _LOW
+        delta[0, k] = scores[0, k] + transitions[start, k]
     for t in range(1, n):
         before, now, origin, s = delta[t - 1], delta[t], back[t], scores[t]
         top = best_of(before, n_tags)
-        least = before[top] + limits[0, top]
-        for k in range(width):
-            now[k] = _LOW
-            origin[k] = np.int32(0)
+        least, is_first = before[top] + limits[0, top], True
         for j in range(n_tags):
             so_far = before[j]
             if so_far + limits[1, j] < least:
                 continue
             step, tag = transitions[j + 1], np.int32(j)
+            if is_first:  # mostly the only one
+                for k in range(width):
+                    now[k] = so_far + step[k]
+                    origin[k] = tag
+                is_first = False
+                continue
             for k in range(width):
                 score = so_far + step[k]
                 better = score > now[k]
-                now[k] = score if better else now[k]
-                origin[k] = tag if better else origin[k]
+                now[k] = either(better, score, now[k])
+                origin[k] = either(better, tag, origin[k])
         for k in range(width):
-            now[k] = now[k] + s[k] if k < n_tags else _LOW
+            now[k] += s[k]
     path[n - 1] = best_of(delta[n - 1], n_tags)
     for t in range(n - 1, 0, -1):
         path[t - 1] = back[t, path[t]]
@@ -189,13 +198,16 @@ def best_path(
 
 @kernel
 def set_limits(transitions: NDArray[np.float32], n_tags: int, limits: NDArray[np.float32]) -> None:
-    """Set limits[0, j] and limits[1, j] to the least and the largest score of a transition from tag j."""
-    negative = np.empty(n_tags, np.float32)
+    """Set the limits of all tags."""
     for j in range(n_tags):
-        step = transitions[j + 1]
-        for k in range(n_tags):
-            negative[k] = -step[k]
-        limits[0, j], limits[1, j] = -highest(negative, n_tags), highest(step, n_tags)
+        set_limit(transitions, j, n_tags, limits)
+
+
+@kernel
+def set_limit(transitions: NDArray[np.float32], j: int, n_tags: int, limits: NDArray[np.float32]) -> None:
+    """Set limits[0, j] and limits[1, j] to the least and the largest score of a transition from tag j."""
+    step = transitions[j + 1]
+    limits[0, j], limits[1, j] = lowest(step, n_tags), highest(step, n_tags)
 
 
 @kernel
@@ -232,6 +244,8 @@ def forward(
         exponentials(s, top, width, shares, lattice.bits, lattice.powers)
         for k in range(width):
             a[k] *= shares[k]
+        for k in range(n_tags, width):
+            a[k] = _ZERO
         low, kept, rest = np.float32(threshold) * sum_of(a, n_tags), 0, _ZERO
         low = low if highest(a, n_tags) > low else _ZERO
         for k in range(n_tags):
@@ -241,7 +255,7 @@ def forward(
             rest += a[listed[m]]
         inverse = np.float32(1.0) / rest
         for k in range(width):
-            a[k] = a[k] * inverse if k < n_tags and a[k] > low else _ZERO
+            a[k] = either(a[k] > low, a[k] * inverse, _ZERO)
         sizes[t] = kept
         log_z += np.log(np.float64(rest)) + np.float64(top)
     return log_z

@@ -24,7 +24,7 @@ from streamlin.checkpoint.file import CURRENT, PREVIOUS, Checkpoint, load
 from streamlin.checkpoint.layout import read, write
 from streamlin.errors import CheckpointError, ConnectorError
 
-DEADLINE = 20.0
+DEADLINE = 180.0
 Arrays = dict[str, NDArray[Any]]
 
 kinds = st.sampled_from([np.float64, np.float32, np.int64, np.int32, np.bool_])

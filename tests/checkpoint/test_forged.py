@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -84,25 +84,25 @@ def test_every_array_of_another_name_type_or_shape_is_refused(
             changed.append(rest | {name: np.ascontiguousarray(array.T)})
         for one in changed:
             with pytest.raises(CheckpointError, match=r"array|names"):
-                resume(forged(tmp_path, one, state), kind, folders["stream"])
+                resume(forged(tmp_path, one, state), KINDS[kind], folders["stream"])
     assert "'x', which its configuration" in assert_refused(
         forged(tmp_path, arrays | {"x": np.zeros(3)}, state), kind, folders["stream"]
     )
 
 
-def resume(folder: Path, kind: str, stream: Path) -> None:
+def resume(folder: Path, given: Sequence[str], stream: Path) -> None:
     """Load it as the run that wrote it would, in this process, without the cost of a command."""
     from streamlin.checkpoint.run_state import RunState
     from streamlin.config.loading import load_config
 
     flags = {"checkpoint.path": str(folder), "source.url": str(stream)}
-    given = list(KINDS[kind])
     learners = [given[i + 1] for i, word in enumerate(given) if word == "--learner"]
     settings = [given[i + 1] for i, word in enumerate(given) if word == "--set"]
     flags |= {
         "evaluation.slice_by": ["half"] if "--slice-by" in given else None,
         "delayed_labels.enabled": "--late-labels" in given or None,
         "delayed_labels.delay": 10 if "--label-delay" in given else None,
+        "task": "tagging" if "tagging" in given else None,
     }
     RunState(load_config(None, flags, settings, learners)).close()
 
@@ -112,8 +112,9 @@ def test_arrays_of_sentences_that_wait_are_refused_in_another_form(tmp_path: Pat
     lines: list[dict[str, Any]] = [{"id": str(i), "tokens": ["a", "b"]} for i in range(4)]
     lines += [{"id": "1", "tags": ["X", None]}, {"id": "9", "tags": ["Y"]}]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    options = ("--task", "tagging", "--learner", "hmm", "--late-labels", "--checkpoint")
-    command_line("run", tmp_path / "in.jsonl", *options, tmp_path / "state")
+    options = ("--task", "tagging", "--learner", "hmm", "--late-labels")
+    run = ("run", tmp_path / "in.jsonl", *options, "--checkpoint")
+    command_line(*run, tmp_path / "state")
     arrays, state = load(tmp_path / "state")
     late = {name: array for name, array in arrays.items() if name.startswith("delayed_labels/")}
     assert late["delayed_labels/waiting/predicted"].size == 3 * 3 * 2
@@ -122,10 +123,11 @@ def test_arrays_of_sentences_that_wait_are_refused_in_another_form(tmp_path: Pat
         other = np.float32 if array.dtype != np.float32 else np.int32
         for changed in (rest, rest | {name: array.astype(other)}, rest | {name: array[np.newaxis]}):
             folder = forged(tmp_path / "forged", changed, state)
-            refused("run", tmp_path / "in.jsonl", *options, folder, code=4)
+            with pytest.raises(CheckpointError):
+                resume(folder, options, tmp_path / "in.jsonl")
     del state["delayed_labels"]["counts"]["wrong_length"]
     folder = forged(tmp_path / "forged", arrays, state)
-    assert "lacks its clock or counts" in refused("run", tmp_path / "in.jsonl", *options, folder, code=4)
+    assert "lacks its clock or counts" in refused(*run, folder, code=4)
 
 
 def out_of_bounds() -> dict[str, tuple[str, str, Callable[[NDArray[Any]], Any]]]:
@@ -172,7 +174,7 @@ def test_values_that_kernels_would_take_as_indices_are_refused(
     changed = values(arrays[name]).astype(arrays[name].dtype)
     assert changed.tobytes() != arrays[name].tobytes()
     with pytest.raises(CheckpointError) as refusal:
-        resume(forged(tmp_path, arrays | {name: changed}, state), kind, folders["stream"])
+        resume(forged(tmp_path, arrays | {name: changed}, state), KINDS[kind], folders["stream"])
     assert "\n" not in str(refusal.value)
 
 
@@ -205,7 +207,7 @@ def test_a_state_of_other_types_is_refused_or_harmless(folders: dict[str, Path],
 def is_refused(folder: Path, kind: str, stream: Path) -> bool:
     """Whether it is refused, which takes one line; any other error than that is raised."""
     try:
-        resume(folder, kind, stream)
+        resume(folder, KINDS[kind], stream)
     except CheckpointError as refusal:
         return "\n" not in str(refusal)
     return False

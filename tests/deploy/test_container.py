@@ -18,7 +18,7 @@ import yaml
 from streamlin.checkpoint.file import load
 from streamlin.cli import app
 from streamlin.config.loading import checked
-from tests.integration.processes import until
+from tests.integration.processes import PATIENCE, until
 from tests.locations import ROOT
 
 DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8")
@@ -144,7 +144,6 @@ def events_in(folder: Path) -> int:
     return events
 
 
-@pytest.mark.timeout(600)  # kernels may have to be compiled first
 def test_process_1_on_a_read_only_system_obeys_sigterm(tmp_path: Path) -> None:
     """As a user without rights: exit 0, the summary shown, all of it in the checkpoint."""
     if not may_unshare():
@@ -176,7 +175,7 @@ def test_process_1_on_a_read_only_system_obeys_sigterm(tmp_path: Path) -> None:
         assert f"NSpid:\t{first}\t1\n" in status
         assert f"Uid:\t{USER}\t" in status
         os.kill(int(first), signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert process.returncode == 0, err

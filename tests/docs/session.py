@@ -38,7 +38,7 @@ _NEWS = re.compile(
     r"streamlin: (compiling |(\d+ % · )?[\d,]+ events · |topic '\w+' does not exist|waiting for )|bash: .*\bKilled\b"
 )
 """Lines that pages do not show: those of bash, and those that depend on the speed of the machine."""
-_TIMEOUT = 120.0
+_TIMEOUT = 300.0
 
 
 def comparable(printed: str, folder: str = FOLDER) -> str:

@@ -26,7 +26,6 @@ def blocks(language: str) -> list[Block]:
     return [block for block in BLOCKS if block.language == language]
 
 
-@pytest.mark.timeout(600)  # a page may have many runs
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if page.name != SERVICE and any(b.language in RUN and not is_live(b) for b in page.blocks)],

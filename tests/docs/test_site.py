@@ -111,7 +111,7 @@ def test_a_browser_requests_nothing_from_other_hosts(browser: Browser, address: 
         page.goto(f"{address}/{name}.html")
     page.locator("[data-md-component=search-query]").fill("passive-aggressive")
     found = page.locator(".md-search-result__item", has_text=re.compile("passive-aggressive", re.IGNORECASE))
-    expect(found.first).to_be_attached(timeout=30_000)  # the index is large, and the machine may be busy
+    expect(found.first).to_be_attached(timeout=180_000)  # the index is large, and the machine may be busy
     page.close()
     assert {urlsplit(url).netloc for url in asked} == {urlsplit(address).netloc}
     assert not complaints

@@ -13,7 +13,7 @@ from streamlin.tagging import crf, hmm, log_linear
 from streamlin.tagging import structured_perceptron as perceptron
 from streamlin.tagging.contexts import ContextCounts, level_probabilities, set_priors, set_probabilities
 from streamlin.tagging.kinds import KINDS
-from streamlin.tagging.viterbi import best_path, new_lattice, padded
+from streamlin.tagging.viterbi import best_path, new_lattice, padded, set_limits
 from tests.explanation.sentences import FORMS, STREAM, explained, taught
 from tests.tagging.running import Sentence, batch_of, real_sentences, roughened
 
@@ -76,6 +76,7 @@ def test_parts_sum_to_the_scores_of_the_crfs_decoder(real, name):
         )
         assert_allclose(own, lattice.scores[:, :n_tags], rtol=SHARE, atol=SHARE)
         path = np.empty(n, np.int32)
+        set_limits(weights.transitions, n_tags, lattice.limits)
         best = best_path(lattice, lattice.scores, weights.transitions, n, n_tags, path)
         assert_allclose(chained[np.arange(n), path].sum(), best, rtol=SHARE, atol=SHARE)
 
@@ -91,6 +92,7 @@ def test_parts_sum_to_the_scores_of_the_perceptrons_decoder(real, name):
         lattice = new_lattice(n, weights.weights.shape[1])
         known, width = int(rows.rows_before[0]), padded(n_tags)
         perceptron.set_emissions(rows.rows, known, weights.slots, weights.weights, width, lattice.scores)
+        set_limits(weights.transitions, n_tags, lattice.limits)
         tagged = perceptron.Tagged(np.empty(n, np.int32), np.empty(1), np.empty(0, np.float32))
         perceptron.predict(rows, 0, n, n_tags, kind, weights, lattice, tagged)
         compared = lattice.alpha if name == "averaged" else lattice.scores

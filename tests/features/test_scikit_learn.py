@@ -1,4 +1,4 @@
-"""(bucket, value) pairs against scikit-learn's HashingVectorizer on every text of the real streams."""
+"""(bucket, value) pairs against scikit-learn's HashingVectorizer on texts of all real streams."""
 
 import gzip
 import json
@@ -60,13 +60,13 @@ def assert_equal(texts: list[str], config: ViewConfig, bits: int, options: dict[
     ],
     ids=str,
 )
-def test_a_quarter_of_every_stream_equals_scikit_learn(
+def test_a_tenth_of_every_stream_equals_scikit_learn(
     data: Path, config: ViewConfig, bits: int, options: dict[str, Any]
 ) -> None:
     found = streams(data)
     assert len(found) == 19
     for texts in found.values():
-        assert_equal(texts[::4], config, bits, options)
+        assert_equal(texts[::10], config, bits, options)
 
 
 @pytest.mark.parametrize(

@@ -56,3 +56,13 @@ def snapshots(url: str) -> Iterator[dict[str, Any]]:
             for line in iter(answer.readline, b""):
                 if line.startswith(b"data: "):
                     yield json.loads(line.removeprefix(b"data: "))
+
+
+def followed(process: "subprocess.Popen[bytes]", url: str, events: int) -> list[dict[str, Any]]:
+    """All snapshots of a run that follows its source, and is ended once a page has seen so many events."""
+    told = snapshots(url)
+    found = [next(told)]
+    while found[-1]["counts"]["events"] < events:
+        found.append(next(told))
+    process.terminate()
+    return [*found, *told]

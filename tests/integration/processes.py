@@ -16,7 +16,7 @@ from tests.warm.process import Warm
 
 PYTHON = [sys.executable, "-W", "error", "-m"]
 MODULE = [*PYTHON, "streamlin.cli"]
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds that tests wait for something before they fail."""
 
 _LESS_RIGHTS = "import ctypes; [ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) for capability in (1, 2)]"
@@ -111,12 +111,16 @@ def kill_what_is_left() -> None:
 
 
 def until(condition: Callable[[], Any], process: "subprocess.Popen[bytes] | None" = None) -> None:
-    """Wait until a condition holds; fail after `PATIENCE`, or if the process ends before."""
-    deadline = time.monotonic() + PATIENCE
+    """Wait until a condition holds; fail after `PATIENCE`, or if the process ends before.
+
+    Looking takes a fifth of the time at most, so that processor time is left for what is waited for.
+    """
+    deadline, begin = time.monotonic() + PATIENCE, time.monotonic()
     while not condition():
         assert time.monotonic() < deadline, f"the condition did not hold within {PATIENCE} s"
         assert process is None or process.poll() is None or condition(), process.communicate()
-        time.sleep(0.005)
+        time.sleep(max(0.005, 4 * (time.monotonic() - begin)))
+        begin = time.monotonic()
 
 
 def with_less_rights(*commands: Sequence[object], cwd: Path) -> list[tuple[int, str]]:

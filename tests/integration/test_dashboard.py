@@ -11,7 +11,7 @@ import pytest
 
 from tests.command_line import refused
 from tests.integration.conftest import Reference
-from tests.integration.pages import address_of, asked, snapshots, started
+from tests.integration.pages import address_of, asked, followed, snapshots, started
 from tests.integration.processes import MODULE, finish, refused_by_process
 from tests.integration.streams import json_lines, measured, write_lines
 
@@ -36,10 +36,10 @@ def hostile_stream(path: Path) -> Path:
 def test_page_leaves_the_run_unchanged_and_ends_with_its_report(reference: Reference, tmp_path: Path) -> None:
     report, predictions = tmp_path / "report.json", tmp_path / "predictions.jsonl"
     process, url = started(
-        *("run", f"{reference.stream}?rate=600", "--report", report, "--predictions", predictions),
+        *("run", reference.stream, "--follow", "--report", report, "--predictions", predictions),
         *("--dead-letters", "null://"),
     )
-    told = list(snapshots(url))
+    told = followed(process, url, reference.events)
     assert finish(process).code == 0
     assert predictions.read_bytes() == reference.predictions.read_bytes()
     assert measured(report) == measured(reference.report)
@@ -57,15 +57,21 @@ def test_page_leaves_the_run_unchanged_and_ends_with_its_report(reference: Refer
     assert [mistake["event"] for mistake in last["mistakes"]] == [name[:200] for name in names]
 
 
-def test_curve_is_sent_in_pieces_that_join(reference: Reference) -> None:
+def test_curve_is_sent_in_pieces_that_join(reference: Reference, tmp_path: Path) -> None:
     """A page that was open from the beginning, and one that came late, have the same curve."""
-    process, url = started("run", f"{reference.stream}?rate=150", "--limit", 450, "--dead-letters", "null://")
+    lines, growing = reference.stream.read_bytes().splitlines(keepends=True), tmp_path / "growing.jsonl"
+    growing.write_bytes(b"".join(lines[:200]))
+    process, url = started("run", growing, "--follow", "--limit", 450, "--dead-letters", "null://")
     labelled: list[int] = []
     pieces = 0
     for snapshot in snapshots(url):
         curve = snapshot["curve"]
         pieces += curve["begin"] > 0
         labelled = labelled[: curve["begin"]] + curve["labelled"]
+        if labelled and lines:  # the page has the first piece
+            with growing.open("ab") as file:
+                file.writelines(lines[200:])
+            lines = []
     assert finish(process).code == 0
     assert pieces > 0
     distance = labelled[0]

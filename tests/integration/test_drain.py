@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 from streamlin import Pipeline
 from tests.command_line import command_line, refused
-from tests.integration.pages import asked, snapshots, started
+from tests.integration.pages import asked, followed, started
 from tests.integration.processes import finish, kill, start, until
 from tests.integration.streams import (
     assert_same_state,
@@ -225,8 +225,8 @@ def test_checkpoints_without_templates_are_refused(tmp_path: Path) -> None:
 
 
 def test_page_and_metrics_show_templates(browser: Browser, stream: Path, tmp_path: Path) -> None:
-    process, url = started(*arguments(tmp_path / "run", f"{stream}?rate=2000", 50), "--dashboard-hide-text")
-    told = list(snapshots(url))[-1]
+    process, url = started(*arguments(tmp_path / "run", stream, 50), "--follow", "--dashboard-hide-text")
+    told = followed(process, url, 1000)[-1]
     assert finish(process).code == 0
     assert told["templates"]["new"] > 10
     assert {text for _, text, *_ in told["templates"]["largest"]} == {None}
@@ -240,7 +240,7 @@ def test_page_and_metrics_show_templates(browser: Browser, stream: Path, tmp_pat
         assert "generating <*>" in tab.inner_text("#largest-templates")
         assert tab.locator("#newest-templates tbody tr").count() == 20
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-    process, url = started(*arguments(tmp_path / "run", f"{stream}?rate=100", 50), option="--metrics")
+    process, url = started(*arguments(tmp_path / "run", stream, 50), "--follow", option="--metrics")
     until(lambda: "streamlin_new_templates_total" in asked(url, "metrics")[1], process)
     kill(process)
 

@@ -33,9 +33,11 @@ def test_page_ends_with_the_values_of_the_report(browser: Browser, stream: Path,
     """Live first; then the counts, every learner's figures, the confusion matrix and the slices are the report's. The
     browser has nothing to complain of, and asked nobody else."""
     report = tmp_path / "report.json"
-    process, url = started("run", f"{stream}?rate=150", "--report", report, "--slice-by", "label")
+    process, url = started("run", stream, "--follow", "--report", report, "--slice-by", "label")
     visit = Visit(browser, url)
     visit.state("live")
+    visit.has_seen(1500)
+    process.terminate()
     visit.state("the run has ended")
     assert not visit.complaints
     assert visit.hosts == {urlsplit(url).netloc}
@@ -83,7 +85,9 @@ def test_page_ends_with_the_values_of_the_report(browser: Browser, stream: Path,
 
 def test_page_reconnects_after_a_restart(browser: Browser, stream: Path, tmp_path: Path) -> None:
     """Killed, the page says so; the next run at the same port goes on from the checkpoint, and the page with it."""
-    arguments = ("run", f"{stream}?rate=50", "--checkpoint", tmp_path / "state", "--set", "checkpoint.every_events=50")
+    lines, growing = stream.read_text().splitlines(keepends=True), tmp_path / "growing.jsonl"
+    growing.write_text("".join(lines[:100]))
+    arguments = ("run", growing, "--follow", "--checkpoint", tmp_path / "state", "--set", "checkpoint.every_events=50")
     process, url = started(*arguments)
     visit = Visit(browser, url)
     visit.state("live")
@@ -93,6 +97,8 @@ def test_page_reconnects_after_a_restart(browser: Browser, stream: Path, tmp_pat
     visit.state("connection lost; trying again")
     process, _ = started(*arguments, port=urlsplit(url).port or 0)
     visit.state("live")
+    with growing.open("a") as file:
+        file.writelines(lines[100:200])
     visit.has_seen(200)
     assert all("ERR_CONNECTION_REFUSED" in text or "ERR_INCOMPLETE" in text for text in visit.complaints)
     process.terminate()
@@ -125,7 +131,7 @@ def test_foreign_texts_are_shown_as_text(browser: Browser, tmp_path: Path) -> No
 
 def test_page_fits_a_phone_and_has_a_dark_mode(browser: Browser, stream: Path) -> None:
     """At 390 pixels nothing sticks out, tables scroll in themselves, and charts fit; dark is another ground."""
-    process, url = started("run", f"{stream}?rate=75", "--slice-by", "label")
+    process, url = started("run", stream, "--follow", "--slice-by", "label")
     light = Visit(browser, url, viewport={"width": 390, "height": 844}, color_scheme="light", has_touch=True)
     dark = Visit(browser, url, viewport={"width": 1280, "height": 900}, color_scheme="dark")
     grounds = []
@@ -148,7 +154,7 @@ def test_page_fits_a_phone_and_has_a_dark_mode(browser: Browser, stream: Path) -
 
 def test_page_can_be_used_with_the_keyboard_alone(browser: Browser, stream: Path) -> None:
     """Everything that can be chosen is reached by Tab and changed by keys; every part has a name for who listens."""
-    process, url = started("run", f"{stream}?rate=75")
+    process, url = started("run", stream, "--follow")
     visit = Visit(browser, url)
     visit.state("live")
     expect(visit.page.locator("#accuracy-chart canvas")).to_be_visible()
@@ -249,9 +255,11 @@ def test_page_shows_delayed_labels(browser: Browser, data: Path, tmp_path: Path)
     lines += [{"id": f"nobody {n}", "label": "ham"} for n in range(5)]
     report = tmp_path / "report.json"
     stream = write_lines(tmp_path / "in.jsonl", lines)
-    process, url = started("run", f"{stream}?rate=150", "--late-labels", "--report", report)
+    process, url = started("run", stream, "--follow", "--late-labels", "--report", report)
     visit = Visit(browser, url)
     visit.state("live")
+    visit.has_seen(800)
+    process.terminate()
     visit.state("the run has ended")
     assert not visit.complaints
     assert finish(process).code == 0

@@ -38,7 +38,7 @@ class Run:
 
     def slow(self, *more: object) -> "subprocess.Popen[bytes]":
         """Start it at a pace that leaves time to stop or kill it."""
-        return start(*self.arguments(*more, pace="?rate=1500"))
+        return start(*self.arguments(*more, pace="?rate=600"))
 
     def written(self) -> int:
         return self.predictions.stat().st_size if self.predictions.exists() else 0

@@ -70,7 +70,7 @@ def test_killed_anywhere_both_measures_resume_exactly(sms: Path, tmp_path: Path)
 
     command_line(*arguments(whole))
     for _ in range(2):
-        process = start(*arguments(parts, "?rate=1500"))
+        process = start(*arguments(parts, "?rate=600"))
         predictions = parts / "predictions.jsonl"
         size = chance.randrange(1, 100_000) + (predictions.stat().st_size if predictions.exists() else 0)
         while process.poll() is None and not (predictions.exists() and predictions.stat().st_size >= size):

@@ -20,6 +20,7 @@ from streamlin.errors import CheckpointError
 from tests.command_line import command_line, refused
 from tests.integration.processes import (
     MODULE,
+    PATIENCE,
     finish,
     refused_by_process,
     start,
@@ -91,7 +92,7 @@ def test_a_closed_terminal_loses_nothing(tmp_path: Path) -> None:
     os.close(terminal)
     until(lambda: learned_by(tmp_path / "state") > 100, process)
     os.close(controller)
-    assert process.wait(60) in (0, 3)
+    assert process.wait(PATIENCE) in (0, 3)
     assert learned_by(tmp_path / "state") == json.loads((tmp_path / "report.json").read_text())["events"]
 
 
@@ -159,7 +160,7 @@ def test_a_closed_standard_output_takes_no_files_place(tmp_path: Path) -> None:
 def test_a_full_standard_output_is_one_line(command: list[str]) -> None:
     with open("/dev/full", "w") as full:
         process = start(*command, stdout=full)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3
     assert err == b"streamlin: standard output can't be written to: No space left on device\n"
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from streamlin import Pipeline
 from streamlin.checkpoint.file import CURRENT
 from tests.command_line import command_line, refused
-from tests.integration.pages import asked, snapshots, started
+from tests.integration.pages import asked, followed, started
 from tests.integration.processes import finish, kill, start, until
 from tests.integration.streams import (
     assert_same_state,
@@ -201,8 +201,8 @@ def test_other_commands_refuse_topics_in_one_line(tmp_path: Path) -> None:
 
 
 def test_page_and_metrics_show_clusters(browser: Browser, stream: Path, config: Path, tmp_path: Path) -> None:
-    process, url = started(*arguments(tmp_path / "run", f"{stream}?rate=2000", config, 50), "--dashboard-hide-text")
-    told = list(snapshots(url))[-1]
+    process, url = started(*arguments(tmp_path / "run", stream, config, 50), "--follow", "--dashboard-hide-text")
+    told = followed(process, url, 1000)[-1]
     assert finish(process).code == 0
     assert [len(clusters) for clusters in told["topics"].values()] == [12, 8, 8]
     assert {words for _, _, words, *_ in told["topics"]["leader"]} == {None}
@@ -215,7 +215,7 @@ def test_page_and_metrics_show_clusters(browser: Browser, stream: Path, config: 
         assert tab.get_by_role("heading", name="Largest clusters of leader").is_visible()
         assert tab.locator("#topics section").first.locator("tbody tr").count() == 12
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-    process, url = started(*arguments(tmp_path / "more", f"{stream}?rate=100", config, 50), option="--metrics")
+    process, url = started(*arguments(tmp_path / "more", stream, config, 50), "--follow", option="--metrics")
     until(lambda: 'streamlin_learner_nmi{learner="leader"' in asked(url, "metrics")[1], process)
     assert "streamlin_learner_new_texts_ratio" in asked(url, "metrics")[1]
     kill(process)

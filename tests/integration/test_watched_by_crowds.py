@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.command_line import command_line
-from tests.integration.pages import address_of, asked, snapshots, started
-from tests.integration.processes import finish, until
+from tests.integration.pages import address_of, asked, followed, snapshots, started
+from tests.integration.processes import PATIENCE, finish, until
 from tests.integration.streams import write_lines
 
 FILES = 200
@@ -28,17 +28,17 @@ def test_silent_connections_take_no_files_from_a_run(stream: Path, tmp_path: Pat
     """More than its files allow, to both ports: it writes checkpoints and predictions, and answers others."""
     state, out = tmp_path / "state", tmp_path / "out.jsonl"
     outputs = ("--checkpoint", state, "--predictions", out, "--metrics", 0)
-    process, page = started("run", f"{stream}?rate=50", *outputs, *LIMITS, before=FEW_FILES)
+    process, page = started("run", stream, "--follow", *outputs, *LIMITS, before=FEW_FILES)
     metrics = address_of(process)
     with ExitStack() as opened:
         for number in range(2 * FILES):
             parts = urlsplit(page if number % 2 else metrics)
-            opened.enter_context(socket.create_connection((parts.hostname, parts.port), 60))
+            opened.enter_context(socket.create_connection((parts.hostname, parts.port), PATIENCE))
         until((state / "checkpoint.safetensors").exists, process)
         assert asked(metrics, "healthz")[0] == 200
         assert asked(metrics, "metrics")[0] == 200
         assert asked(page)[0] == 200
-        last = list(snapshots(page))[-1]
+        last = followed(process, page, EVENTS)[-1]
         done = finish(process)
     assert last["counts"]["events"] == EVENTS
     assert done.code == 0
@@ -48,23 +48,23 @@ def test_silent_connections_take_no_files_from_a_run(stream: Path, tmp_path: Pat
 
 
 def test_pages_beyond_the_limit_get_503_that_names_the_key(stream: Path) -> None:
-    process, page = started("run", f"{stream}?rate=200", *LIMITS, "--set", "serve.max_pages=1")
+    process, page = started("run", stream, "--follow", *LIMITS, "--set", "serve.max_pages=1")
     told = snapshots(page)
     next(told)
     assert asked(page, "events") == (503, "serve.max_pages = 1 pages are open; try again\n")
-    for _ in told:
-        pass
+    process.terminate()
+    assert list(told)[-1]["done"]
     assert finish(process).code == 0
 
 
 def test_hosts_of_the_configuration_may_show_page_and_metrics(stream: Path) -> None:
     hosts = ("--set", 'serve.hosts=["page.example"]', "--metrics", 0)
-    process, page = started("run", f"{stream}?rate=200", *LIMITS, *hosts)
+    process, page = started("run", stream, "--follow", *LIMITS, *hosts)
     metrics = address_of(process)
     for url in (page, f"{metrics}metrics"):
         parts = urlsplit(url)
         for host, status in (("page.example", b"200"), ("other.example", b"400")):
-            with socket.create_connection((parts.hostname, parts.port), 60) as connection:
+            with socket.create_connection((parts.hostname, parts.port), PATIENCE) as connection:
                 connection.sendall(b"GET %s HTTP/1.1\r\nHost: %s\r\n\r\n" % (parts.path.encode(), host.encode()))
                 assert connection.recv(1000).startswith(b"HTTP/1.1 " + status)
     process.terminate()

@@ -15,6 +15,7 @@ class Visit:
 
     def __init__(self, browser: Browser, url: str, **how: Any) -> None:
         self.page: Page = browser.new_page(**how)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
         self.page.on("console", self._told)

@@ -15,10 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.kernel_run import outcome
 from tests.locations import ROOT
 
-pytestmark = pytest.mark.timeout(600)  # on a fresh checkout all kernels are compiled here, some twice
-
-CHECKED = {"NUMBA_BOUNDSCHECK": "1"}
-"""Kernels with bounds checks have a cache on disk too: the tests below, and later runs, compile them once."""
+CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0"}
+"""Kernels with bounds checks have a cache on disk too: the tests below, and later runs, compile them once. Without
+optimization they are compiled faster, and do the same to the bit.
+"""
 READ_BYTES = (
     "features/test_view.py",
     "features/test_single.py",

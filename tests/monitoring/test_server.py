@@ -23,7 +23,7 @@ from streamlin.monitoring.listener import Listener, listen
 from streamlin.monitoring.server import Server, ServerOptions
 from tests.integration.processes import until
 
-PATIENCE = 30
+PATIENCE = 180
 BOTH = pytest.mark.parametrize(
     ("protocol", "event_loop"), [(H11Protocol, asyncio.new_event_loop), (HttpToolsProtocol, uvloop.new_event_loop)]
 )

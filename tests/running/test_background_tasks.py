@@ -7,7 +7,7 @@ import pytest
 
 from streamlin.running.background_tasks import BackgroundTasks
 
-PATIENCE = 10.0
+PATIENCE = 180.0
 
 
 @pytest.mark.parametrize("threaded", [True, False])

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.integration.processes import PATIENCE
 from tests.service.served import JSON, Served
 
 POSTS = ("/predict", "/learn")
@@ -120,7 +121,7 @@ def test_oversized_bodies_get_413(service: Served, size: int) -> None:
 
 def test_a_body_without_end_is_cut_off(service: Served) -> None:
     """The service reads and discards some of it, then answers and closes the connection."""
-    with socket.create_connection((service.host, service.port), timeout=60) as connection:
+    with socket.create_connection((service.host, service.port), timeout=PATIENCE) as connection:
         connection.sendall(
             b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
@@ -188,7 +189,7 @@ def test_an_invalid_query_parameter_gets_422(service: Served) -> None:
 
 @pytest.mark.parametrize("request_", [b"GET / HTTP/1.1\r\n\r\n", b"nonsense\r\n\r\n", b"\x16\x03\x01\x02\x00\x01" * 20])
 def test_noise_instead_of_http_gets_400(service: Served, request_: bytes) -> None:
-    with socket.create_connection((service.host, service.port), timeout=60) as connection:
+    with socket.create_connection((service.host, service.port), timeout=PATIENCE) as connection:
         connection.sendall(request_)
         assert connection.recv(100).startswith(b"HTTP/1.1 400 Bad Request")
 
@@ -196,7 +197,7 @@ def test_noise_instead_of_http_gets_400(service: Served, request_: bytes) -> Non
 def test_a_client_that_disconnects_within_its_body(service: Served) -> None:
     head = b"POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
     for _ in range(20):
-        with socket.create_connection((service.host, service.port), timeout=60) as connection:
+        with socket.create_connection((service.host, service.port), timeout=PATIENCE) as connection:
             connection.sendall(head + b'[{"text": "a", "label": "b"}')
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import command_line
-from tests.integration.processes import finish, memory_of, until
+from tests.integration.processes import PATIENCE, finish, memory_of, until
 from tests.service.served import JSON, Served, answer_on, served
 
 TOKEN = "s3cret-of-the-test"
@@ -23,7 +23,7 @@ EVENT = b'{"text": "a", "label": "b"}'
 
 
 def connected(service: Served) -> socket.socket:
-    return socket.create_connection((service.host, service.port), timeout=60)
+    return socket.create_connection((service.host, service.port), timeout=PATIENCE)
 
 
 @contextmanager

@@ -6,11 +6,12 @@ import os
 import random
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from tests.command_line import command_line
-from tests.integration.processes import kill
+from tests.integration.processes import kill, until
 from tests.integration.streams import assert_same_state, measured
 from tests.service.served import JSON, Served, asked, journal_of, served
 
@@ -65,6 +66,11 @@ class Client(threading.Thread):
         assert answer.status in (200, 202), answer
 
 
+def until_answered(clients: Sequence[Client], events: int) -> None:
+    """Wait until a service has accepted so many events of all clients."""
+    until(lambda: sum(len(client.answered) for client in clients) >= events)
+
+
 def test_kills_lose_nothing_accepted_and_repeat_nothing(tmp_path: Path) -> None:
     """Every accepted event is stored once, in the order in which its client sent it, and the final state is that of a
     run over all of them, bit for bit."""
@@ -76,7 +82,8 @@ def test_kills_lose_nothing_accepted_and_repeat_nothing(tmp_path: Path) -> None:
             ]
             for client in now:
                 client.start()
-            time.sleep(chance.uniform(0.05, 1.0))
+            until_answered(now, chance.randrange(11, 200))
+            time.sleep(chance.uniform(0, 0.02))
             kill(service.process)
             for client in now:
                 client.join()
@@ -106,7 +113,7 @@ def test_sigterm_under_load_learns_everything_accepted(tmp_path: Path) -> None:
         clients = [Client(service, f"{number}", random.Random(number)) for number in range(CLIENTS)]
         for client in clients:
             client.start()
-        time.sleep(0.5)
+        until_answered(clients, 50)
         service.ended()
         for client in clients:
             client.join()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import command_line, refused
-from tests.integration.processes import kill
+from tests.integration.processes import kill, until
 from tests.integration.streams import assert_same_state, measured, real_events, write_lines
 from tests.service.served import JSON, Served, asked, journal_of, served
 
@@ -207,8 +207,8 @@ def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
     with served(tmp_path / "state", *options) as service:
         command = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{service.url}openapi.json", "--no-color"]
         checks = ["--checks", "all", "--exclude-checks", "positive_data_acceptance", "--max-examples", "100"]
-        rest = ["--seed", "1", "--generation-database", "none"]
-        done = subprocess.run([*command, *checks, *rest], cwd=tmp_path, capture_output=True, timeout=200, check=False)
+        rest = ["--request-timeout", "180", "--seed", "1", "--generation-database", "none"]
+        done = subprocess.run([*command, *checks, *rest], cwd=tmp_path, capture_output=True, check=False)
         assert done.returncode == 0, done.stdout.decode()
         assert b"API Operations:\n  Selected: 6/6\n  Tested: 6\n" in done.stdout
         lines = service.lines
@@ -321,7 +321,9 @@ def test_kills_lose_nothing_accepted_and_repeat_nothing(tmp_path: Path) -> None:
             now = [Client(service, f"{round_}-{number}") for number in range(3)]
             for client in now:
                 client.start()
-            time.sleep(chance.uniform(0.1, 0.8))
+            wanted = chance.randrange(11, 150)
+            until(lambda now=now, wanted=wanted: sum(len(client.answered) for client in now) >= wanted)
+            time.sleep(chance.uniform(0, 0.02))
             kill(service.process)
             for client in now:
                 client.join()

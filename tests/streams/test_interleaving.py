@@ -11,7 +11,7 @@ from streamlin.errors import ConnectorError
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.reader import Portion
 
-PATIENCE = 10.0
+PATIENCE = 180.0
 
 
 class Script:

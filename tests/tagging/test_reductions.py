@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from streamlin.kernel import kernel
 from streamlin.tagging.adagrad import new_gradient, step_token
-from streamlin.tagging.reductions import best_of, highest, sum_of
+from streamlin.tagging.reductions import best_of, farthest, highest, lowest, sum_of
 from streamlin.tagging.viterbi import set_emissions
 
 _some = st.sampled_from([-2.0, -0.5, 0.0, 0.5, 2.0]) | st.floats(-9, 9, width=32)
@@ -16,10 +17,24 @@ _some = st.sampled_from([-2.0, -0.5, 0.0, 0.5, 2.0]) | st.floats(-9, 9, width=32
 @given(st.lists(_some, min_size=1, max_size=30), st.integers(0, 9))
 def test_the_highest_its_first_place_and_the_sum(values, behind):
     """What lies behind the n values, as in padded columns, does not count."""
-    x, n = np.array(values + [99.0] * behind, np.float32), len(values)
-    assert highest(x, n) == max(values)
+    x, n = np.array(values + [99.0, -99.0] * behind, np.float32), len(values)
+    assert reduced(x, n).tolist() == [max(values), min(values), max(map(abs, values)), summed(x[:n])]
     assert best_of(x, n) == values.index(max(values))
-    assert_allclose(sum_of(x, n), sum(values), rtol=1e-5, atol=1e-4)
+    assert_allclose(summed(x[:n]), sum(values), rtol=1e-5, atol=1e-4)
+
+
+@kernel
+def reduced(x, n):
+    """The four reductions, within a kernel."""
+    return np.array([highest(x, n), lowest(x, n), farthest(x, n), sum_of(x, n)])
+
+
+def summed(x):
+    """The sum in the order that `sum_of` promises."""
+    whole = x.size // 8 * 8
+    eighths = np.add.reduce(x[:whole].reshape(-1, 8), axis=0) if whole else np.zeros(8, np.float32)
+    fourths = eighths[:4] + eighths[4:]
+    return np.add.accumulate(np.append((fourths[0] + fourths[2]) + (fourths[1] + fourths[3]), x[whole:]))[-1]
 
 
 @pytest.mark.parametrize("known", [0, 3, 12])

@@ -17,6 +17,7 @@ def test_viterbi_finds_the_best_of_all_sequences(chain):
     """Its score is the best one; of equally good sequences it may return any."""
     p, n = program(chain), len(chain.scores)
     path = np.full(LONGEST, -1, np.int32)
+    set_limits(p.transitions, K, p.lattice.limits)
     best = best_path(p.lattice, p.lattice.scores, p.transitions, n, K, path)
     truth = enumerated(chain).best
     assert_allclose([best, score(chain, tuple(path[:n]))], truth, **CLOSE)
@@ -27,6 +28,7 @@ def test_viterbi_finds_the_best_of_all_sequences(chain):
 def test_of_equal_tags_the_one_seen_first_wins(n):
     p = program(Chain(np.zeros((n, K), np.float32), np.zeros((K + 1, K), np.float32)))
     path = np.full(LONGEST, -1, np.int32)
+    set_limits(p.transitions, K, p.lattice.limits)
     best_path(p.lattice, p.lattice.scores, p.transitions, n, K, path)
     assert path[:n].tolist() == [0] * n
 
@@ -36,6 +38,7 @@ def test_predecessors_left_out_change_no_path(chain):
     """The same path and score, bit for bit, as a search that looks at every predecessor."""
     p, n = program(chain), len(chain.scores)
     path = np.full(LONGEST, -1, np.int32)
+    set_limits(p.transitions, 5, p.lattice.limits)
     best = best_path(p.lattice, p.lattice.scores, p.transitions, n, 5, path)
     expected, expected_best = whole_search(chain)
     assert path[:n].tolist() == expected

@@ -14,7 +14,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds after which no answer is expected any more."""
 
 Headers = Sequence[tuple[str, bytes | None]]

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from deploy.kafka.broker import Broker
+from deploy.kafka.classes import keep_classes
 from deploy.kafka.library import BrokerError, java, library
 from deploy.kafka.listeners import Listener, sasl, tls
 from tests.integration.kafka.broker import create_topic
@@ -17,6 +18,8 @@ from tests.integration.kafka.clients import CLIENTS
 from tests.required import missing
 
 _NUMBERS = itertools.count()
+_STAYS = {"broker.session.timeout.ms": "60000"}
+"""Of a broker that no test kills: on a busy machine its heartbeats come late, and it would be shut out."""
 
 
 class Topics(Protocol):
@@ -48,19 +51,21 @@ def client(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def kafka_library() -> Path:
-    """The jars of Apache Kafka."""
+    """The jars of Apache Kafka, and the archive of the classes that a broker loads."""
     try:
         java()
-        return library()
+        folder = library()
+        keep_classes()
+        return folder
     except BrokerError as error:
         missing(str(error))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def broker(kafka_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A plain broker for all tests; don't stop it."""
     settings = {"group.min.session.timeout.ms": "1000", "log.retention.ms": "-1"}  # some messages are of long ago
-    broker = Broker(tmp_path_factory.mktemp("kafka"), settings=settings)
+    broker = Broker(tmp_path_factory.mktemp("kafka"), settings=_STAYS | settings)
     try:
         broker.start()
         yield broker
@@ -80,7 +85,7 @@ def topic(broker: Broker, request: pytest.FixtureRequest) -> Topics:
     return make
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def secure_broker(kafka_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secure]:
     """A broker that asks for passwords, tokens and certificates; don't stop it."""
     folder = tmp_path_factory.mktemp("secure-kafka")
@@ -95,7 +100,7 @@ def secure_broker(kafka_library: Path, tmp_path_factory: pytest.TempPathFactory)
         Listener("MUTUAL_SSL", "SSL", mutual),
         Listener("SASL_SSL", "SASL_SSL", encrypted | sasl(users)),
     ]
-    broker = Broker(folder / "broker", listeners, scram=users)
+    broker = Broker(folder / "broker", listeners, _STAYS, users)
     try:
         broker.start()
         yield Secure(broker, ours.certificate, client, stranger)

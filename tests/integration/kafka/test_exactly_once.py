@@ -28,7 +28,7 @@ from tests.integration.processes import streamlin, together, until
 from tests.integration.streams import assert_same_state, measured
 from tests.naive_features import bucket
 
-EVENTS = int(os.environ.get("SOAK_EVENTS", "10000"))
+EVENTS = int(os.environ.get("SOAK_EVENTS", "4000"))
 KILLS = int(os.environ.get("SOAK_KILLS", "0"))
 
 PARTITIONS = 4

@@ -186,7 +186,6 @@ def test_an_empty_topic(broker: Broker, topic: Topics, tmp_path: Path) -> None:
             produce(broker.address, run.topic, [(None, good(i))])
             until(lambda i=i: run.predicted() == ids(*range(i + 1)), process)
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
         done = finish(process)
         assert (done.code, notices(done)) == (0, [])
         assert run.offset() == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.kafka.broker import _java
 from deploy.kafka.library import HERE, java, library
 from tests.integration.processes import together
 
@@ -56,6 +57,12 @@ def test_two_fetch_at_once(checkout: Path) -> None:
     folder = Path(first.decode().strip())
     assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in library().iterdir())
     assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_brokers_load_their_classes_from_the_archive(kafka_library: Path) -> None:
+    program, *arguments = _java("kafka.tools.StorageTool", "random-uuid")
+    done = subprocess.run([program, "-Xlog:class+load", *arguments], check=True, capture_output=True, text=True)
+    assert re.search(r"org\.apache\.kafka\.\S+ source: shared objects file \(top\)", done.stdout)
 
 
 def test_one_version() -> None:

@@ -15,7 +15,7 @@ from streamlin.monitoring.dashboard.watcher import Dashboard
 from streamlin.monitoring.listener import listen
 from tests.monitoring.dashboard.test_frames import snapshot
 
-PATIENCE = 30
+PATIENCE = 180
 
 
 class Site:
