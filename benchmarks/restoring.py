@@ -1,6 +1,7 @@
-"""How long workers take to be restored, until the next round is in the checkpoint.
+"""How long it takes until workers learn again, after one of them or the run is killed.
 
-From the kill of a worker, and from the start of a run after its kill, which starts Ray and the workers anew.
+A worker is stopped first, so that nothing is learned any more, and then killed; the time ends with the next line that
+is written. A run is killed and started again, with Ray and all workers; the time begins with that start.
 """
 
 import os
@@ -19,34 +20,34 @@ from tests.cluster.processes import descendants, name_of
 KILLS, EVENTS, RATE, ROUND = 10, 1_000_000, 10_000, 2000
 OPTIONS = (
     *("--shards", "4", "--workers", "2", "--set", f"mixing.floor={ROUND // 4}", "--set", f"mixing.max_events={ROUND}"),
-    *("--set", "checkpoint.every_events=1"),
+    *("--set", "checkpoint.every_seconds=2"),
 )
-AHEAD = 3
-"""Rounds that may end without a worker that was killed: one being saved, one counted, and one that it has learned."""
-PATIENCE = 120.0
+STUCK, PATIENCE = 1.0, 120.0
+"""Seconds without a line after which no worker learns; seconds after which something is wrong."""
 
 
 def measure(folder: Path, repeat: int) -> dict[str, list[float]]:
     """Seconds of each kill of a worker, and of each start of the run."""
-    stream, state = folder / "stream.jsonl", folder / "state"
-    write_synthetic(stream, events=EVENTS)
+    write_synthetic(folder / "stream.jsonl", events=EVENTS)
     found: dict[str, list[float]] = {"worker": [], "run": []}
-    process = _started(stream, state)
+    process = _started(folder)
     try:
-        _until_saved(state)
+        _until_written(folder)
         for number in range(KILLS):
-            time.sleep(0.5)
             victim = _workers(process.pid)[number % 2]
+            os.kill(victim, signal.SIGSTOP)
+            _until_stuck(folder)
             begin = time.monotonic()
             os.kill(victim, signal.SIGKILL)
-            found["worker"].append(_until_saved(state, AHEAD + 1) - begin)
+            found["worker"].append(_until_written(folder) - begin)
         log(f"restoring: {found['worker']}")
         for _ in range(KILLS):
             process.kill()
             process.wait()
             begin = time.monotonic()
-            process = _started(stream, state)
-            found["run"].append(_until_saved(state) - begin)
+            process = _started(folder)
+            found["run"].append(_until_written(folder) - begin)
+            time.sleep(3)
         log(f"restoring: {found['run']}")
     finally:
         process.terminate()
@@ -60,13 +61,14 @@ def text(figures: dict[str, list[float]]) -> str:
         [name, str(len(own)), f"{median(own):.1f} s", f"{max(own):.1f} s"]
         for name, own in zip(("a worker", "the run"), figures.values(), strict=True)
     ]
-    return table(["killed", "times", "until restored, median", "longest"], rows)
+    return table(["killed", "times", "until events are learned again, median", "longest"], rows)
 
 
-def _started(stream: Path, state: Path) -> "subprocess.Popen[bytes]":
+def _started(folder: Path) -> "subprocess.Popen[bytes]":
     """A run on a Ray of its own."""
-    source = f"{stream}?rate={RATE}"
-    return subprocess.Popen([STREAMLIN, "run", source, *OPTIONS, "--checkpoint", str(state)], **_QUIET)
+    source, written = f"{folder}/stream.jsonl?rate={RATE}", ("--predictions", _lines(folder))
+    command = [STREAMLIN, "run", source, *OPTIONS, "--checkpoint", folder / "state", *written]
+    return subprocess.Popen(command, **_QUIET)
 
 
 _QUIET: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -79,19 +81,31 @@ def _workers(pid: int) -> list[int]:
     return sorted(found)
 
 
-def _until_saved(state: Path, times: int = 1) -> float:
-    """The time at which that many further checkpoints are written."""
-    before, deadline = _checkpoint(state), time.monotonic() + PATIENCE
-    while times:
+def _lines(folder: Path) -> Path:
+    return folder / "out.jsonl"
+
+
+def _until_written(folder: Path) -> float:
+    """The time at which the predictions become longer; a run that goes on may cut them first."""
+    before, deadline = _size(folder), time.monotonic() + PATIENCE
+    while (size := _size(folder)) <= before:
         if time.monotonic() > deadline:
-            raise RuntimeError(f"no checkpoint in {PATIENCE:.0f} s")
+            raise RuntimeError(f"nothing was written in {PATIENCE:.0f} s")
+        before = size
         time.sleep(0.01)
-        found = _checkpoint(state)
-        times, before = times - (found != before), found
     return time.monotonic()
 
 
-def _checkpoint(state: Path) -> int:
+def _until_stuck(folder: Path) -> None:
+    """Wait until no lines are written any more."""
+    before, since = _size(folder), time.monotonic()
+    while time.monotonic() < since + STUCK:
+        time.sleep(0.02)
+        if (size := _size(folder)) != before:
+            before, since = size, time.monotonic()
+
+
+def _size(folder: Path) -> int:
     with suppress(FileNotFoundError):
-        return (state / "checkpoint.safetensors").stat().st_mtime_ns
+        return _lines(folder).stat().st_size
     return 0

@@ -64,7 +64,7 @@ class Learned:
 
     def begin(self, number: int, pieces: ShardPieces) -> None: ...
 
-    def learn(self, number: int) -> list[Hosted]:
+    def learn(self) -> list[Hosted]:
         return self.hosted
 
     def report(self) -> list[dict[str, Any]]:

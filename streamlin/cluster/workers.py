@@ -96,9 +96,8 @@ class Workers:
             for worker, work in enumerate(self._work)
         ]
 
-    def learn(self, number: int) -> list[Hosted]:
+    def learn(self) -> list[Hosted]:
         """See `Hosts`."""
-        assert number == self._number
         found = [self._result(worker) for worker in range(len(self.records))]
         self._parts = [references[0] for references in self._results]
         parts: dict[int, Part] = {}
@@ -107,7 +106,7 @@ class Workers:
             record.add(effort)
             parts |= {one.shard: one.part for one in unpack(brought)}
             told |= {one.shard: one for one in own}
-        self._shards_before = len(parts)
+        self._shards_before, self._copy = len(parts), (0, None)
         return [_hosted(parts[shard], told[shard]) for shard in sorted(parts)]
 
     def report(self) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ class Hosts(Protocol):
     """Learn shards. Rounds are numbered from 1 on."""
 
     def prepare(self, number: int, pieces: ShardPieces) -> None:
-        """Make ready what is to be learned in a round, which perhaps is begun, while the one before it is learned."""
+        """Make a round ready, which may never begin, while the one before it is learned."""
 
     def begin(self, number: int, pieces: ShardPieces) -> None:
         """Begin a round, once the one before it is learned, unless it was begun; `learn` is called for it, or never.
@@ -37,7 +37,7 @@ class Hosts(Protocol):
         The model need not have the changes of the one before yet.
         """
 
-    def learn(self, number: int) -> list[Hosted]:
+    def learn(self) -> list[Hosted]:
         """What each shard brings to the round that was begun, in their order; the model has all rounds before it."""
 
     def report(self) -> list[dict[str, Any]]:

@@ -86,11 +86,11 @@ class ShardedModel(Model):
         labels = LabelIndex(self.labels.names)  # those known when a shard is counted
         hosts.begin(number, pieces)
         following = upcoming()
-        if following is not None:
+        if following is not None and following.events:
             hosts.prepare(number + 1, self._pieces(following))
-        learned = hosts.learn(number)
+        learned = hosts.learn()
         mixing = Mixing(self, n_known, [own.part for own in learned])
-        following = following or upcoming()
+        following = upcoming()
         if following is not None and following.events and fits(following):
             hosts.begin(number + 1, self._pieces(following))
         mixing.add()
