@@ -112,7 +112,8 @@ class Model:
                     self.views_of[learner.name] = (learner.features,)
             elif isinstance(learner, MixtureConfig):
                 members = learner.members or self.names[:number]
-                self.mixtures[learner.name] = Mixture(len(members), learner.start)
+                first_variances = [learner.first_variances.get(member, np.inf) for member in members]
+                self.mixtures[learner.name] = Mixture(len(members), learner.start, first_variances)
                 self.members[learner.name] = [self.names.index(member) for member in members]
             else:
                 assert not isinstance(

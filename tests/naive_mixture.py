@@ -2,18 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import exp, factorial, ldexp, sqrt
+from math import exp, factorial, inf, ldexp, sqrt
 
 
 class NaiveMixture:
     """Weights w, label weights v and temperatures t of M members, and the output's (a, b)."""
 
-    def __init__(self, members: int, start: Sequence[float] = ()) -> None:
+    def __init__(self, members: int, start: Sequence[float] = (), first_variances: Sequence[float] = ()) -> None:
         self.w, self.w_squares = [*start] or [1.5 / members] * members, [0.0] * members
         self.v: dict[tuple[int, int], float] = defaultdict(float)
         self.v_squares = [0.0] * members
         self.t, self.t_squares = [0.0] * members, [0.0] * members
         self.spreads, self.seen = [0.0] * members, 0.0
+        self.first_variances = [*first_variances] or [inf] * members
         self.output, self.output_squares = [0.0, 0.0], [0.0, 0.0]
 
     def step(self, scores: Sequence[Sequence[float]], label: int, weight: float = 1.0) -> list[float]:
@@ -48,6 +49,9 @@ class NaiveMixture:
             shifted = [score - mean for score in own]
             variances.append(_sum(c * c for c in shifted) / len(own))
             spread = self.spreads[m] / self.seen if self.spreads[m] > 0 else variances[m]
+            if spread > self.first_variances[m]:
+                early = max(0.0, 1.0 - (1.0 - 0.999) * self.seen)
+                spread = early * self.first_variances[m] + (1.0 - early) * spread
             factor = exp(self.t[m]) / sqrt(spread) if spread > 0 else 1.0
             centred.append([c * factor for c in shifted])
         return centred, variances

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.asking.decisions import AT_ONCE, RECENT, ROUGH, block_size, decide, drawn_from
+from streamlin.asking.decisions import AT_ONCE, RECENT, ROUGH, block_size, decide, drawn_from, uniform
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.predictions import Asked
 from streamlin.storage.arrays import Expected, like
@@ -42,7 +42,8 @@ class Asking(ArrayState):
         asked = Asked(np.zeros(margins.size, np.int8), np.zeros(margins.size))
         first, last = (max(int(self.counts[0]) + n - AT_ONCE, 0) // self._size for n in (0, margins.size))
         drawn = np.array([drawn_from(block, self._size) for block in range(first, last + 1)], np.int64)
-        decide(margins, self.budget, self._size, drawn, self.counts, self.recent, self.ordered, *asked)
+        numbers = uniform(int(self.counts[0]), margins.size)
+        decide(margins, numbers, self.budget, self._size, drawn, self.counts, self.recent, self.ordered, *asked)
         return asked
 
     def report(self) -> dict[str, Any]:

@@ -35,7 +35,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             },
             {"kind": "logistic_regression", "name": "logistic_regression_chars", "features": "chars", **_LOGISTIC},
             {"kind": "arow", "name": "arow_chars", "features": ["whitespace", "chars"], "r": 1.0, "normalize": True},
-            {"kind": "mixture", "start": [0.7, 0.25, 0.1, 0.03, 0.08, 0.2, 0.4, 0.05]},
+            {
+                "kind": "mixture",
+                "start": [0.7, 0.25, 0.1, 0.03, 0.08, 0.2, 0.4, 0.05],
+                "first_variances": {"naive_bayes": 20.0},
+            },
         ],
     },
     "log-template": {

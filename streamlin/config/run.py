@@ -251,8 +251,9 @@ class RunConfig(Strict):
         del tables["features"]["names"]  # may change from run to run
         for learner in tables["learners"]:
             learner.pop("show_errors", None)  # so may this
-            if learner["kind"] == "arow" and not learner["normalize"]:
-                del learner["normalize"]  # as in checkpoints from before it was there
+            for key in ("normalize",) if learner["kind"] == "arow" else ("first_variances",):
+                if not learner.get(key, True):
+                    del learner[key]  # as in checkpoints from before it was there
         tables["features"] |= tables["features"].pop("views")
         if self.priors.labels:
             tables["priors"] = {"strength": self.priors.strength} | self.priors.labels

@@ -42,6 +42,7 @@ def mix_batch(
     temperature_squares: NDArray[np.float64],
     spreads: NDArray[np.float64],
     seen: NDArray[np.float64],
+    first_variances: NDArray[np.float64],
     output: NDArray[np.float64],
     output_squares: NDArray[np.float64],
     centred: NDArray[np.float64],
@@ -54,9 +55,9 @@ def mix_batch(
 ) -> None:
     """Score, then learn, event by event, from scores float64[M, n, n_labels] made before each event.
 
-    Changed in place: weights w, temperatures t, spreads, squares of each [M]; label_weights v [n_labels, M]; seen [];
-    output (a, b) and its squares [2]. centred [M, n_labels], shares, pool [n_labels], slopes, variances [M],
-    powers [2, n_labels] : scratch.
+    first_variances [M]: see `Mixture`. Changed in place: weights w, temperatures t, spreads, squares of each [M];
+    label_weights v [n_labels, M]; seen []; output (a, b) and its squares [2]. centred [M, n_labels], shares, pool
+    [n_labels], slopes, variances [M], powers [2, n_labels] : scratch.
     """
     for i in range(targets.codes.size):
         n, y, out = targets.known[i], targets.codes[i], scores[i]
@@ -67,7 +68,7 @@ def mix_batch(
         learns = 0 <= y < n and n > 1
         for m in range(weights.size):
             variances[m] = centre(member_scores[m, i], n, centred[m])
-            factor = member_factor(m, variances[m], temperatures, spreads, seen)
+            factor = member_factor(m, variances[m], temperatures, spreads, seen, first_variances)
             for k in range(n):
                 centred[m, k] *= factor
             if learns:
@@ -122,9 +123,13 @@ def member_factor(
     temperatures: NDArray[np.float64],
     spreads: NDArray[np.float64],
     seen: NDArray[np.float64],
+    first_variances: NDArray[np.float64],
 ) -> float:
     """The factor for member m's centred scores, which have this variance."""
     spread = spreads[m] / seen[()] if spreads[m] > 0.0 else variance
+    if spread > first_variances[m]:
+        early = max(0.0, 1.0 - (1.0 - _SPREAD_FADING) * float(seen[()]))
+        spread = early * first_variances[m] + (1.0 - early) * spread
     return np.exp(temperatures[m]) / np.sqrt(spread) if spread > 0.0 else 1.0
 
 
@@ -208,7 +213,7 @@ class Mixture:
 
     For member m's score S_mk of label k, made before learning, and c_mk = S_mk - mean S_m over known labels::
 
-        c_mk *= e^t_m / sqrt(running mean of c_m's variance)      fades by 0.999 an event
+        c_mk *= e^t_m / sqrt(V_m)      V_m: running mean of c_m's variance, which fades by 0.999 an event
         z_k   = sum_m (w_m + v_mk) c_mk;   p = softmax z
         score = e^(a + b (max p - 1/2)) z_k                       its softmax is the confidence
 
@@ -217,10 +222,18 @@ class Mixture:
 
     Weights may become negative: then a member that is always wrong is as useful as one that is right.
 
+    A member may have a first variance F_m, inf by default. Where V_m is above it, V_m counts, after n labelled events::
+
+        V_m = f F_m + (1 - f) V_m,   f = 0.999^n
+
+    The scores of naive Bayes are logarithms of probabilities: with few labels, long texts on which it is surer by
+    themselves than short ones then keep more of that.
+
     Parameters
     ----------
     members : their number M.
     start : the members' first weights; by default 1.5/M each.
+    first_variances : F_m of each member, above 0.
     """
 
     name: ClassVar[str] = "mixture"
@@ -230,11 +243,14 @@ class Mixture:
         *("spreads", "seen", "output", "output_squares"),
     )
 
-    def __init__(self, members: int, start: Sequence[float] | None = None) -> None:
+    def __init__(
+        self, members: int, start: Sequence[float] | None = None, first_variances: Sequence[float] | None = None
+    ) -> None:
         self.weights, self.weight_squares = np.array(start or [_START / members] * members), np.zeros(members)
         self.label_weights, self.label_squares = np.zeros((0, members)), np.zeros(members)
         self.temperatures, self.temperature_squares = np.zeros(members), np.zeros(members)
         self.spreads, self.seen = np.zeros(members), np.zeros(())
+        self.first_variances = np.array(first_variances or [np.inf] * members)
         self.output, self.output_squares = np.zeros(2), np.zeros(2)
 
     def score_then_learn(
@@ -253,6 +269,7 @@ class Mixture:
             self.temperature_squares,
             self.spreads,
             self.seen,
+            self.first_variances,
             self.output,
             self.output_squares,
             np.empty((members, n_labels)),
@@ -290,7 +307,8 @@ class Mixture:
             variance = centre(scores, scores.size, centred[m])
             with np.errstate(all="ignore"):
                 overflowed = not np.isfinite(np.square(scores - scores.mean()).sum())
-            factors[m] = 0.0 if overflowed else member_factor(m, variance, self.temperatures, self.spreads, self.seen)
+            state = self.temperatures, self.spreads, self.seen, self.first_variances
+            factors[m] = 0.0 if overflowed else member_factor(m, variance, *state)
         trust = self.weights[:, np.newaxis] + self.label_weights[: member_scores.shape[1]].T
         factors = factors * trust
         pool = (factors * centred).sum(axis=0)

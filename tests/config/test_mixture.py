@@ -18,6 +18,8 @@ def config_of(**keys: object) -> RunConfig:
         ({"members": ["arov"]}, "no learner 'arov' listed before it, expected one of naive_bayes, perceptron, arow"),
         ({"start": [1.0, 2.0]}, "learners.mixture.start: found 2 weights, expected one for each of 3 members"),
         ({"members": ["arow"], "start": [1, 2]}, "found 2 weights, expected one for each of 1 members"),
+        ({"first_variances": {"sgd": 1.0}}, "learners.mixture.first_variances: 'sgd' is not a member, expected one of"),
+        ({"first_variances": {"arow": 0.0}}, "greater than 0"),
         ({"start": []}, "found 0 weights, expected one for each of 3 members"),
         ({"start": [1.0, 0.0, 1.0]}, "greater than 0"),
         ({"start": [1.0, float("inf"), 1.0]}, "finite number"),

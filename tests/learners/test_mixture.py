@@ -54,6 +54,19 @@ def test_two_members_by_hand():
     assert_allclose(mixed(mixture, scores, [-1], n_known=2), [[0, -2 * z]], rtol=1e-9)
 
 
+def test_first_variances_by_hand():
+    """Scores (20, 0): centred (10, -10), variance 100; the first variance is 10. With w = 1 they get 20 / sqrt V apart.
+
+    Before the first label V = 10. With a mean of 100 and 500 seen, f = 1 - 0.001 * 500 = 1/2: V = 5 + 50; with 1,000,
+    all there can be, f = 0 and V = 100. Scores (2, 0) have a variance of 1, below the first: V = 1.
+    """
+    for seen, scores, expected in ((0, 20, 10), (500, 20, 55), (1000, 20, 100), (500, 2, 1)):
+        mixture = Mixture(1, [1.0], [10.0])
+        mixture.seen[()], mixture.spreads[:] = seen, seen * scores**2 / 4
+        found = mixed(mixture, [[[scores, 0]]], [-1], n_known=2)
+        assert_allclose(found, [[0, -scores / sqrt(expected)]], rtol=1e-12)
+
+
 def test_changes_of_shards_by_hand():
     """Three shards change w_0 by 0.1, 0.2 and 0.3, so it moves by 1.5 times 0.2; two by 0.1 and 0.3: by sqrt 2 times.
 
@@ -127,11 +140,12 @@ def score_streams(draw):
     return np.array(scores).reshape(members, n, known), codes, weights
 
 
-@given(score_streams(), st.integers(1, 5), st.booleans())
-def test_any_stream_gives_the_scores_of_the_twin(stream, size, given_start):
+@given(score_streams(), st.integers(1, 5), st.booleans(), st.sampled_from([0.01, 10.0, None]))
+def test_any_stream_gives_the_scores_of_the_twin(stream, size, given_start, variance):
     scores, codes, weights = stream
     start = [0.5 / m for m in range(1, 1 + len(scores))] if given_start else []
-    mixture, twin, known = Mixture(len(scores), start), NaiveMixture(len(scores), start), 0
+    given = start, [variance, *[inf] * (len(scores) - 1)] if variance else []
+    mixture, twin, known = Mixture(len(scores), *given), NaiveMixture(len(scores), *given), 0
     for begin in range(0, len(codes), size):
         part = slice(begin, begin + size)
         n_labels = max([known, *(code + 1 for code in codes[part])])
@@ -151,7 +165,8 @@ def test_the_linear_form_reproduces_the_scores_of_a_text(stream, data):
     scores, codes, weights = stream
     n_labels = scores.shape[2]
     assume(n_labels)
-    mixture, learned = Mixture(len(scores)), data.draw(st.integers(0, len(codes)))
+    mixture = Mixture(len(scores), None, data.draw(st.sampled_from([None, [10.0] * len(scores)])))
+    learned = data.draw(st.integers(0, len(codes)))
     mixed(mixture, scores[:, :learned], codes[:learned], 0, weights[:learned])
     members = scores[:, -1]
     factors, lift = mixture.linear(members)
