@@ -9,9 +9,9 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/streamlin demo
 
-# Many tests wait for processes and brokers, so there are two workers more than cores. Tests start hundreds of
+# Many tests wait for processes and brokers, so there is one worker more than there are cores. Tests start hundreds of
 # interpreters: bytecode is kept, whatever the environment says.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 test: .venv/installed-test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from streamlin.checkpoint.models import new_model
 from streamlin.config import CheckpointConfig, DelayedLabelsConfig, RunConfig
 from streamlin.events import Batch, Event, single_records
@@ -17,7 +19,11 @@ def warm_up(config: RunConfig) -> None:
     """Learn and predict two events with a throwaway model; only code of the configured task and learners is loaded."""
     config = small(config)
     model, batch = new_model(config), two_events(config)
-    model.step(batch, model.featurize(batch))
+    features = model.featurize(batch)
+    model.step(batch, features)
+    if config.ask.budget is not None:  # of some events of a batch no label is asked for
+        for found in features.values():
+            found.take(np.zeros(1, np.int64))
     model.predict(batch, model.featurize(batch))
     model.close()
 

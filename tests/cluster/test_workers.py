@@ -74,9 +74,8 @@ def test_workers_have_the_results_of_a_run_without_them(cluster, stream, referen
 def test_a_worker_killed_between_rounds_and_within_one_is_restored(cluster, stream, reference, ran, browser):
     """An idle worker that dies comes back without anything, and nobody is told: it must not learn."""
     watched = ("--dashboard", 0, "--metrics", 0)
-    process = start(*ran.arguments(f"{stream}?rate=200", *OFTEN, *on(cluster, 2), *watched))
+    process = start(*ran.arguments(f"{stream}?rate=100", *OFTEN, *on(cluster, 2), *watched))
     page, metrics = address_of(process), address_of(process)
-    visit = Visit(browser, page)
     until(lambda: ran.rounds() >= 2, process)
     send(signal.SIGKILL, cluster.waited_for(2)[0])
     before = ran.rounds()
@@ -89,6 +88,7 @@ def test_a_worker_killed_between_rounds_and_within_one_is_restored(cluster, stre
     stopped = cluster.waited_for(2)[1]
     send(signal.SIGSTOP, stopped)
     until_stuck(ran)
+    visit = Visit(browser, page)  # a busy browser takes its time; meanwhile the run does not end
     send(signal.SIGKILL, stopped)
     visit.state("the run has ended")
     counts = visit.counts()

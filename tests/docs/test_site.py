@@ -104,6 +104,7 @@ def address(site: Path) -> Iterator[str]:
 def test_a_browser_requests_nothing_from_other_hosts(browser: Browser, address: str) -> None:
     """Neither while pages are read nor while they are searched."""
     page = browser.new_page()
+    page.set_default_timeout(180_000)  # the machine may be busy
     asked, complaints = set[str](), list[str]()
     page.on("request", lambda request: asked.add(request.url))
     page.on("pageerror", lambda error: complaints.append(str(error)))

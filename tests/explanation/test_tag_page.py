@@ -9,6 +9,7 @@ from streamlin.explanation.tag_page import LONGEST
 from streamlin.terminal.printing import rendered
 from tests.explanation.sentences import STREAM, explained, taught
 from tests.explanation.test_page import CLASSES, TAGS
+from tests.integration.processes import PATIENCE
 from tests.tagging.running import Sentence
 
 NUMBER = re.compile(r"[+-]\d+\.\d{3}")
@@ -112,6 +113,7 @@ def test_a_token_opens_its_table_in_a_browser(browser, tmp_path):
     """Without a script, and with the styles that the page's own policy allows."""
     (tmp_path / "why.html").write_text(explained(taught(STREAM, "crf"), ["the", "dog"]).to_html(), encoding="utf-8")
     page, complaints = browser.new_page(), []
+    page.set_default_timeout(1000 * PATIENCE)
     page.on("console", lambda message: complaints.append(message.text))
     page.goto((tmp_path / "why.html").as_uri())
     assert not page.locator("table").nth(1).is_visible()

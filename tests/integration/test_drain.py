@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from streamlin import Pipeline
 from tests.command_line import command_line, refused
 from tests.integration.pages import asked, followed, started
-from tests.integration.processes import finish, kill, start, until
+from tests.integration.processes import PATIENCE, finish, kill, start, until
 from tests.integration.streams import (
     assert_same_state,
     events_kept,
@@ -234,6 +234,7 @@ def test_page_and_metrics_show_templates(browser: Browser, stream: Path, tmp_pat
     page = tmp_path / "report.html"
     command_line(*arguments(tmp_path / "again", stream, 500), "--report", page)
     with browser.new_page(viewport={"width": 390, "height": 800}) as tab:
+        tab.set_default_timeout(1000 * PATIENCE)
         tab.goto(page.as_uri())
         tab.wait_for_selector("#counts dd")
         assert "of them never seen before the last 1,000" in tab.inner_text("#templates-count")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from streamlin import Pipeline
 from tests.command_line import command_line, refused
 from tests.integration.pages import snapshots, started
-from tests.integration.processes import finish, kill, start, until
+from tests.integration.processes import PATIENCE, finish, kill, start, until
 from tests.integration.streams import (
     assert_same_state,
     events_kept,
@@ -206,6 +206,7 @@ def test_without_labels_all_outputs_say_unverified(browser: Browser, questions: 
 def shown(browser: Browser, page: Path) -> bool:
     """Whether the report's page says that predictions are unverified."""
     with browser.new_page() as tab:
+        tab.set_default_timeout(1000 * PATIENCE)
         tab.goto(page.as_uri())
         tab.wait_for_selector("#counts dd")
         return tab.get_by_text("Unverified: no label has been learned yet").is_visible()

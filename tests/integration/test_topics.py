@@ -11,7 +11,7 @@ from streamlin import Pipeline
 from streamlin.checkpoint.file import CURRENT
 from tests.command_line import command_line, refused
 from tests.integration.pages import asked, followed, started
-from tests.integration.processes import finish, kill, start, until
+from tests.integration.processes import PATIENCE, finish, kill, start, until
 from tests.integration.streams import (
     assert_same_state,
     events_kept,
@@ -209,6 +209,7 @@ def test_page_and_metrics_show_clusters(browser: Browser, stream: Path, config: 
     page = tmp_path / "report.html"
     command_line(*arguments(tmp_path / "again", stream, config, 500), "--report", page)
     with browser.new_page(viewport={"width": 390, "height": 800}) as tab:
+        tab.set_default_timeout(1000 * PATIENCE)
         tab.goto(page.as_uri())
         tab.wait_for_selector("#counts dd")
         assert tab.inner_text("#accuracy-title") == "Clusters"

@@ -17,6 +17,7 @@ class Visit:
         self.page: Page = browser.new_page(**how)
         self.page.set_default_timeout(1000 * PATIENCE)
         self.complaints: list[str] = []
+        self._ends = False
         self.hosts: set[str] = set()
         self.page.on("console", self._told)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -25,6 +26,7 @@ class Visit:
 
     def state(self, text: str) -> None:
         """Wait until the page shows this state, such as that it is live."""
+        self._ends = text == "the run has ended"
         expect(self.page.locator("#state")).to_have_text(text)
 
     def has_seen(self, events: int) -> None:
@@ -52,5 +54,6 @@ class Visit:
         return width
 
     def _told(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        goes_on_trying = self._ends and "net::ERR_CONNECTION_REFUSED" in message.text  # until there is a run again
+        if message.type in ("error", "warning") and not goes_on_trying:
             self.complaints.append(message.text)

@@ -44,6 +44,10 @@ def create_topic(address: str, name: str, partitions: int = 1, config: Mapping[s
     new = NewTopic(name, partitions, 1, config=dict(config or {}))
     admin = _admin(address)
     admin.create_topics([new], request_timeout=PATIENCE)[name].result(PATIENCE)
+    deadline = time.monotonic() + PATIENCE
+    while name not in admin.list_topics(timeout=PATIENCE).topics:  # a busy broker learns of it later
+        assert time.monotonic() < deadline, f"{name} is not known"
+        time.sleep(0.01)
 
 
 def delete_topic(address: str, name: str) -> None:

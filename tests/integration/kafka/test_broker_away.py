@@ -55,7 +55,7 @@ def mortal(kafka_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         for client in CLIENTS:
             for name in "plain", "transactional":
                 create_topic(broker.address, f"{client}-{name}")
-        produce(broker.address, TOPIC, VALUES, batch_num_messages=100)
+        produce(broker.address, TOPIC, VALUES, batch_num_messages=100, enable_idempotence=True)
         predictions, report, state = folder / "predictions.jsonl", folder / "report.json", folder / "state"
         streamlin(
             *("run", f"kafka://{broker.address}/{TOPIC}?stop=end", *QUICK, "--checkpoint", state),
@@ -107,7 +107,7 @@ def test_runs_continue_when_a_killed_broker_returns(mortal: Mortal, tmp_path: Pa
     is back. With transactions every prediction comes once."""
     address, half = mortal.broker.address, EVENTS // 2
     create_topic(address, "growing")
-    produce(address, "growing", VALUES[:half], batch_num_messages=100)
+    produce(address, "growing", VALUES[:half], batch_num_messages=100, enable_idempotence=True)
     runs = [
         Run(mortal, client, tmp_path / name, "growing") for name in ("plain", "transactional") for client in CLIENTS
     ]
@@ -123,7 +123,7 @@ def test_runs_continue_when_a_killed_broker_returns(mortal: Mortal, tmp_path: Pa
     for run, process in zip(runs, processes, strict=True):
         until(lambda run=run: address in run.said.read_text(), process)
     mortal.broker.start()
-    produce(address, "growing", VALUES[half:], batch_num_messages=100)
+    produce(address, "growing", VALUES[half:], batch_num_messages=100, enable_idempotence=True)
     for run, process in zip(runs, processes, strict=True):
         code, said = run.finish(process)
         assert code == 0, said

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import TopicCollection
+from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
 from deploy.kafka.broker import Broker
@@ -353,7 +353,15 @@ def test_clients_name_a_topic_alike(broker: Broker, topic: Topics, tmp_path: Pat
 
 
 def topic_id(admin: AdminClient, name: str) -> str:
-    return str(admin.describe_topics(TopicCollection([name]))[name].result(PATIENCE).topic_id)
+    """Once the broker can tell it."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return str(admin.describe_topics(TopicCollection([name]))[name].result(PATIENCE).topic_id)
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def test_a_full_disk(broker: Broker, topic: Topics, tmp_path: Path) -> None:
