@@ -24,7 +24,7 @@ QUICK = (
 )
 OFTEN = ("--set", "pipeline.batch_size=20", "--set", "checkpoint.every_events=100")
 TOPIC = "events"
-EVENTS = 4000
+EVENTS = 2000
 VALUES = [
     (None, json.dumps({"id": f"e{i}", "text": f"word{i % 97} word{i % 7}", "label": f"x{i % 3}"}).encode())
     for i in range(EVENTS)
@@ -168,7 +168,7 @@ def test_a_run_ends_after_give_up_after(mortal: Mortal, tmp_path: Path) -> None:
 
     def given_up(client: str) -> None:
         run = runs[CLIENTS.index(client)]
-        process = run.start(f"&rate=300{LITTLE[client]}", "--predictions", run.predictions, *impatient)
+        process = run.start(f"&rate=150{LITTLE[client]}", "--predictions", run.predictions, *impatient)
         until(lambda: run.learned() > 300, process)
         going.append(client)
         until(lambda: len(going) == len(CLIENTS))
