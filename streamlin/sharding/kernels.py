@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 from streamlin.kernel.prefetch import prefetch
+from streamlin.learners.mixing import BLOCK
 from streamlin.learners.tables import Array
 
 _AHEAD = 32
@@ -24,9 +25,11 @@ def mark_rows(row_of: NDArray[np.int32], buckets: NDArray[np.int32], marks: NDAr
 @kernel
 def copy_rows(table: Array, rows: NDArray[np.int32], copies: Array) -> None:
     """Set copies [m, k] to the first k columns of the rows [m]."""
-    for i in range(rows.size):
+    for begin in range(0, rows.size, BLOCK):
+        end = min(begin + BLOCK, rows.size)
         for k in range(copies.shape[1]):
-            copies[i, k] = table[rows[i], k]
+            for i in range(begin, end):
+                copies[i, k] = table[rows[i], k]
 
 
 @kernel
@@ -41,10 +44,8 @@ def take_back_rows(
     for i in range(rows.size):
         row = rows[i]
         for k in range(differences.shape[1]):
-            differences[i, k] = table[row, k]
-            table[row, k] = 0
-            if i < n and k < known:
-                differences[i, k] -= copies[i, k]
-                table[row, k] = copies[i, k]
-            if differences[i, k] != 0:
+            before = copies[i, k] if i < n and k < known else 0
+            difference = table[row, k] - before
+            differences[i, k], table[row, k] = difference, before
+            if difference != 0:
                 changed[i] = True

@@ -21,7 +21,7 @@ from streamlin.sharding.kernels import copy_rows, mark_rows, take_back_rows
 class Difference(NamedTuple):
     """What a shard has changed of one learner, with rows and labels numbered as the shard does.
 
-    rows : int32[m]. tables : by name, [m, k]. numbers : by name, [k] or [].
+    rows : int32[m], in ascending order. tables : by name, [m, k]. numbers : by name, [k] or [].
     """
 
     rows: NDArray[np.int32]
@@ -29,17 +29,25 @@ class Difference(NamedTuple):
     numbers: Mapping[str, Array]
 
 
-class Part(NamedTuple):
-    """What a shard brings.
+class New(NamedTuple):
+    """What a shard saw first, in order.
 
-    labels : those that it saw first, in order; their codes follow those known before the round.
-    buckets : by view, int32[n], those that it gave rows, in order; their rows follow those of before.
-    joint : by learner of several views, int32[n] for each of them, the learner's rows of these.
-    differences : by learner.
+    labels : their codes follow those known before the round.
+    buckets : by view, int32[n], those that it gave rows; these follow those of before.
     """
 
     labels: list[str]
     buckets: Mapping[str, NDArray[np.int32]]
+
+
+class Part(NamedTuple):
+    """What a shard brings.
+
+    joint : by learner of several views, int32[n] for each of them, the learner's rows of the new buckets.
+    differences : by learner.
+    """
+
+    new: New
     joint: Mapping[str, list[NDArray[np.int32]]]
     differences: Mapping[str, Difference]
 
@@ -88,15 +96,15 @@ class Before:
             rows.forget(sizes)
         for view, index in model.rows.items():
             index.forget(self.n_rows[view])
-        return Part(labels[self.n_labels :], buckets, joint, differences)
+        return Part(New(labels[self.n_labels :], buckets), joint, differences)
 
     def _rows_of(self, name: str) -> NDArray[np.int32]:
-        """The rows of a learner that may change."""
+        """The rows of a learner that may change, in ascending order."""
         own = [self._rows[view] for view in self._model.views_of[name]]
         if name not in self._model.joint_rows:
             return own[0]
         joint = self._model.joint_rows[name].rows
-        return np.concatenate([of_view[rows] for of_view, rows in zip(joint, own, strict=True)])
+        return np.sort(np.concatenate([of_view[rows] for of_view, rows in zip(joint, own, strict=True)]))
 
 
 class _Copy:
@@ -122,7 +130,7 @@ class _Copy:
             take_back_rows(table, rows, before, tables[name], changed)
         if not changed.all():
             kept = np.flatnonzero(changed)
-            rows, tables = rows[kept], {name: one[kept] for name, one in tables.items()}
+            rows, tables = rows[kept], {name: one.take(kept, axis=0) for name, one in tables.items()}
         return Difference(rows, tables, self._numbers_back(n_labels))
 
     def _numbers_back(self, n_labels: int) -> dict[str, Array]:

@@ -13,17 +13,18 @@ from tests.command_line import command_line, without_news
 from tests.integration.processes import finish, kill, start, streamlin, until
 from tests.integration.streams import real_events, roughened, write_lines
 from tests.locations import DATA
-from tests.sharding.runs import OFTEN, Ran
+from tests.sharding.runs import Ran
 
 PATIENT = 240.0
 WORKERS_KILLED, RUNS_KILLED, BOTH_KILLED, SAVES_KILLED = 40, 25, 15, 25
-OPTIONS = ("--set", "mixing.max_events=150", "--set", "features.names=3000")
+SAVED = ("--set", "checkpoint.every_events=120")
+OPTIONS = ("--set", "mixing.floor=20", "--set", "mixing.max_events=60", "--set", "features.names=3000")
 
 
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some 400 rounds, of which a run does two a second."""
-    events = roughened(real_events(DATA / "tweet-emoji.jsonl.gz", 60_000))
+    """Some 700 rounds, of which a run does five a second, and saves every second one."""
+    events = roughened(real_events(DATA / "tweet-emoji.jsonl.gz", 42_000))
     return write_lines(tmp_path_factory.mktemp("stream") / "tweets.jsonl", events)
 
 
@@ -46,7 +47,7 @@ def test_a_run_killed_a_hundred_times_ends_as_if_it_had_not_been(cluster: Cluste
 
     def started(workers: int, env: dict[str, str]):
         options = ("--workers", workers, "--address", cluster.address, *OPTIONS)
-        return start(*ran.arguments(f"{stream}?rate=300", *OFTEN, *options), env=env)
+        return start(*ran.arguments(f"{stream}?rate=300", *SAVED, *options), env=env)
 
     process, workers = None, 0
     while left:
@@ -67,7 +68,7 @@ def test_a_run_killed_a_hundred_times_ends_as_if_it_had_not_been(cluster: Cluste
                 continue
             until(lambda: ran.rounds() > before, process)  # noqa: B023
             restored.append(time.monotonic() - begin)
-        time.sleep(chance.uniform(0, 1.5))
+        time.sleep(chance.uniform(0, 0.5))
         victims = chance.sample(found := cluster.waited_for(workers), chance.randint(1, len(found)))
         if kind == "worker":
             before = ran.rounds()
