@@ -19,8 +19,8 @@ FIRST = np.zeros(1, np.int32)
 _SIZES, _NONE = "sizes", np.zeros((0, 0))
 _CELLS = 1 << 16
 """Changed cells of all shards in a block."""
-BLOCK = 256
-"""Rows of which kernels do one column after the other: few labels would make too short a loop of each row."""
+_ROWS = 256
+"""Rows of which `add` does one column after the other: few labels would make too short a loop of each row."""
 
 
 class Change(NamedTuple):
@@ -224,8 +224,8 @@ def number_rows(
 @kernel
 def add(table: Array, rows: NDArray[np.int32], columns: NDArray[np.int32], differences: Array) -> None:
     """Add differences [m, k] to the places at rows [m] and columns [k]."""
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
+    for begin in range(0, rows.size, _ROWS):
+        end = min(begin + _ROWS, rows.size)
         for k in range(columns.size):
             column = columns[k]
             for i in range(begin, end):
@@ -242,15 +242,10 @@ def add_shares(
     sharers: NDArray[np.int32],
 ) -> None:
     """`add`, divided by the number of sharers [n] of each row, which are of the rows from `first` on."""
-    shares = np.empty(BLOCK)
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
-        for i in range(begin, end):
-            shares[i - begin] = 1.0 / sharers[rows[i] - first]
+    for i in range(rows.size):
+        share = 1.0 / sharers[rows[i] - first]
         for k in range(columns.size):
-            column = columns[k]
-            for i in range(begin, end):
-                table[rows[i], column] += shares[i - begin] * differences[i, k]
+            table[rows[i], columns[k]] += share * differences[i, k]
 
 
 @kernel
@@ -264,17 +259,11 @@ def note_squares(
     squares: NDArray[np.float64],
 ) -> None:
     """Add g [m, k] and its squares to the sums of the slots of its rows; slots are of the rows from `first` on."""
-    own_slots = np.empty(BLOCK, np.int32)
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
-        for i in range(begin, end):
-            own_slots[i - begin] = slots[rows[i] - first]
+    for i in range(rows.size):
+        slot = slots[rows[i] - first]
         for k in range(columns.size):
-            column = columns[k]
-            for i in range(begin, end):
-                own, slot = g[i, k], own_slots[i - begin]
-                sums[slot, column] += own
-                squares[slot, column] += own * own
+            sums[slot, columns[k]] += g[i, k]
+            squares[slot, columns[k]] += g[i, k] * g[i, k]
 
 
 @kernel
@@ -293,18 +282,12 @@ def add_by_squares(
     slots, first : as of `note_squares`.
     """
     shared = sums.shape[1] == 1
-    own_slots = np.empty(BLOCK, np.int32)
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
-        for i in range(begin, end):
-            own_slots[i - begin] = slots[rows[i] - first]
+    for i in range(rows.size):
+        slot = slots[rows[i] - first]
         for k in range(columns.size):
-            column = columns[k]
-            of, of_sum = (0, 0) if shared else (k, column)
-            for i in range(begin, end):
-                own = g[i, of]
-                if own > 0.0:
-                    weights[rows[i], column] += d[i, k] * (own / sums[own_slots[i - begin], of_sum])
+            own, total = (g[i, 0], sums[slot, 0]) if shared else (g[i, k], sums[slot, columns[k]])
+            if own > 0.0:
+                weights[rows[i], columns[k]] += d[i, k] * (own / total)
 
 
 @kernel
@@ -312,12 +295,10 @@ def add_quotients(
     table: Array, rows: NDArray[np.int32], numerators: NDArray[np.float64], denominators: NDArray[np.float64]
 ) -> None:
     """Add numerators / denominators [m, k] to the first k columns of rows [m], where the denominator is positive."""
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
+    for i in range(rows.size):
         for k in range(denominators.shape[1]):
-            for i in range(begin, end):
-                if denominators[i, k] > 0.0:
-                    table[rows[i], k] += numerators[i, k] / denominators[i, k]
+            if denominators[i, k] > 0.0:
+                table[rows[i], k] += numerators[i, k] / denominators[i, k]
 
 
 @kernel
@@ -331,16 +312,11 @@ def add_by_precision(
     sums: NDArray[np.float64],
 ) -> None:
     """Add d [m, k] (P + g) / (P + the sum of all g), for g [m, 1], P - 1 and the sums [n_rows, 1]."""
-    shares = np.empty(BLOCK)
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
-        for i in range(begin, end):
-            own = 1.0 + precisions[rows[i], 0]
-            shares[i - begin] = (own + g[i, 0]) / (own + sums[rows[i], 0])
+    for i in range(rows.size):
+        own = 1.0 + precisions[rows[i], 0]
+        share = (own + g[i, 0]) / (own + sums[rows[i], 0])
         for k in range(columns.size):
-            column = columns[k]
-            for i in range(begin, end):
-                weights[rows[i], column] += shares[i - begin] * d[i, k]
+            weights[rows[i], columns[k]] += share * d[i, k]
 
 
 @kernel
@@ -359,12 +335,7 @@ def add_late_shares(
 
     sharers [n] are of the rows from `first` on.
     """
-    factors = np.empty(BLOCK)
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
-        for i in range(begin, end):
-            factors[i - begin] = clock / sharers[rows[i] - first] - own_clock
+    for i in range(rows.size):
+        factor = clock / sharers[rows[i] - first] - own_clock
         for k in range(columns.size):
-            column = columns[k]
-            for i in range(begin, end):
-                sums[rows[i], column] += factors[i - begin] * d[i, k] + u[i, k]
+            sums[rows[i], columns[k]] += factor * d[i, k] + u[i, k]

@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 from streamlin.kernel.prefetch import prefetch
-from streamlin.learners.mixing import BLOCK
 from streamlin.learners.tables import Array
 
 _AHEAD = 32
@@ -25,11 +24,9 @@ def mark_rows(row_of: NDArray[np.int32], buckets: NDArray[np.int32], marks: NDAr
 @kernel
 def copy_rows(table: Array, rows: NDArray[np.int32], copies: Array) -> None:
     """Set copies [m, k] to the first k columns of the rows [m]."""
-    for begin in range(0, rows.size, BLOCK):
-        end = min(begin + BLOCK, rows.size)
+    for i in range(rows.size):
         for k in range(copies.shape[1]):
-            for i in range(begin, end):
-                copies[i, k] = table[rows[i], k]
+            copies[i, k] = table[rows[i], k]
 
 
 @kernel

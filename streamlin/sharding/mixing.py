@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from streamlin.learners.mixing import Change
 from streamlin.model import Model
-from streamlin.sharding.parts import Difference, New, Part
+from streamlin.sharding.parts import New, Part
 
 
 class Numbers(NamedTuple):
@@ -42,17 +42,22 @@ def mix(model: Model, n_known: int, parts: Sequence[Part]) -> None:
     rows_before = {name: model.n_rows(name) for name in model.learners}
     numbers = take_in(model, n_known, [part.new for part in parts])
     n_labels = len(model.labels)
+    known: list[dict[int, tuple[NDArray[np.int32], int]]] = [{} for _ in parts]
     for name, learner in model.learners.items():
         begin = rows_before[name]
-        changes = [
-            _change(part.differences[name], own.columns, begin, _brought(model, name, part, own.rows, begin))
-            for part, own in zip(parts, numbers, strict=True)
-        ]
+        changes = []
+        for part, own, of_model in zip(parts, numbers, known, strict=True):
+            difference = part.differences[name]
+            if id(difference.rows) not in of_model:  # learners that have changed all rows share them
+                brought = _brought(model, name, part, own.rows, begin)
+                of_model[id(difference.rows)] = _in_model(difference.rows, begin, brought)
+            rows, ascending = of_model[id(difference.rows)]
+            changes.append(Change(rows, own.columns, difference.tables, difference.numbers, ascending))
         learner.grow(model.n_rows(name), n_labels)
         learner.mix([change for change in changes if not change.is_empty])
     for name, mixture in model.mixtures.items():
-        none, given = np.zeros(0, np.int32), zip(parts, numbers, strict=True)
-        changes = [_change(part.differences[name], own.columns, 0, none) for part, own in given]
+        given = ((part.differences[name], own.columns) for part, own in zip(parts, numbers, strict=True))
+        changes = [Change(own.rows, columns, own.tables, own.numbers) for own, columns in given]
         mixture.grow(n_labels)
         mixture.mix([change for change in changes if not change.is_empty])
 
@@ -79,9 +84,9 @@ def _brought(
     return rows
 
 
-def _change(own: Difference, columns: NDArray[np.int32], n_rows: int, brought: NDArray[np.int32]) -> Change:
-    """A difference with the rows and columns of the model; the shard's rows from `n_rows` on are those brought."""
-    rows, old = own.rows, int(np.searchsorted(own.rows, np.int32(n_rows)))  # the new ones are behind all others
-    if brought.size:
-        rows = np.concatenate([rows[:old], brought[rows[old:] - n_rows]])
-    return Change(rows, columns, own.tables, own.numbers, old)
+def _in_model(rows: NDArray[np.int32], begin: int, brought: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
+    """Rows as the model has them, and how many of them it had before. begin, brought : see `_brought`."""
+    old = int(np.searchsorted(rows, np.int32(begin)))  # in ascending order
+    if old == rows.size:
+        return rows, old
+    return np.concatenate([rows[:old], brought[rows[old:] - begin]]), old

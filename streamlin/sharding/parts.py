@@ -81,14 +81,17 @@ class Before:
         """What was changed since; the model is then as before. labels : all that are known by now."""
         model, n_labels = self._model, len(labels)
         buckets = {view: index.buckets[self.n_rows[view] :].copy() for view, index in model.rows.items()}
-        differences = {}
+        differences, rows_of = {}, dict[tuple[str, ...], NDArray[np.int32]]()
         for name, learner in model.learners.items():
             begin, end = self._begins[name], model.n_rows(name)
             learner.grow(end, n_labels)
-            differences[name] = self._learners[name].take_back(n_labels, begin, end)
+            views = model.views_of[name]
+            if views not in rows_of:
+                rows_of[views] = np.concatenate([self._learners[name].rows, np.arange(begin, end, dtype=np.int32)])
+            differences[name] = self._learners[name].take_back(n_labels, rows_of[views])
         for name, mixture in model.mixtures.items():
             mixture.grow(n_labels)
-            differences[name] = self._learners[name].take_back(n_labels, 0, 0)
+            differences[name] = self._learners[name].take_back(n_labels, np.zeros(0, np.int32))
         joint = {}
         for name, rows in model.joint_rows.items():
             sizes = self._sizes[name]
@@ -114,14 +117,13 @@ class _Copy:
     """
 
     def __init__(self, learner: _Tables, rows: NDArray[np.int32], n_labels: int) -> None:
-        self._learner, self._rows = learner, rows
+        self._learner, self.rows = learner, rows
         by_row = [name for name in learner.tables if isinstance(learner, Learner) and getattr(learner, name).ndim == 2]
         self._tables = {name: _copied(getattr(learner, name), rows, n_labels) for name in by_row}
         self._numbers = {name: np.array(getattr(learner, name)) for name in learner.tables if name not in by_row}
 
-    def take_back(self, n_labels: int, begin: int, end: int) -> Difference:
-        """The difference to the copy, which is put back; rows from begin to end are new."""
-        rows = np.concatenate([self._rows, np.arange(begin, end, dtype=np.int32)])
+    def take_back(self, n_labels: int, rows: NDArray[np.int32]) -> Difference:
+        """The difference to the copy, which is put back. rows : those of the copy, then those that are new."""
         tables, changed = {}, np.zeros(rows.size, np.bool_)
         for name, before in self._tables.items():
             table = getattr(self._learner, name)
