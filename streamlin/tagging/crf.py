@@ -267,9 +267,8 @@ def learn(
         if i + _AHEAD < count:
             ahead = at[i + _AHEAD]
             prefetch_squares(rows[ahead], scratch.errors[ahead], n_learned, skip, model, gradient.rows)
-        t = at[i]
-        size = gather(scratch.errors[t], n_learned, skip, weight, gradient)
-        step_token(gradient, size, rows[t], model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
+        size = gather(scratch.errors[at[i]], n_learned, skip, weight, gradient)
+        step_token(gradient, size, rows[at[i]], model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
     for j in range(n_learned + 1):
         size = gather(scratch.pairs[j], n_learned, skip, weight, gradient)
         scratch.pairs[j, : padded(n_learned)] = _ZERO
