@@ -260,7 +260,7 @@ def learn(
     at, count = lattice.sizes, 0  # free after the sums
     for t in range(rows.shape[0]):
         at[count] = t
-        count += farthest(scratch.errors[t], n_learned) > skip
+        count += int(farthest(scratch.errors[t], n_learned) > skip)
     for i in range(min(_AHEAD, count)):
         prefetch_squares(rows[at[i]], scratch.errors[at[i]], n_learned, skip, model, gradient.rows)
     for i in range(count):
