@@ -47,7 +47,7 @@ def _call(arguments: int) -> float:
     """Microseconds of this process for a call of a worker with so many arguments, and for its answer."""
     engine, config = Engine(1, None), RunConfig()
     copy = pack(Copy(settings(config), 0, *Model(config).state()))
-    engine.get(engine.restore(0, __version__, engine.put(copy)))
+    engine.get(engine.restore(0, __version__, engine.put(copy), [], []))
     given = [engine.put([bytes(1000)]) for _ in range(arguments)]
     _ask(engine, given, 5)
     begin = time.process_time()
