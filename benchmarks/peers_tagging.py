@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from benchmarks.peer_runs import Case, repeated
 from benchmarks.processes import reported, run_module, streamlin
-from benchmarks.sentence_scores import score
 from benchmarks.tables import marked, percent, spread, table
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -44,16 +43,25 @@ OURS = {
     "hmm": ("--learner", "hmm"),
     "all four": (),
 }
+KERNELS = ("crf", "log_linear", "structured_perceptron", "hmm")
 _SEARCH = "--search_task sequence --search_rollout none -b 22 --holdout_off"
 
 
 def measure(folder: Path, repeat: int, quick: bool) -> list[dict[str, Any]]:
-    """A row for each task and tagger: the figures of each repetition."""
+    """A row for each task and tagger, and one for each tagger's kernel: the figures of each repetition."""
     rows = []
     for task in TASKS[:1] if quick else TASKS:
         train, test = _parts(task, folder, 300 if quick else None)
         rows += [{"task": task.name, **row} for row in repeated(_cases(task, train, test, folder), repeat)]
+        if task == TASKS[0]:
+            kernels = [Case("streamlin", name, partial(_kernel, train, name)) for name in KERNELS]
+            rows += [{"task": "kernels", **row} for row in repeated(kernels, repeat)]
     return rows
+
+
+def _kernel(train: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = run_module("tag_times", str(train), name)[1]
+    return found
 
 
 def _cases(task: Task, train: Path, test: Path, folder: Path) -> list[Case]:
@@ -93,13 +101,12 @@ def _ours(task: Task, train: Path, test: Path, folder: Path, options: tuple[str,
     reported(folder, str(train), *given, "--checkpoint", str(state))
     streamlin("predict", str(state), str(test), "--predictions", f"{frozen}?mode=overwrite")
     size = (state / "checkpoint.safetensors").stat().st_size
-    predicted = [[json.loads(line)["predicted"] for line in path.open(encoding="utf-8")] for path in (out, frozen)]
     return {
         "seconds": report["seconds"],
         "process_seconds": finished.seconds,
         "peak_bytes": finished.peak_bytes,
         "checkpoint_bytes": size,
-        **_scored(task, train, test, *predicted),
+        **_scored(task, train, test, out, frozen, "lines"),
     }
 
 
@@ -116,16 +123,11 @@ def _vw(task: Task, train: Path, test: Path, folder: Path, features: str, more: 
     guesses, frozen = folder / "vw.txt", folder / "vw-frozen.txt"
     finished, driven = run_module("peer_sentences", "drive", str(only), str(guesses), *options, "-f", str(model))
     run_module("peer_sentences", "drive", str(tests), str(frozen), "-t", "-i", str(model))
-    names = _names(both, task.tags)
-    predicted = [
-        [[names[int(code)] for code in line.split()] for line in path.read_text().split("\n")[:-1]]
-        for path in (guesses, frozen)
-    ]
     return {
         "seconds": driven["seconds"],
         "peak_bytes": finished.peak_bytes,
         "checkpoint_bytes": model.stat().st_size,
-        **_scored(task, train, test, *predicted),
+        **_scored(task, train, test, guesses, frozen, "codes", str(both)),
     }
 
 
@@ -133,32 +135,22 @@ def _crfsuite(task: Task, train: Path, test: Path, folder: Path) -> dict[str, An
     out = folder / "crfsuite.jsonl"
     given = (str(train), task.tags, task.columns, "10", str(test), str(out))
     finished, found = run_module("peer_sentences", "crfsuite", *given)
-    predicted = [json.loads(line) for line in out.open(encoding="utf-8")]
     return {
         "seconds": found["seconds"],
         "peak_bytes": finished.peak_bytes,
         "checkpoint_bytes": Path(f"{out}.model").stat().st_size,
-        **_scored(task, train, test, None, predicted),
+        **_scored(task, train, test, None, out, "tags"),
+        "tokens": found["tokens"],
     }
 
 
-def _names(path: Path, tags: str) -> dict[int, str]:
-    """The tags by their number, as `peer_sentences.convert` numbers them."""
-    codes: dict[str, int] = {}
-    for line in path.open(encoding="utf-8"):
-        for tag in json.loads(line)[tags]:
-            codes.setdefault(tag, len(codes) + 1)
-    return {code: tag for tag, code in codes.items()} | {0: "–"}
-
-
-def _scored(task: Task, train: Path, test: Path, predicted: Any, frozen: Any) -> dict[str, Any]:
-    """Prequential and frozen, and the number of tokens of the training part."""
-    found: dict[str, Any] = {}
-    for key, path, guesses in (("prequential", train, predicted), ("frozen", test, frozen)):
-        true = [json.loads(line)[task.tags] for line in path.open(encoding="utf-8")]
-        if key == "prequential":
-            found["tokens"] = sum(map(len, true))
-        found[key] = None if guesses is None else score(true, guesses, task.spans)
+def _scored(task: Task, train: Path, test: Path, learned: Path | None, frozen: Path, *form: str) -> dict[str, Any]:
+    """Prequential and frozen, from files of predictions, and the number of tokens of the training part."""
+    measure, found = "F1" if task.spans else "accuracy", {"prequential": None}
+    for key, stream, path in (("frozen", test, frozen), ("prequential", train, learned)):
+        if path is not None:
+            scored = run_module("sentence_scores", str(stream), task.tags, measure, str(path), *form)[1]
+            found[key], found["tokens"] = scored["score"], scored["tokens"]
     return found
 
 
@@ -174,6 +166,12 @@ def text(figures: list[dict[str, Any]]) -> str:
         own = [row for row in figures if row["task"] == task.name]
         if own:
             parts.append(f"**{task.name}**, {'F1 of spans' if task.spans else 'tokens right'}\n\n{_table(own)}")
+    kernels = [
+        [row["name"], spread([run["tokens"] / run["seconds"] / 1000 for run in row["runs"]])]
+        for row in figures
+        if row["task"] == "kernels"
+    ]
+    parts.append(f"**Kernels alone**, {TASKS[0].name}, processor time\n\n{table(('', 'k tokens/s'), kernels)}")
     return marked("peers-tagging", "\n\n".join(parts))
 
 

@@ -1,11 +1,36 @@
-"""Scores of predicted tags, the same for every tool."""
+"""Scores of predicted tags, the same for every tool: `sentence_scores STREAM TAGS accuracy|F1 PREDICTED FORM`.
 
+PREDICTED has a line for each sentence of STREAM: streamlin's prediction (FORM is lines), a list of tags (tags), or
+numbers of tags as Vowpal Wabbit writes them (codes), for which a stream follows whose tags were numbered from 1 on. The
+result is JSON on standard output. Whoever starts processes to measure their memory must be small, so this is one too.
+"""
+
+import json
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from streamlin.evaluation.tag_spans import count_spans, span_tags
 from streamlin.events import LabelIndex
+
+
+def main() -> None:
+    stream, tags, measure, path, form, *numbered = sys.argv[1:]
+    true, lines = _tags(stream, tags), Path(path).read_text(encoding="utf-8").split("\n")[:-1]
+    predicted: list[Sequence[str | None]]
+    if form == "codes":
+        names = ["–", *dict.fromkeys(tag for own in _tags(numbered[0], tags) for tag in own)]
+        predicted = [[names[int(code)] for code in line.split()] for line in lines]
+    else:
+        predicted = [json.loads(line)["predicted"] if form == "lines" else json.loads(line) for line in lines]
+    print(json.dumps({"score": score(true, predicted, measure == "F1"), "tokens": sum(map(len, true))}))
+
+
+def _tags(stream: str, tags: str) -> list[list[str]]:
+    with open(stream, encoding="utf-8") as file:
+        return [json.loads(line)[tags] for line in file]
 
 
 def score(true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str | None]], spans: bool) -> float:
@@ -26,3 +51,7 @@ def score(true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str | None
         count_spans(own, guesses, marked.kinds, marked.types, found)
         total += found
     return 2 * int(total[2]) / int(total[0] + total[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.prefetch import prefetch
 from streamlin.kernel.unowned import hold, unowned
 from streamlin.learners.parameters import NonNegative, Positive, checked
 from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, step_token
@@ -28,13 +29,13 @@ from streamlin.tagging.parts import Floats, Parts, all_considered, chain_parts, 
 from streamlin.tagging.reductions import farthest
 from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import (
+    LINE,
     Lattice,
     add_posteriors,
     best_path,
     forward,
     new_lattice,
     padded,
-    prefetch_rows,
     set_emissions,
     set_limit,
     set_limits,
@@ -42,6 +43,7 @@ from streamlin.tagging.viterbi import (
 )
 
 _ZERO = np.float32(0.0)
+_AHEAD = 2
 _LOW = np.float32(-1e30)
 _LEAST = np.float32(1e-6)
 """A smaller P(k | word) / P(k) counts as this."""
@@ -255,14 +257,18 @@ def learn(
     gradient: Gradient,
 ) -> None:
     """Step along the errors, token by token, then along the transitions', which are set back to 0."""
-    n = rows.shape[0]
-    for t in range(n):
-        if t + 1 < n and farthest(scratch.errors[t + 1], n_learned) > skip:
-            ahead = set_slots(rows[t + 1], model.slots.size, model.slots, gradient.rows)
-            prefetch_rows(gradient.rows, ahead, model.squares)
-        size = gather(scratch.errors[t], n_learned, skip, weight, gradient)
-        if size:
-            step_token(gradient, size, rows[t], model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
+    at, count = lattice.sizes, 0  # free after the sums
+    for t in range(rows.shape[0]):
+        at[count] = t
+        count += int(farthest(scratch.errors[t], n_learned) > skip)
+    for i in range(min(_AHEAD, count)):
+        prefetch_squares(rows[at[i]], scratch.errors[at[i]], n_learned, skip, model, gradient.rows)
+    for i in range(count):
+        if i + _AHEAD < count:
+            ahead = at[i + _AHEAD]
+            prefetch_squares(rows[ahead], scratch.errors[ahead], n_learned, skip, model, gradient.rows)
+        size = gather(scratch.errors[at[i]], n_learned, skip, weight, gradient)
+        step_token(gradient, size, rows[at[i]], model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
     for j in range(n_learned + 1):
         size = gather(scratch.pairs[j], n_learned, skip, weight, gradient)
         scratch.pairs[j, : padded(n_learned)] = _ZERO
@@ -271,6 +277,24 @@ def learn(
             set_factors(model, j, lattice, scratch)
             if j > 0:
                 set_limit(model.transitions, j - 1, n_learned, lattice.limits)
+
+
+@kernel
+def prefetch_squares(
+    rows: NDArray[np.int32],
+    errors: NDArray[np.float32],
+    n_learned: int,
+    skip: np.float32,
+    model: Weights,
+    found: NDArray[np.int64],
+) -> None:
+    """Ask for what a step along a token's errors will read and write of G; found : scratch."""
+    size = set_slots(rows, model.slots.size, model.slots, found)
+    for first in range(0, n_learned, LINE):
+        if farthest(errors[first:], min(LINE, n_learned - first)) > skip:
+            of_line = model.squares[:, first:]
+            for f in range(size):
+                prefetch(of_line, found[f])
 
 
 @kernel

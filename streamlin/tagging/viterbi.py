@@ -18,7 +18,7 @@ from streamlin.tagging.reductions import best_of, highest, lowest, sum_of
 
 LANES = 8
 """Tables have a multiple of so many columns, so that loops over tags compile to whole vectors."""
-_LINE = 16
+LINE = 16
 """Weights in a line of the cache, of 64 bytes."""
 _ZERO = np.float32(0.0)
 
@@ -110,7 +110,7 @@ def prefetch_slots(rows: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
 @kernel
 def prefetch_rows(found: NDArray[np.int64], size: int, table: NDArray[np.float32]) -> None:
     """Ask for the first three lines of `size` rows of a table."""
-    beginnings = table, table[:, _LINE:], table[:, 2 * _LINE :]
+    beginnings = table, table[:, LINE:], table[:, 2 * LINE :]
     for f in range(size):
         prefetch(beginnings[0], found[f])
         prefetch(beginnings[1], found[f])
