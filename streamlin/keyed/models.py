@@ -111,9 +111,8 @@ class KeyModels:
 
         examples : those of the learner's view, as it may read them.
         """
-        view = self.view_of[name]
-        blocks = batched.bounds, batched.keys, batched.begins[view], batched.ends[view]
-        keyed = KeyedEvents(*examples, *batched.goals, *blocks)
+        begins, ends = (of[self.view_of[name]] for of in (batched.begins, batched.ends))
+        keyed = KeyedEvents(*examples, *batched.goals, batched.bounds, batched.keys, begins, ends)
         own = np.empty((batched.goals.codes.size, self.labels.width))
         self.learners[name].score_then_learn(keyed, own)
         number, known = [*self.learners].index(name), batched.goals.known

@@ -62,7 +62,8 @@ def of_key(events: KeyedEvents, key: int, arguments: tuple[Any, ...], scores: ND
 
     The rows of the next key's first event are asked for meanwhile.
     """
-    of, own = unowned(events), unowned(arguments)  # counting the references to all tables would take longer than learning
+    # To count the references to all tables would take longer than to learn.
+    of, own = unowned(events), unowned(arguments)
     if key + 1 < of.slots.size:
         ask_for(own, of, key + 1)
     first, last = of.bounds[key], of.bounds[key + 1]
