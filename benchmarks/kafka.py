@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import STREAMLIN, log, reported, run, streamlin
+from benchmarks.processes import STREAMLIN, log, repetitions, reported, run, streamlin
 from benchmarks.tables import spread, table
 from deploy.kafka.broker import Broker
 
@@ -48,8 +48,7 @@ def _speed(folder: Path, address: str, repeat: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"client": client, "longest": longest, "checkpoint": every, "rates": []} for client, longest, every in cases
     ]
-    for number in range(repeat):
-        log(f"kafka: repetition {number + 1} of {repeat}")
+    for _ in repetitions(repeat, "kafka"):
         for case, row in zip(cases, found, strict=True):
             row["rates"].append(_live(folder, address, *case, EVENTS))
     return found

@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.processes import log, run_module
+from benchmarks.processes import repetitions, run_module
 from benchmarks.tables import table
 
 EVENTS = 400_000
@@ -18,8 +18,7 @@ TITLES = {
 def measure(folder: Path, repeat: int) -> dict[str, list[dict[str, Any]]]:
     """Whether there are keys -> its runs."""
     found: dict[str, list[dict[str, Any]]] = {how: [] for how in TITLES}
-    for number in range(repeat):
-        log(f"keys: repetition {number + 1} of {repeat}")
+    for _ in repetitions(repeat, "keys"):
         for how, runs in found.items():
             runs.append(run_module("key_times", str(EVENTS), how)[1])
     return found

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import log, run_module, write_synthetic
+from benchmarks.processes import repetitions, run_module, write_synthetic
 from benchmarks.tables import spread, table
 from streamlin.config import RunConfig
 from streamlin.model import Model
@@ -31,8 +31,7 @@ def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
     write_synthetic(path, events=EVENTS, words=25, labels=4)
     run_module("metrics", str(path), "1")  # compiles
     found: list[dict[str, Any]] = [{"longest": longest, "runs": []} for longest in (1, 2)]
-    for number in range(repeat):
-        log(f"repetition {number + 1} of {repeat}")
+    for _ in repetitions(repeat):
         for row in found:
             row["runs"].append(run_module("metrics", str(path), str(row["longest"]))[1])
     return found

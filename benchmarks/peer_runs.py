@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.peer_streams import Stream
 from benchmarks.peer_tools import RIVER, SCIKIT_LEARN, TEXTS, VW, VW_BITS, named
-from benchmarks.processes import Finished, log, reported, run_module, write_synthetic
+from benchmarks.processes import Finished, repetitions, reported, run_module, write_synthetic
 
 Options = Mapping[str, Sequence[str]]
 """Configurations of streamlin by name."""
@@ -30,8 +30,7 @@ class Case(NamedTuple):
 def repeated(cases: Sequence[Case], repeat: int) -> list[Figures]:
     """One row per case. All cases run in turn, then all again, so that disturbances of the machine affect all alike."""
     rows: list[Figures] = [{"tool": case.tool, "name": case.name, "runs": []} for case in cases]
-    for number in range(repeat):
-        log(f"repetition {number + 1} of {repeat}")
+    for number in repetitions(repeat):
         for case, row in zip(cases, rows, strict=True):
             if number == 0 or not case.once:
                 row["runs"].append(case.run())

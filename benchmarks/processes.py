@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -70,3 +70,10 @@ def write_synthetic(path: Path, **options: int) -> None:
 def log(line: str) -> None:
     """Print progress to standard error."""
     print(f"  {line}", file=sys.stderr, flush=True)
+
+
+def repetitions(repeat: int, of: str = "") -> Iterator[int]:
+    """Count the repetitions from 0 on, and print that each begins. of : what is repeated."""
+    for number in range(repeat):
+        log(f"{of + ': ' if of else ''}repetition {number + 1} of {repeat}")
+        yield number

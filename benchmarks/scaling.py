@@ -4,7 +4,7 @@ A worker hosts one shard and has a core of its own, and so has each thread of th
 round, r rows that a shard changes, and the costs of `shard_costs`, a round takes::
 
     worker = n learn + r collect + S r mix + (S - 1) r bytes / NETWORK
-    run    = S n run + S r mix + S (call + (S - 1) argument)
+    run    = S n run + S (call + (S - 1) argument)
     round  = max(worker, run)
 
 since the workers learn the next round while the run counts this one.
@@ -72,7 +72,7 @@ def times(figures: dict[str, Any], shards: int, events: int) -> tuple[float, flo
     rows = figures["factor"] * events ** figures["exponent"]
     mixing = shards * rows * own["mix"]
     worker = events * own["learn"] + rows * own["collect"] + mixing
-    run = shards * events * own["run"] + mixing + shards * (figures["call"] + (shards - 1) * figures["argument"])
+    run = shards * events * own["run"] + shards * (figures["call"] + (shards - 1) * figures["argument"])
     return 1e-6 * worker + (shards - 1) * rows * own["bytes"] / NETWORK, 1e-6 * run
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import STREAMLIN, log, run_module, streamlin, write_synthetic
+from benchmarks.processes import STREAMLIN, repetitions, run_module, streamlin, write_synthetic
 from benchmarks.tables import spread, table
 
 RATE, SECONDS, LEARNED = 1000, 30, 50
@@ -32,8 +32,7 @@ def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
         streamlin("run", str(path), "--checkpoint", state, "--set", ngrams)
         steady, batches = [], []
         with served(state) as port:
-            for number in range(repeat):
-                log(f"serve: n-grams [1, {longest}], repetition {number + 1} of {repeat}")
+            for _ in repetitions(repeat, f"serve, n-grams [1, {longest}]"):
                 steady.append(run_module("serve_load", "steady", port, str(RATE), str(SECONDS), str(LEARNED))[1])
                 batches.append(
                     run_module("serve_load", "batches", port, str(SIZE), str(CONNECTIONS), str(BATCH_SECONDS))[1]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from streamlin.cluster.messages import Brought, pack, to_learn, unpack
+from streamlin.cluster.messages import Brought, pack, size_of, to_learn, unpack
 from streamlin.config import FieldsConfig, RunConfig
 from streamlin.events import Batch, LabelIndex, Records
 from streamlin.formats import open_format
@@ -50,7 +50,6 @@ class Costs:
         """Microseconds an event, or a row of a part; a row's bytes; rows of a part."""
         events, per_row = self.rounds * SIZE, ("collect", "mix")
         spent = {name: 1e6 * own / (self.rows if name in per_row else events) for name, own in self.seconds.items()}
-        spent["run"] -= self.seconds["mix"] * 1e6 / events  # the run mixes too
         return spent | {"bytes": self.bytes / self.rows, "rows": self.rows / self.rounds / SHARDS}
 
 
@@ -66,6 +65,9 @@ class Learned:
 
     def learn(self) -> list[Hosted]:
         return self.hosted
+
+    def tables(self) -> dict[str, Any]:
+        return {}
 
     def report(self) -> list[dict[str, Any]]:
         return []
@@ -118,12 +120,12 @@ def _learned(model: Model, one: Round, costs: Costs) -> list[Hosted]:
         with costs.of("collect"):
             brought = pack([Brought(shard, part)])
         with costs.of("learn"):
-            told = pack(scored)
+            told = pack(part.new), pack(scored)
         with costs.of("run"):
-            unpack(brought), unpack(told)
-        costs.bytes += sum(memoryview(piece).nbytes for piece in brought)
+            new, _ = map(unpack, told)
+        costs.bytes += size_of(brought)
         costs.rows += max(own.rows.size for own in part.differences.values())
-        hosted.append(Hosted(part, lambda scored=scored: scored, {}, set()))  # type: ignore[misc]
+        hosted.append(Hosted(new, lambda scored=scored: scored, {}, set()))  # type: ignore[misc]
     with costs.of("mix"):
         mix(model, n_known, parts)
     return hosted

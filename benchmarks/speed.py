@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.processes import log, reported, write_synthetic
+from benchmarks.processes import repetitions, reported, write_synthetic
 from benchmarks.tables import spread, table
 from streamlin.config import DEFAULT_KINDS
 
@@ -38,8 +38,7 @@ def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
         write_synthetic(folder / f"{events}.jsonl", events=events, words=25, labels=4)
     _run(folder, CASES[0])  # compiles
     found: list[dict[str, Any]] = [case._asdict() | {"runs": []} for case in CASES]
-    for number in range(repeat):
-        log(f"repetition {number + 1} of {repeat}")
+    for _ in repetitions(repeat):
         for case, row in zip(CASES, found, strict=True):
             row["runs"].append(_run(folder, case))
     return found

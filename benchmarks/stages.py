@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.processes import log, run_module, write_synthetic
+from benchmarks.processes import repetitions, run_module, write_synthetic
 from benchmarks.tables import table
 
 EVENTS = 100_000
@@ -15,8 +15,7 @@ def measure(folder: Path, repeat: int) -> dict[str, list[dict[str, Any]]]:
     source = folder / "synthetic.jsonl"
     write_synthetic(source, events=EVENTS, words=25, labels=4)
     found: dict[str, list[dict[str, Any]]] = {"1": [], "2": []}
-    for number in range(repeat):
-        log(f"stages: repetition {number + 1} of {repeat}")
+    for _ in repetitions(repeat, "stages"):
         for longest, runs in found.items():
             runs.append(run_module("stage_times", str(source), longest)[1])
     return found

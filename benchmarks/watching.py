@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import log, run_module, write_synthetic
+from benchmarks.processes import repetitions, run_module, write_synthetic
 from benchmarks.tables import spread, table
 from streamlin.config.loading import load_config
 from streamlin.model import Learned
@@ -48,8 +48,7 @@ def measure(folder: Path, repeat: int) -> list[dict[str, Any]]:
     write_synthetic(path, events=EVENTS, words=25, labels=4)
     run_module("watching", str(path), "0", "0")  # compiles
     found: list[dict[str, Any]] = [{"case": case, "runs": []} for case in CASES]
-    for number in range(repeat):
-        log(f"repetition {number + 1} of {repeat}")
+    for _ in repetitions(repeat):
         for row in found:
             row["runs"].append(run_module("watching", str(path), *map(str, CASES[row["case"]]))[1])
     return found

@@ -66,7 +66,7 @@ def uniform(first: int, n: int) -> NDArray[np.float64]:
 @kernel
 def decide(
     margins: NDArray[np.float64],
-    uniform: NDArray[np.float64],
+    numbers: NDArray[np.float64],
     budget: float,
     size: int,
     drawn: NDArray[np.int64],
@@ -78,10 +78,10 @@ def decide(
 ) -> None:
     """Decide for a batch of n events, event by event.
 
-    margins [n], 0 to 1. uniform [n]: u. size: m. drawn: which event is drawn of each block, beginning with that of the
-    first event. counts int64[3], of which the first two are events and those asked; recent, ordered [RECENT], the last
-    margins, as a ring and in order: changed in place. reasons int8[n], 0 for an event that is not asked;
-    probabilities [n]: set.
+    margins [n], 0 to 1. numbers [n]: u, see `uniform`. size: m. drawn: which event is drawn of each block, beginning
+    with that of the first event. counts int64[3], of which the first two are events and those asked; recent, ordered
+    [RECENT], the last margins, as a ring and in order: changed in place. reasons int8[n], 0 for an event that is not
+    asked; probabilities [n]: set.
     """
     chance = 1.0 / size
     share = (budget - chance) / (1.0 - chance)
@@ -98,7 +98,7 @@ def decide(
             if left > _KEPT_BACK:
                 likely = chance_of(margins[i], (share + (left - _KEPT_BACK) / RECENT) * filled, filled, ordered)
             probabilities[i] = likely + (1.0 - likely) * chance
-            if uniform[i] < likely:
+            if numbers[i] < likely:
                 reasons[i] = UNCERTAIN
             elif (n - AT_ONCE) % size == drawn[(n - AT_ONCE) // size - block]:
                 reasons[i] = AT_RANDOM

@@ -22,7 +22,7 @@ _SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_IG
 call that fails Ray does not print what the caller did not ask for, but was told."""
 
 
-class WorkerLostError(StreamlinError):
+class WorkerLostError(ConnectorError):
     """A worker has died, or can't be reached, or has lost what it was given."""
 
 
@@ -58,9 +58,13 @@ class Engine:
         """A reference to a message, which workers can be sent."""
         return self._ray.put(message)
 
-    def restore(self, worker: int, version: str, copy: Any) -> Any:
+    def restore(self, worker: int, version: str, copy: Any, shards: Sequence[int], parts: Sequence[Any]) -> Any:
         """Call `Worker.restore`; returns a reference to the end of it."""
-        return self._workers[worker].restore.remote(version, copy)
+        return self._workers[worker].restore.remote(version, copy, shards, *parts)
+
+    def copy(self, worker: int, number: int, shards: int, parts: Sequence[Any]) -> Any:
+        """Call `Worker.copy`, after the calls before; returns a reference to its result."""
+        return self._workers[worker].copy.remote(number, shards, *parts)
 
     def learn(self, worker: int, number: int, work: Any, shards: int, parts: Sequence[Any]) -> list[Any]:
         """Call `Worker.learn`, after the calls before; returns references to its results."""

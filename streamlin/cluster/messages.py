@@ -45,19 +45,20 @@ class Work(NamedTuple):
 
 
 class Brought(NamedTuple):
-    """The part of one shard in a round."""
+    """The part of one shard in a round, which all workers mix."""
 
     shard: int
     part: Part
 
 
 class Told(NamedTuple):
-    """What the run alone needs of one shard in a round; see `streamlin.sharding.hosts.Hosted`.
+    """What the run needs of one shard in a round; see `streamlin.sharding.hosts.Hosted`.
 
-    scored, names : packed; the former is a list of `Scored`.
+    new, scored, names : packed; `scored` is a list of `Scored`.
     """
 
     shard: int
+    new: Packed
     scored: Packed
     names: Packed
     clipped: set[str]
@@ -72,7 +73,7 @@ class Effort(NamedTuple):
 
 
 def pack(message: Any) -> Packed:
-    """A message as bytes."""
+    """A message as bytes; large arrays are not copied before it is sent."""
     apart: list[pickle.PickleBuffer] = []
 
     def is_small(buffer: pickle.PickleBuffer) -> bool:
@@ -85,10 +86,33 @@ def pack(message: Any) -> Packed:
     return [rest, *(np.frombuffer(buffer.raw(), np.uint8) for buffer in apart)]
 
 
+def size_of(message: Packed) -> int:
+    """Its bytes."""
+    return sum(memoryview(piece).nbytes for piece in message)
+
+
 def unpack(message: Packed) -> Any:
     """The message that `pack` was given; it must come from a process that is trusted."""
     rest, *apart = message
     return pickle.loads(rest, buffers=[np.array(array) for array in apart])
+
+
+def seen(message: Packed) -> Any:
+    """What `unpack` returns, but large arrays stay where they are; nothing may write to them."""
+    rest, *apart = message
+    return pickle.loads(rest, buffers=[np.asarray(_Seen(array)) for array in apart])
+
+
+class _Seen:
+    """An array that may only be read, as one that may be written to: as that kernels take it."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array  # so that the memory stays
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        own = self._array.__array_interface__
+        return own | {"data": (own["data"][0], False)}
 
 
 def settings(config: RunConfig) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """A worker: a copy of the model in a process of its own, which learns the events of its shards."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from time import process_time
+from typing import Any
 
 import numpy as np
 
-from streamlin.cluster.messages import Brought, Copy, Effort, Packed, Told, pack, unpack
+from streamlin.cluster.messages import Brought, Copy, Effort, Packed, Told, pack, seen, unpack
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError
-from streamlin.events import Batch
 from streamlin.model import Model
 from streamlin.sharding.mixing import mix
 from streamlin.sharding.shard import Piece, Scored, learn_part
@@ -27,13 +27,16 @@ class Worker:
     """
 
     def __init__(self) -> None:
+        self._config: Mapping[str, Any] = {}
         self._model: Model | None = None
         self._rounds = 0
         self._own: list[Brought] = []
         """What its shards have brought to the round that it learned last."""
 
-    def restore(self, version: str, copy: Packed) -> None:
-        """Begin from a copy of the model.
+    def restore(self, version: str, copy: Packed, shards: Sequence[int] = (), *parts: Packed) -> None:
+        """Begin from a copy of the model, and mix the rounds since.
+
+        shards : of each of these rounds, how many brought a part. parts : packed, round by round, as many of each.
 
         Raises
         ------
@@ -45,7 +48,20 @@ class Worker:
         self._model, self._own = None, []
         model = Model(RunConfig.model_validate(config))
         model.restore(arrays, state)
-        self._model, self._rounds = model, rounds
+        of_round = len(parts) // max(1, len(shards))
+        for number, count in enumerate(shards):
+            _mix(model, count, _brought(parts[number * of_round : (number + 1) * of_round]))
+        self._config, self._model, self._rounds = config, model, rounds + len(shards)
+
+    def copy(self, number: int, shards: int, *parts: Packed) -> Packed:
+        """A copy of the model as it is after a round, which is mixed unless it was. shards, parts : see `learn`.
+
+        Raises
+        ------
+        OutOfStepError : the copy of the model has not learned the rounds up to this one, or has learned more.
+        """
+        model = self._after(number, shards, parts)
+        return pack(Copy(self._config, number, *Model.state(model)))
 
     def learn(self, number: int, work: Packed, shards: int, *parts: Packed) -> tuple[Packed, list[Told], Effort]:
         """Learn a round.
@@ -59,42 +75,43 @@ class Worker:
         OutOfStepError : the copy of the model has not learned what this round begins from.
         """
         begin = process_time()
-        if self._model is None or self._rounds not in (number - 1, number - 2):
-            raise OutOfStepError(f"asked for round {number}, after {self._rounds}")
-        if self._rounds == number - 2:
-            self._mix(self._model, shards, parts)
+        model = self._after(number - 1, shards, parts)
         mixed = process_time()
         brought, told, events = [], [], 0
         for shard, batches in unpack(work):
             scored: list[Scored] = []
-            sizes = {view: len(names) for view, names in self._model.feature_names.items()}
-            part = learn_part(
-                self._model,
-                len(self._model.labels),
-                [self._piece(self._model, batch) for batch in batches],
-                partial(_keep, scored),
-            )
-            names = {view: own.since(sizes[view]) for view, own in self._model.feature_names.items()}
+            sizes = {view: len(names) for view, names in model.feature_names.items()}
+            pieces = [Piece(batch, model.featurize(batch), np.arange(len(batch))) for batch in batches]
+            part = learn_part(model, len(model.labels), pieces, partial(_keep, scored))
+            names = {view: own.since(sizes[view]) for view, own in model.feature_names.items()}
             brought.append(Brought(shard, part))
             known = {view: own for view, own in names.items() if own}
-            told.append(Told(shard, pack(scored), pack(known), self._model.clipped))
+            told.append(Told(shard, pack(part.new), pack(scored), pack(known), model.clipped))
             events += sum(map(len, batches))
         self._own = brought
         return pack(brought), told, Effort(events, process_time() - begin, mixed - begin)
 
-    def _mix(self, model: Model, shards: int, parts: Sequence[Packed]) -> None:
-        """Mix the parts of a round. Whatever goes wrong in it, the copy is of no use any more."""
-        self._model = None
-        brought = [*self._own, *(one for other in parts for one in unpack(other))]
-        if len(brought) != shards:
-            raise OutOfStepError("the round before was not mixed")
-        brought.sort(key=lambda one: one.shard)
-        mix(model, len(model.labels), [one.part for one in brought])
-        self._model, self._rounds, self._own = model, self._rounds + 1, []
+    def _after(self, number: int, shards: int, parts: Sequence[Packed]) -> Model:
+        """The model as it is after a round. Whatever goes wrong in mixing it, the copy is of no use any more."""
+        model = self._model
+        if model is None or self._rounds not in (number, number - 1):
+            raise OutOfStepError(f"asked for the model after round {number}, but has learned {self._rounds}")
+        if self._rounds == number - 1:
+            self._model = None
+            _mix(model, shards, [*self._own, *_brought(parts)])
+            self._model, self._rounds, self._own = model, number, []
+        return model
 
-    @staticmethod
-    def _piece(model: Model, batch: Batch) -> Piece:
-        return Piece(batch, model.featurize(batch), np.arange(len(batch)))
+
+def _brought(parts: Sequence[Packed]) -> list[Brought]:
+    return [one for own in parts for one in seen(own)]
+
+
+def _mix(model: Model, shards: int, brought: list[Brought]) -> None:
+    """Mix the parts of a round, of so many shards."""
+    if len(brought) != shards:
+        raise OutOfStepError(f"{shards} shards brought a part, but only {len(brought)} are there")
+    mix(model, len(model.labels), [one.part for one in sorted(brought, key=lambda one: one.shard)])
 
 
 def _keep(kept: list[Scored], piece: Piece, scored: Scored) -> None:

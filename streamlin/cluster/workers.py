@@ -1,19 +1,20 @@
 """The workers of a run: which shards each one hosts, what they are sent in each round, and what follows a death."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from numpy.typing import NDArray
+
 from streamlin.cluster.engine import Engine, WorkerLostError
-from streamlin.cluster.messages import Copy, Effort, Told, Work, pack, settings, to_learn, unpack
+from streamlin.cluster.messages import Copy, Effort, Told, Work, pack, settings, size_of, to_learn, unpack
 from streamlin.cluster.worker import OutOfStepError
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
-from streamlin.model import Model
 from streamlin.sharding.hosts import Hosted, ShardPieces
-from streamlin.sharding.parts import Part
+from streamlin.sharding.model import ShardedModel
 from streamlin.version import __version__
 
 _PATIENCE = 60.0
@@ -41,8 +42,9 @@ class Record:
 class Workers:
     """The `Hosts` of a model: worker w of W hosts the shards w, w + W, w + 2 W, ...
 
-    Each keeps a copy of the model and mixes what all workers bring, as the run does. A worker that has died gets a copy
-    of the run's model, which is as before the round, and learns its shards of that round again.
+    Each keeps a copy of the model and mixes what all workers bring. The run does not: what is kept for it is one copy,
+    packed, that a worker has made, and the parts of the rounds since. A worker that has died gets both, and learns its
+    shards of the round again. Once the parts are larger than the copy, a worker makes a new one.
 
     model : of the run. notice : shows the user one line.
 
@@ -51,14 +53,14 @@ class Workers:
     ConfigError, ConnectorError : as of `Engine`; while learning, if a worker has another version, or is not to be had.
     """
 
-    def __init__(self, config: RunConfig, model: Model, notice: Callable[[str], None]) -> None:
+    def __init__(self, config: RunConfig, model: ShardedModel, notice: Callable[[str], None]) -> None:
         assert config.cluster.workers is not None
-        self._config, self._model, self._notice = settings(config), model, notice
+        self._config, self._notice = settings(config), notice
         self._shards, self._categories = config.mixing.shards or 0, config.fields.categories
         self.records = [Record() for _ in range(config.cluster.workers)]
         self._engine = Engine(len(self.records), config.cluster.address)
-        self._number = 0
-        """The round that was begun last."""
+        self._number = self._learned = model.rounds.number
+        """The round that was begun last, and the one that was learned last."""
         self._work: list[Any] = []
         """References to what each worker has to learn in it."""
         self._prepared: tuple[int, list[Any]] = (0, [])
@@ -68,11 +70,18 @@ class Workers:
         self._restored: list[Any] = [None for _ in self.records]
         """Reference to the last copy of the model that each was sent; None: it has not been sent one."""
         self._parts: list[Any] = []
-        """References to what each worker has brought to the round before."""
+        """References to what each worker has brought to the round that was learned last."""
         self._shards_before = 0
         """How many shards these are of."""
-        self._copy: tuple[int, Any] = (0, None)
-        """The round before which the model was copied last, and a reference to the copy."""
+        copy = pack(Copy(self._config, self._learned, *model.state()))
+        self._copy, self._copy_size = self._engine.put(copy), size_of(copy)
+        """Reference to a copy of the model, and its bytes."""
+        self._since: list[Any] = []
+        """References to what was brought to all rounds since."""
+        self._shards_since: list[int] = []
+        """Of each of these rounds, of how many shards."""
+        self._since_size = 0
+        """Bytes of what was brought to them."""
 
     def prepare(self, number: int, pieces: ShardPieces) -> None:
         """See `Hosts`."""
@@ -90,7 +99,7 @@ class Workers:
         self._number, self._work = self._prepared
         for worker, restored in enumerate(self._restored):
             if restored is None:
-                self._send_copy(worker)
+                self._restore(worker)
         self._results = [
             self._engine.learn(worker, number, work, self._shards_before, self._parts_of_others(worker))
             for worker, work in enumerate(self._work)
@@ -98,16 +107,28 @@ class Workers:
 
     def learn(self) -> list[Hosted]:
         """See `Hosts`."""
-        found = [self._result(worker) for worker in range(len(self.records))]
-        self._parts = [references[0] for references in self._results]
-        parts: dict[int, Part] = {}
+        if self._since_size > self._copy_size:
+            self._make_copy()
+        found = [
+            self._answer(worker, partial(self._results.__getitem__, worker)) for worker in range(len(self.records))
+        ]
         told: dict[int, Told] = {}
         for record, (brought, own, effort) in zip(self.records, found, strict=True):
             record.add(effort)
-            parts |= {one.shard: one.part for one in unpack(brought)}
             told |= {one.shard: one for one in own}
-        self._shards_before, self._copy = len(parts), (0, None)
-        return [_hosted(parts[shard], told[shard]) for shard in sorted(parts)]
+            self._since_size += size_of(brought)
+        self._parts, self._shards_before = [references[0] for references in self._results], len(told)
+        self._since += self._parts
+        self._shards_since.append(len(told))
+        self._learned = self._number
+        return [_hosted(told[shard]) for shard in sorted(told)]
+
+    def tables(self) -> Mapping[str, NDArray[Any]]:
+        """See `Hosts`."""
+        if self._since:
+            self._make_copy()
+        arrays: Mapping[str, NDArray[Any]] = Copy(*unpack(self._engine.get(self._copy))).arrays
+        return arrays
 
     def report(self) -> list[dict[str, Any]]:
         """See `Hosts`."""
@@ -128,14 +149,16 @@ class Workers:
         """End the workers."""
         self._engine.close()
 
-    def _result(self, worker: int) -> Sequence[Any]:
-        """What a worker brings, however often it dies in the meantime, if it comes back in time."""
+    def _answer(self, worker: int, reference: Callable[[], Any]) -> Any:
+        """What a worker answers, however often it dies in the meantime, if it comes back in time.
+
+        reference : returns a reference to the answer; called again after each death.
+        """
         deadline = None
         while True:
             try:
                 self._engine.get(self._restored[worker], _PATIENCE)
-                found: Sequence[Any] = self._engine.get(self._results[worker])
-                return found
+                return self._engine.get(reference())
             except (OutOfStepError, WorkerLostError) as error:
                 if deadline is None:
                     deadline = time.monotonic() + _PATIENCE
@@ -145,20 +168,31 @@ class Workers:
                     raise ConnectorError(f"cluster: worker {worker} does not come back: {error}") from None
                 else:
                     time.sleep(_PAUSE)
-            self._send_copy(worker)
-            self._results[worker] = self._engine.learn(worker, self._number, self._work[worker], 0, [])
+            self._restore(worker)
+            if self._number > self._learned:
+                self._results[worker] = self._engine.learn(worker, self._number, self._work[worker], 0, [])
 
     def _parts_of_others(self, worker: int) -> list[Any]:
         """References to what others have brought to the round before; a worker keeps its own."""
         return [parts for other, parts in enumerate(self._parts) if other != worker]
 
-    def _send_copy(self, worker: int) -> None:
-        """Send a worker the model as it is before the round."""
-        if self._copy[0] != self._number:
-            copy = Copy(self._config, self._number - 1, *Model.state(self._model))
-            self._copy = (self._number, self._engine.put(pack(copy)))
-        self._restored[worker] = self._engine.restore(worker, __version__, self._copy[1])
+    def _restore(self, worker: int) -> None:
+        """Send a worker the model as it is after the round that was learned last."""
+        given = (__version__, self._copy, self._shards_since, self._since)
+        self._restored[worker] = self._engine.restore(worker, *given)
+
+    def _make_copy(self) -> None:
+        """Have a worker copy its model as it is after the round that was learned last; the workers take turns."""
+        worker = self._learned % len(self.records)
+
+        def copied() -> Any:
+            parts = self._parts_of_others(worker)
+            self._copy_made = self._engine.copy(worker, self._learned, self._shards_before, parts)
+            return self._copy_made
+
+        self._copy_size = size_of(self._answer(worker, copied))
+        self._copy, self._since, self._shards_since, self._since_size = self._copy_made, [], [], 0
 
 
-def _hosted(part: Part, told: Told) -> Hosted:
-    return Hosted(part, partial(unpack, told.scored), unpack(told.names), told.clipped)
+def _hosted(told: Told) -> Hosted:
+    return Hosted(unpack(told.new), partial(unpack, told.scored), unpack(told.names), told.clipped)

@@ -133,15 +133,20 @@ class RowIndex:
 
     def bring(self, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
         """int32[n]: the rows of n buckets, before any event; those without a row get the next ones, in order."""
-        new = buckets[self.row_of[buckets] < 0]
-        _, first = np.unique(new, return_index=True)
-        new = new[np.sort(first)]
-        self.make_room(new.size)
-        end = self.n_rows + new.size
-        self.bucket_of[self.n_rows : end] = new
-        self.row_of[new] = np.arange(self.n_rows, end)
-        self.n_rows = end
-        rows: NDArray[np.int32] = self.row_of[buckets]
+        self.make_room(buckets.size)
+        as_event, rows = np.array([0, buckets.size]), np.empty(buckets.size, np.int32)
+        self.n_rows = assign_rows(
+            as_event,
+            buckets,
+            np.ones(1, np.bool_),
+            1,  # whatever the index asks of events
+            self._sightings,
+            self.row_of,
+            self.bucket_of,
+            self.n_rows,
+            rows,
+            np.empty(1, np.int64),
+        )
         return rows
 
     def forget(self, n_rows: int) -> None:

@@ -15,7 +15,7 @@ from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
 from streamlin.learners.forgetting import GROWN, scale_down, scale_down_row
 from streamlin.learners.linear import add_scaled, linear_scores
-from streamlin.learners.mixing import Change, add_late_shares, add_means_of, add_sum, of_one_row, sharers_of
+from streamlin.learners.mixing import Change, add_late_shares, add_means_of, add_sum, blocks_of, of_one_row, sharers_of
 from streamlin.learners.tables import Array
 
 TABLES = ("sums", "bias_sums", "clock", "growth")
@@ -100,11 +100,13 @@ def mix_average(learner: Averaged, changes: Sequence[Change]) -> None:
         (learner.bias.reshape(1, -1), learner.bias_sums.reshape(1, -1), bias, *_OF_BIAS),
     )
     for weights, sums, given, d, u in tables:
-        sharers = sharers_of(given, len(sums))
-        for one in given:
-            own_clock = before + float(one.numbers["clock"])
-            add_late_shares(sums, one.rows, one.columns, one.tables[d], one.tables[u], own_clock, clock, sharers)
-        add_means_of(weights, given, d, sharers)
+        for block in blocks_of(given, sums.shape[1]):
+            sharers = sharers_of(block)
+            for one in block.changes:
+                own_clock = before + float(one.numbers["clock"])
+                late = one.tables[d], one.tables[u], own_clock, clock
+                add_late_shares(sums, block.first, one.rows, one.columns, *late, sharers)
+            add_means_of(weights, block, d, sharers)
 
 
 def mean_weights(weights: Array, sums: Array, clock: Array) -> NDArray[np.float64]:

@@ -4,7 +4,8 @@ Several shards learn from the same tables, each for itself; every learner's `mix
 of the shards. All shards' changes of one row are weighed against each other, and none against what a shard did not see.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,11 @@ from streamlin.learners.tables import Array
 
 FIRST = np.zeros(1, np.int32)
 """The row, or the column, of a table that has only one."""
+_SIZES, _NONE = "sizes", np.zeros((0, 0))
+_CELLS = 1 << 16
+"""Changed cells of all shards in a block."""
+_ROWS = 256
+"""Rows of which `add` does one column after the other: few labels would make too short a loop of each row."""
 
 
 class Change(NamedTuple):
@@ -22,17 +28,55 @@ class Change(NamedTuple):
 
     rows : int32[m], the rows that it has changed, each once. columns : int32[k], the codes of its labels.
     tables : by name, [m, k], or [m, 1] for one that labels share. numbers : by name, [k], or [] for a single number.
+    ascending : so many of the rows come first, in ascending order; all others are above those of all shards.
     """
 
     rows: NDArray[np.int32]
     columns: NDArray[np.int32]
     tables: Mapping[str, Array]
     numbers: Mapping[str, Array]
+    ascending: int = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing has changed."""
         return not self.rows.size and not any(number.any() for number in self.numbers.values())
+
+
+class Block(NamedTuple):
+    """What shards have changed of the rows from `first` to `end`: few enough to stay in the processor's cache."""
+
+    first: int
+    end: int
+    changes: list[Change]
+
+
+def blocks_of(changes: Sequence[Change], width: int) -> Iterator[Block]:
+    """The changes of tables with so many columns, block by block; numbers are not among them."""
+    longest = max(changes, key=lambda one: one.ascending, default=None)
+    if longest is None:
+        return
+    n_blocks = 1 + width * sum(one.ascending for one in changes) // _CELLS
+    edges = longest.rows[: longest.ascending][:: longest.ascending // n_blocks + 1]
+    above = max(int(one.rows[one.ascending - 1]) + 1 if one.ascending else 0 for one in changes)
+    end = max(int(one.rows.max(initial=-1)) + 1 for one in changes)
+    bounds = [0, *edges[1:].tolist(), above, end]
+    places = [[0, *_places(one, edges[1:]), one.ascending, one.rows.size] for one in changes]
+    for number, (first, last) in enumerate(pairwise(bounds)):
+        cut = [_cut(one, *own[number : number + 2]) for one, own in zip(changes, places, strict=True)]
+        if own := [one for one in cut if one.rows.size]:
+            yield Block(first, last, own)
+
+
+def _places(change: Change, edges: NDArray[np.int32]) -> list[int]:
+    """Where a change reaches rows, in their ascending part."""
+    places: list[int] = np.searchsorted(change.rows[: change.ascending], edges).tolist()
+    return places
+
+
+def _cut(change: Change, begin: int, end: int) -> Change:
+    tables = {name: table[begin:end] for name, table in change.tables.items()}
+    return Change(change.rows[begin:end], change.columns, tables, change.numbers)
 
 
 def columns_of(change: Change, table: Array) -> NDArray[np.int32]:
@@ -51,19 +95,21 @@ def of_one_row(changes: Sequence[Change], names: Sequence[str]) -> list[Change]:
 
 def add_sums(table: Array, changes: Sequence[Change], name: str) -> None:
     """Add all changes of a table."""
-    for change in changes:
-        add(table, change.rows, columns_of(change, table), change.tables[name])
+    for block in blocks_of(changes, table.shape[1]):
+        for change in block.changes:
+            add(table, change.rows, columns_of(change, table), change.tables[name])
 
 
 def add_means(table: Array, changes: Sequence[Change], name: str) -> None:
     """Add to each row the mean of its changes, over the shards that have changed it."""
-    add_means_of(table, changes, name, sharers_of(changes, len(table)))
+    for block in blocks_of(changes, table.shape[1]):
+        add_means_of(table, block, name, sharers_of(block))
 
 
-def add_means_of(table: Array, changes: Sequence[Change], name: str, sharers: NDArray[np.int32]) -> None:
-    """`add_means` with the sharers of the changes."""
-    for change in changes:
-        add_shares(table, change.rows, columns_of(change, table), change.tables[name], sharers)
+def add_means_of(table: Array, block: Block, name: str, sharers: NDArray[np.int32]) -> None:
+    """`add_means` for a block, with the sharers of its rows."""
+    for change in block.changes:
+        add_shares(table, block.first, change.rows, columns_of(change, table), change.tables[name], sharers)
 
 
 def add_sum(number: Array, changes: Sequence[Change], name: str) -> None:
@@ -91,9 +137,7 @@ def add_weighted(weights: Array, squares: Array, changes: Sequence[Change], name
     if weights.ndim == 1:
         add_weighted(weights.reshape(1, -1), squares.reshape(1, -1), of_one_row(changes, names), names)
         return
-    own = [change.tables[names[1]] for change in changes]
-    rows, sums, of_squares = _add_weighed(weights, changes, names[0], own, squares.shape[1])
-    add_quotients(squares, rows, of_squares, sums)
+    _add_weighed(weights, squares, changes, names, squares.shape[1])
 
 
 def add_by_size(table: Array, changes: Sequence[Change], name: str) -> None:
@@ -101,8 +145,9 @@ def add_by_size(table: Array, changes: Sequence[Change], name: str) -> None:
     if table.ndim == 1:
         add_by_size(table.reshape(1, -1), of_one_row(changes, [name]), name)
         return
-    sizes = [np.abs(change.tables[name].astype(np.float64)) for change in changes]
-    _add_weighed(table, changes, name, sizes, table.shape[1])
+    sizes = [{_SIZES: np.abs(change.tables[name].astype(np.float64))} for change in changes]
+    sized = [change._replace(tables={**change.tables, **own}) for change, own in zip(changes, sizes, strict=True)]
+    _add_weighed(table, _NONE, sized, (name, _SIZES), table.shape[1])
 
 
 def add_by_gain(table: Array, changes: Sequence[Change], names: tuple[str, str]) -> None:
@@ -110,39 +155,41 @@ def add_by_gain(table: Array, changes: Sequence[Change], names: tuple[str, str])
     if table.ndim == 1:
         add_by_gain(table.reshape(1, -1), of_one_row(changes, names), names)
         return
-    _add_weighed(table, changes, names[0], [change.tables[names[1]] for change in changes], 1)
+    _add_weighed(table, _NONE, changes, names, 1)
 
 
-def _add_weighed(
-    table: Array, changes: Sequence[Change], name: str, own: Sequence[Array], width: int
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-    """Add sum g d / sum g for the changes d of each weight. own : g [m, k] of each change, [m, 1] for a width of 1.
+def _add_weighed(table: Array, squares: Array, changes: Sequence[Change], names: tuple[str, str], width: int) -> None:
+    """Add sum g d / sum g for the changes d of each weight, and sum g^2 / sum g to squares, unless these are empty.
 
-    Returns the changed rows, int32[r], and for each sum g and sum g^2, float64[r, width].
+    names : of d and of g, which is [m, k], or [m, 1] for a width of 1.
     """
-    slots, rows = slots_of(changes, len(table))
-    sums, of_squares = np.zeros((2, rows.size, width))
-    for change, g in zip(changes, own, strict=True):
-        note_squares(slots, change.rows, columns_of(change, sums), g, sums, of_squares)
-    for change, g in zip(changes, own, strict=True):
-        add_by_squares(table, slots, change.rows, change.columns, change.tables[name], g, sums)
-    return rows, sums, of_squares
+    for block in blocks_of(changes, table.shape[1]):
+        slots, rows = slots_of(block)
+        sums, of_squares = np.zeros((2, rows.size, width))
+        for one in block.changes:
+            note_squares(slots, block.first, one.rows, columns_of(one, sums), one.tables[names[1]], sums, of_squares)
+        for one in block.changes:
+            d, g = (one.tables[name] for name in names)
+            add_by_squares(table, slots, block.first, one.rows, one.columns, d, g, sums)
+        if squares.size:
+            add_quotients(squares, rows, of_squares, sums)
 
 
-def sharers_of(changes: Sequence[Change], n_rows: int) -> NDArray[np.int32]:
-    """int32[n_rows]: how many shards have changed each row."""
-    sharers = np.zeros(n_rows, np.int32)
-    for change in changes:
-        count_sharers(change.rows, sharers)
+def sharers_of(block: Block) -> NDArray[np.int32]:
+    """int32[n]: how many shards have changed each row of a block."""
+    sharers = np.zeros(block.end - block.first, np.int32)
+    for change in block.changes:
+        count_sharers(block.first, change.rows, sharers)
     return sharers
 
 
-def slots_of(changes: Sequence[Change], n_rows: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """int32[n_rows], a number for each changed row, and int32[m], the changed rows by number."""
-    slots, rows, n = np.full(n_rows, -1, np.int32), np.empty(sum(one.rows.size for one in changes), np.int32), 0
-    for change in changes:
-        n = number_rows(change.rows, slots, rows, n)
-    return slots, rows[:n]
+def slots_of(block: Block) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """int32[n], a number for each changed row of a block, and int32[m], the changed rows by number."""
+    slots, used = np.full(block.end - block.first, -1, np.int32), 0
+    rows = np.empty(1 + sum(one.rows.size for one in block.changes), np.int32)
+    for change in block.changes:
+        used = number_rows(block.first, change.rows, slots, rows, used)
+    return slots, rows[:used]
 
 
 def _codes(change: Change, name: str) -> NDArray[np.int32] | tuple[()]:
@@ -150,43 +197,53 @@ def _codes(change: Change, name: str) -> NDArray[np.int32] | tuple[()]:
 
 
 @kernel
-def count_sharers(rows: NDArray[np.int32], sharers: NDArray[np.int32]) -> None:
-    """Add 1 to the sharers [n_rows] of each row."""
+def count_sharers(first: int, rows: NDArray[np.int32], sharers: NDArray[np.int32]) -> None:
+    """Add 1 to the sharers [n] of each row, which are of the rows from `first` on."""
     for i in range(rows.size):
-        sharers[rows[i]] += 1
+        sharers[rows[i] - first] += 1
 
 
 @kernel
-def number_rows(rows: NDArray[np.int32], slots: NDArray[np.int32], numbered: NDArray[np.int32], n: int) -> int:
-    """Give rows without a slot, -1, the slots from n on, and note them; returns how many there are then."""
+def number_rows(
+    first: int, rows: NDArray[np.int32], slots: NDArray[np.int32], numbered: NDArray[np.int32], used: int
+) -> int:
+    """Give rows without a slot, -1, the slots from `used` on, and note them; returns how many are used by then.
+
+    slots [n] are those of the rows from `first` on. numbered : int32[m + 1] for up to m rows. There is no branch, since
+    which rows have a slot already can't be foretold.
+    """
     for i in range(rows.size):
         row = rows[i]
-        if slots[row] < 0:
-            slots[row] = n
-            numbered[n] = row
-            n += 1
-    return n
+        slot = slots[row - first]
+        slots[row - first] = used if slot < 0 else slot
+        numbered[used] = row
+        used += int(slot < 0)
+    return used
 
 
 @kernel
 def add(table: Array, rows: NDArray[np.int32], columns: NDArray[np.int32], differences: Array) -> None:
     """Add differences [m, k] to the places at rows [m] and columns [k]."""
-    for i in range(rows.size):
+    for begin in range(0, rows.size, _ROWS):
+        end = min(begin + _ROWS, rows.size)
         for k in range(columns.size):
-            table[rows[i], columns[k]] += differences[i, k]
+            column = columns[k]
+            for i in range(begin, end):
+                table[rows[i], column] += differences[i, k]
 
 
 @kernel
 def add_shares(
     table: Array,
+    first: int,
     rows: NDArray[np.int32],
     columns: NDArray[np.int32],
     differences: Array,
     sharers: NDArray[np.int32],
 ) -> None:
-    """`add`, divided by the number of sharers [n_rows] of each row."""
+    """`add`, divided by the number of sharers [n] of each row, which are of the rows from `first` on."""
     for i in range(rows.size):
-        share = 1.0 / sharers[rows[i]]
+        share = 1.0 / sharers[rows[i] - first]
         for k in range(columns.size):
             table[rows[i], columns[k]] += share * differences[i, k]
 
@@ -194,15 +251,16 @@ def add_shares(
 @kernel
 def note_squares(
     slots: NDArray[np.int32],
+    first: int,
     rows: NDArray[np.int32],
     columns: NDArray[np.int32],
     g: Array,
     sums: NDArray[np.float64],
     squares: NDArray[np.float64],
 ) -> None:
-    """Add g [m, k] and its squares to the sums of the slots of its rows."""
+    """Add g [m, k] and its squares to the sums of the slots of its rows; slots are of the rows from `first` on."""
     for i in range(rows.size):
-        slot = slots[rows[i]]
+        slot = slots[rows[i] - first]
         for k in range(columns.size):
             sums[slot, columns[k]] += g[i, k]
             squares[slot, columns[k]] += g[i, k] * g[i, k]
@@ -212,16 +270,20 @@ def note_squares(
 def add_by_squares(
     weights: Array,
     slots: NDArray[np.int32],
+    first: int,
     rows: NDArray[np.int32],
     columns: NDArray[np.int32],
     d: Array,
     g: Array,
     sums: NDArray[np.float64],
 ) -> None:
-    """Add d [m, k], each weighed by its g, divided by the sum of all g; both of the row where `sums` has one column."""
+    """Add d [m, k], each weighed by its g, divided by the sum of all g; both of the row where `sums` has one column.
+
+    slots, first : as of `note_squares`.
+    """
     shared = sums.shape[1] == 1
     for i in range(rows.size):
-        slot = slots[rows[i]]
+        slot = slots[rows[i] - first]
         for k in range(columns.size):
             own, total = (g[i, 0], sums[slot, 0]) if shared else (g[i, k], sums[slot, columns[k]])
             if own > 0.0:
@@ -260,6 +322,7 @@ def add_by_precision(
 @kernel
 def add_late_shares(
     sums: NDArray[np.float64],
+    first: int,
     rows: NDArray[np.int32],
     columns: NDArray[np.int32],
     d: Array,
@@ -268,8 +331,11 @@ def add_late_shares(
     clock: float,
     sharers: NDArray[np.int32],
 ) -> None:
-    """Add clock d / sharers + u - own_clock d for d, u [m, k]; see `streamlin.learners.averaging.mix_average`."""
+    """Add clock d / sharers + u - own_clock d for d, u [m, k]; see `streamlin.learners.averaging.mix_average`.
+
+    sharers [n] are of the rows from `first` on.
+    """
     for i in range(rows.size):
-        factor = clock / sharers[rows[i]] - own_clock
+        factor = clock / sharers[rows[i] - first] - own_clock
         for k in range(columns.size):
             sums[rows[i], columns[k]] += factor * d[i, k] + u[i, k]

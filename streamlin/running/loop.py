@@ -215,6 +215,8 @@ class Run:
                     break
             stopped = self.stop.is_set()
         self._saver.finish()
+        if isinstance(self.model, ShardedModel):
+            self.model.complete()
         self.seconds = time.perf_counter() - begin
         self._update_watchers()
         if failure is not None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from streamlin.sharding.parts import Part
+from streamlin.sharding.parts import New
 from streamlin.sharding.shard import Piece, Scored
 
 ShardPieces = Mapping[int, Sequence[tuple[int, Piece]]]
@@ -13,13 +13,13 @@ ShardPieces = Mapping[int, Sequence[tuple[int, Piece]]]
 
 
 class Hosted(NamedTuple):
-    """What a shard that was learned elsewhere brings.
+    """What is told of a shard that was learned elsewhere; what it has changed stays there.
 
     scored : returns what was made of each of its pieces. names : by view, names of features that may be new, as
     `streamlin.features.names.Names.add` takes them. clipped : learners that have taken a negative value as 0.
     """
 
-    part: Part
+    new: New
     scored: Callable[[], list[Scored]]
     names: Mapping[str, Mapping[str, NDArray[Any]]]
     clipped: set[str]
@@ -34,11 +34,14 @@ class Hosts(Protocol):
     def begin(self, number: int, pieces: ShardPieces) -> None:
         """Begin a round, once the one before it is learned, unless it was begun; `learn` is called for it, or never.
 
-        The model need not have the changes of the one before yet.
+        The model has the labels and rows of all rounds before it.
         """
 
     def learn(self) -> list[Hosted]:
-        """What each shard brings to the round that was begun, in their order; the model has all rounds before it."""
+        """What is told of each shard in the round that was begun, in their order."""
+
+    def tables(self) -> Mapping[str, NDArray[Any]]:
+        """The arrays `learners/...` of the model's `state`, after all rounds that were learned."""
 
     def report(self) -> list[dict[str, Any]]:
         """For a report, what each of them has done."""

@@ -41,10 +41,8 @@ def take_back_rows(
     for i in range(rows.size):
         row = rows[i]
         for k in range(differences.shape[1]):
-            differences[i, k] = table[row, k]
-            table[row, k] = 0
-            if i < n and k < known:
-                differences[i, k] -= copies[i, k]
-                table[row, k] = copies[i, k]
-            if differences[i, k] != 0:
+            before = copies[i, k] if i < n and k < known else 0
+            difference = table[row, k] - before
+            differences[i, k], table[row, k] = difference, before
+            if difference != 0:
                 changed[i] = True

@@ -5,57 +5,66 @@ every copy of the model numbers labels and rows alike and adds in the same order
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.learners.mixing import Change
 from streamlin.model import Model
-from streamlin.sharding.parts import Difference, Part
+from streamlin.sharding.parts import New, Part
 
 
-class Mixing:
-    """Mixes the parts of all shards, in their order, into the model from which they began.
+class Numbers(NamedTuple):
+    """What of the model a shard's labels and new rows are.
 
-    First the model gets their labels and rows; with `add` their changes, before it is used again.
+    columns : int32[k], the code of each of its labels. rows : by view, int32[n], the rows of its new buckets.
+    """
+
+    columns: NDArray[np.int32]
+    rows: Mapping[str, NDArray[np.int32]]
+
+
+def take_in(model: Model, n_known: int, new: Sequence[New]) -> list[Numbers]:
+    """Give the model the labels and rows of all shards, in their order; what they have changed can be added later.
 
     n_known : the number of labels before the round, which those of every shard follow.
     """
-
-    def __init__(self, model: Model, n_known: int, parts: Sequence[Part]) -> None:
-        self._model, self._parts = model, parts
-        self._rows_before = {name: model.n_rows(name) for name in model.learners}
-        self._columns = [columns_of(model, n_known, part) for part in parts]
-        self._brought = [{view: model.rows[view].bring(new) for view, new in part.buckets.items()} for part in parts]
-        for joint in model.joint_rows.values():
-            joint.take_in()
-
-    def add(self) -> None:
-        """Add what the shards have changed."""
-        model, n_labels = self._model, len(self._model.labels)
-        for name, learner in model.learners.items():
-            begin = self._rows_before[name]
-            changes = [
-                _change(part.differences[name], codes, begin, _brought(model, name, part, own, begin))
-                for part, codes, own in zip(self._parts, self._columns, self._brought, strict=True)
-            ]
-            learner.grow(model.n_rows(name), n_labels)
-            learner.mix([change for change in changes if not change.is_empty])
-        for name, mixture in model.mixtures.items():
-            none, given = np.zeros(0, np.int32), zip(self._parts, self._columns, strict=True)
-            changes = [_change(part.differences[name], codes, 0, none) for part, codes in given]
-            mixture.grow(n_labels)
-            mixture.mix([change for change in changes if not change.is_empty])
+    columns = [columns_of(model, n_known, own) for own in new]
+    rows = [{view: model.rows[view].bring(buckets) for view, buckets in own.buckets.items()} for own in new]
+    for joint in model.joint_rows.values():
+        joint.take_in()
+    return [Numbers(*own) for own in zip(columns, rows, strict=True)]
 
 
 def mix(model: Model, n_known: int, parts: Sequence[Part]) -> None:
-    """Mix the parts of all shards; see `Mixing`."""
-    Mixing(model, n_known, parts).add()
+    """Mix the parts of all shards, in their order, into the model from which they began. n_known : see `take_in`."""
+    rows_before = {name: model.n_rows(name) for name in model.learners}
+    numbers = take_in(model, n_known, [part.new for part in parts])
+    n_labels = len(model.labels)
+    known: list[dict[int, tuple[NDArray[np.int32], int]]] = [{} for _ in parts]
+    for name, learner in model.learners.items():
+        begin = rows_before[name]
+        changes = []
+        for part, own, of_model in zip(parts, numbers, known, strict=True):
+            difference = part.differences[name]
+            if id(difference.rows) not in of_model:  # learners that have changed all rows share them
+                brought = _brought(model, name, part, own.rows, begin)
+                of_model[id(difference.rows)] = _in_model(difference.rows, begin, brought)
+            rows, ascending = of_model[id(difference.rows)]
+            changes.append(Change(rows, own.columns, difference.tables, difference.numbers, ascending))
+        learner.grow(model.n_rows(name), n_labels)
+        learner.mix([change for change in changes if not change.is_empty])
+    for name, mixture in model.mixtures.items():
+        given = ((part.differences[name], own.columns) for part, own in zip(parts, numbers, strict=True))
+        changes = [Change(own.rows, columns, own.tables, own.numbers) for own, columns in given]
+        mixture.grow(n_labels)
+        mixture.mix([change for change in changes if not change.is_empty])
 
 
-def columns_of(model: Model, n_known: int, part: Part) -> NDArray[np.int32]:
+def columns_of(model: Model, n_known: int, new: New) -> NDArray[np.int32]:
     """int32[k]: the code of each of a shard's labels in the model, which learns those that are new."""
-    return np.concatenate([np.arange(n_known, dtype=np.int32), model.labels.learn(part.labels)])
+    return np.concatenate([np.arange(n_known, dtype=np.int32), model.labels.learn(new.labels)])
 
 
 def _brought(
@@ -75,11 +84,9 @@ def _brought(
     return rows
 
 
-def _change(own: Difference, columns: NDArray[np.int32], n_rows: int, brought: NDArray[np.int32]) -> Change:
-    """A difference with the rows and columns of the model; the shard's rows from `n_rows` on are those brought."""
-    rows = own.rows
-    if brought.size:
-        rows = rows.copy()
-        new = rows >= n_rows
-        rows[new] = brought[rows[new] - n_rows]
-    return Change(rows, columns, own.tables, own.numbers)
+def _in_model(rows: NDArray[np.int32], begin: int, brought: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
+    """Rows as the model has them, and how many of them it had before. begin, brought : see `_brought`."""
+    old = int(np.searchsorted(rows, np.int32(begin)))  # in ascending order
+    if old == rows.size:
+        return rows, old
+    return np.concatenate([rows[:old], brought[rows[old:] - begin]]), old

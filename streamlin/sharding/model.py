@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import RunConfig
-from streamlin.errors import ConfigError
+from streamlin.errors import ConfigError, ConnectorError
 from streamlin.evaluation import Predictions
 from streamlin.evaluation.drift import Alarm
 from streamlin.events import Batch, LabelIndex
 from streamlin.model import Features, Learned, Model
 from streamlin.sharding.hosts import Hosts, ShardPieces
-from streamlin.sharding.mixing import Mixing, mix
+from streamlin.sharding.mixing import mix, take_in
 from streamlin.sharding.rounds import Round, Rounds, rounds_from
 from streamlin.sharding.shard import Piece, Scored, learn_part, place_of
+from streamlin.storage.arrays import arrays_under
 
 
 class ShardedModel(Model):
@@ -36,7 +37,9 @@ class ShardedModel(Model):
         assert config.mixing.shards is not None
         self.n_shards, self.mixing, self.rounds = config.mixing.shards, config.mixing, Rounds()
         self.hosts: Hosts | None = None
-        """Where the shards are learned, if not here."""
+        """Where the shards are learned, if not here. The tables of the learners stay there until `complete`."""
+        self._complete = 0
+        """The rounds that these tables have."""
         self._outcomes: deque[_Outcome] = deque()
         for name, learner in self.learners.items():
             why = learner.why_unmixable(config.mixing.max_events)
@@ -61,6 +64,8 @@ class ShardedModel(Model):
         elif pieces:
             self._learn_at(self.hosts, pieces, outcomes, upcoming, fits)
         self.rounds.add(len(pieces), one.events, one.records)
+        if self.hosts is None:
+            self._complete = self.rounds.number
         self._outcomes.extend(outcome for outcome in outcomes if len(outcome.batch))
 
     def _pieces(self, one: Round) -> ShardPieces:
@@ -81,7 +86,7 @@ class ShardedModel(Model):
         upcoming: Callable[[], Round | None],
         fits: Callable[[Round], bool],
     ) -> None:
-        """Have the hosts learn a round; they begin the next one while this one is mixed here and counted."""
+        """Have the hosts learn a round; they begin the next one while this one is counted here."""
         number, n_known = self.rounds.number + 1, len(self.labels)
         labels = LabelIndex(self.labels.names)  # those known when a shard is counted
         hosts.begin(number, pieces)
@@ -89,11 +94,10 @@ class ShardedModel(Model):
         if following is not None and following.events:
             hosts.prepare(number + 1, self._pieces(following))
         learned = hosts.learn()
-        mixing = Mixing(self, n_known, [own.part for own in learned])
+        take_in(self, n_known, [own.new for own in learned])
         following = upcoming()
         if following is not None and following.events and fits(following):
             hosts.begin(number + 1, self._pieces(following))
-        mixing.add()
         for own in learned:
             for view, names in own.names.items():
                 self.feature_names[view].add(**names)
@@ -130,13 +134,31 @@ class ShardedModel(Model):
         predictions = prequential.predict_and_count(scores, codes, weights, labels, extra, None, place)
         outcome.note(events, codes, predictions, prequential.new_alarms)
 
+    def complete(self) -> None:
+        """Get the tables of the learners from the hosts, if these have learned since.
+
+        Raises
+        ------
+        ConnectorError : the hosts are gone.
+        """
+        if self._complete == self.rounds.number:
+            return
+        if self.hosts is None:
+            raise ConnectorError("cluster: what was learned is lost with the workers; begin from the checkpoint again")
+        tables = self.hosts.tables()
+        for name, learner in (self.learners | self.mixtures).items():
+            learner.restore(arrays_under(tables, f"learners/{name}/"))
+        self._complete = self.rounds.number
+
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        self.complete()
         arrays, rest = super().state()
         return arrays, rest | {"rounds": self.rounds.to_json()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], rest: Mapping[str, Any]) -> None:
         super().restore(arrays, rest)
         self.rounds = rounds_from(rest["rounds"])
+        self._complete = self.rounds.number
 
 
 class _Outcome:

@@ -21,7 +21,7 @@ from streamlin.sharding.kernels import copy_rows, mark_rows, take_back_rows
 class Difference(NamedTuple):
     """What a shard has changed of one learner, with rows and labels numbered as the shard does.
 
-    rows : int32[m]. tables : by name, [m, k]. numbers : by name, [k] or [].
+    rows : int32[m], in ascending order. tables : by name, [m, k]. numbers : by name, [k] or [].
     """
 
     rows: NDArray[np.int32]
@@ -29,17 +29,25 @@ class Difference(NamedTuple):
     numbers: Mapping[str, Array]
 
 
-class Part(NamedTuple):
-    """What a shard brings.
+class New(NamedTuple):
+    """What a shard saw first, in order.
 
-    labels : those that it saw first, in order; their codes follow those known before the round.
-    buckets : by view, int32[n], those that it gave rows, in order; their rows follow those of before.
-    joint : by learner of several views, int32[n] for each of them, the learner's rows of these.
-    differences : by learner.
+    labels : their codes follow those known before the round.
+    buckets : by view, int32[n], those that it gave rows; these follow those of before.
     """
 
     labels: list[str]
     buckets: Mapping[str, NDArray[np.int32]]
+
+
+class Part(NamedTuple):
+    """What a shard brings.
+
+    joint : by learner of several views, int32[n] for each of them, the learner's rows of the new buckets.
+    differences : by learner.
+    """
+
+    new: New
     joint: Mapping[str, list[NDArray[np.int32]]]
     differences: Mapping[str, Difference]
 
@@ -73,14 +81,17 @@ class Before:
         """What was changed since; the model is then as before. labels : all that are known by now."""
         model, n_labels = self._model, len(labels)
         buckets = {view: index.buckets[self.n_rows[view] :].copy() for view, index in model.rows.items()}
-        differences = {}
+        differences, rows_of = {}, dict[tuple[str, ...], NDArray[np.int32]]()
         for name, learner in model.learners.items():
             begin, end = self._begins[name], model.n_rows(name)
             learner.grow(end, n_labels)
-            differences[name] = self._learners[name].take_back(n_labels, begin, end)
+            views = model.views_of[name]
+            if views not in rows_of:
+                rows_of[views] = np.concatenate([self._learners[name].rows, np.arange(begin, end, dtype=np.int32)])
+            differences[name] = self._learners[name].take_back(n_labels, rows_of[views])
         for name, mixture in model.mixtures.items():
             mixture.grow(n_labels)
-            differences[name] = self._learners[name].take_back(n_labels, 0, 0)
+            differences[name] = self._learners[name].take_back(n_labels, np.zeros(0, np.int32))
         joint = {}
         for name, rows in model.joint_rows.items():
             sizes = self._sizes[name]
@@ -88,15 +99,15 @@ class Before:
             rows.forget(sizes)
         for view, index in model.rows.items():
             index.forget(self.n_rows[view])
-        return Part(labels[self.n_labels :], buckets, joint, differences)
+        return Part(New(labels[self.n_labels :], buckets), joint, differences)
 
     def _rows_of(self, name: str) -> NDArray[np.int32]:
-        """The rows of a learner that may change."""
+        """The rows of a learner that may change, in ascending order."""
         own = [self._rows[view] for view in self._model.views_of[name]]
         if name not in self._model.joint_rows:
             return own[0]
         joint = self._model.joint_rows[name].rows
-        return np.concatenate([of_view[rows] for of_view, rows in zip(joint, own, strict=True)])
+        return np.sort(np.concatenate([of_view[rows] for of_view, rows in zip(joint, own, strict=True)]))
 
 
 class _Copy:
@@ -106,14 +117,13 @@ class _Copy:
     """
 
     def __init__(self, learner: _Tables, rows: NDArray[np.int32], n_labels: int) -> None:
-        self._learner, self._rows = learner, rows
+        self._learner, self.rows = learner, rows
         by_row = [name for name in learner.tables if isinstance(learner, Learner) and getattr(learner, name).ndim == 2]
         self._tables = {name: _copied(getattr(learner, name), rows, n_labels) for name in by_row}
         self._numbers = {name: np.array(getattr(learner, name)) for name in learner.tables if name not in by_row}
 
-    def take_back(self, n_labels: int, begin: int, end: int) -> Difference:
-        """The difference to the copy, which is put back; rows from begin to end are new."""
-        rows = np.concatenate([self._rows, np.arange(begin, end, dtype=np.int32)])
+    def take_back(self, n_labels: int, rows: NDArray[np.int32]) -> Difference:
+        """The difference to the copy, which is put back. rows : those of the copy, then those that are new."""
         tables, changed = {}, np.zeros(rows.size, np.bool_)
         for name, before in self._tables.items():
             table = getattr(self._learner, name)
@@ -122,7 +132,7 @@ class _Copy:
             take_back_rows(table, rows, before, tables[name], changed)
         if not changed.all():
             kept = np.flatnonzero(changed)
-            rows, tables = rows[kept], {name: one[kept] for name, one in tables.items()}
+            rows, tables = rows[kept], {name: one.take(kept, axis=0) for name, one in tables.items()}
         return Difference(rows, tables, self._numbers_back(n_labels))
 
     def _numbers_back(self, n_labels: int) -> dict[str, Array]:
