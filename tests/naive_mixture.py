@@ -1,8 +1,9 @@
-"""The mixture in plain Python, one event at a time: its kernel must compute the same, bit for bit."""
+"""The mixture in plain Python, one event at a time, and of shards: the same must be computed, bit for bit."""
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import exp, factorial, inf, ldexp, sqrt
+from copy import deepcopy
+from math import exp, expm1, factorial, inf, ldexp, sqrt
 
 
 class NaiveMixture:
@@ -16,10 +17,12 @@ class NaiveMixture:
         self.spreads, self.seen = [0.0] * members, 0.0
         self.first_variances = [*first_variances] or [inf] * members
         self.output, self.output_squares = [0.0, 0.0], [0.0, 0.0]
+        self.events = 0
 
     def step(self, scores: Sequence[Sequence[float]], label: int, weight: float = 1.0) -> list[float]:
         """The scores of an event's known labels from those of the members; then learn it, unless label is -1."""
         n = len(scores[0])
+        self.events += label >= 0
         if n == 0:
             return []
         centred, variances = self._centred(scores)
@@ -72,6 +75,23 @@ class NaiveMixture:
     def _step(values: list[float], squares: list[float], i: int, gradient: float, fading: float, step: float) -> None:
         squares[i] = fading * squares[i] + gradient * gradient
         values[i] -= step * gradient / sqrt(squares[i] + 1e-12)
+
+
+def mixed(before: NaiveMixture, after: Sequence[NaiveMixture]) -> NaiveMixture:
+    """The mixture before a round, with what all shards, each of which has learned events, have changed."""
+    common, n = deepcopy(before), len(after)
+    events = [own.events - before.events for own in after]
+    share = min(sqrt(1 / n), -expm1(-sum(events) / 150) / _sum(-expm1(-own / 150) for own in events))
+    parameters = ("w", "t", "output")
+    for own in after:
+        common.seen += 1 / n * (own.seen - before.seen)
+        for key in own.v:
+            common.v[key] += share * (own.v[key] - before.v.get(key, 0.0))
+        for name in (*parameters, "w_squares", "v_squares", "t_squares", "spreads", "output_squares"):
+            factor = share if name in parameters else 1 / n
+            of = zip(getattr(common, name), getattr(own, name), getattr(before, name), strict=True)
+            setattr(common, name, [x + factor * (y - z) for x, y, z in of])
+    return common
 
 
 def _expectation(scores: Sequence[float], values: Sequence[float]) -> float:

@@ -20,6 +20,8 @@ from streamlin.storage.arrays import Expected, expected
 
 _SMALLEST = 16
 """The rows of the smallest block; a power of 2."""
+_AMPLE = 8
+"""By how much the room for all blocks grows."""
 _NEAR = 256
 """Rows of a block whose buckets are asked for ahead: 16 cache lines."""
 _MIXER, _WORD = 0x9E3779B1, 0xFFFFFFFF
@@ -146,11 +148,11 @@ class KeyRows:
         self.assign(Buckets(indptr, buckets, np.empty(0, np.float32)), slots, np.ones(counts.size, np.bool_))
 
     def _enlarge(self, rows: int) -> None:
-        """Make room for a block of so many rows."""
-        arena = max(2 * self.bucket_of.size, self.arena + 2 * rows + _SMALLEST)
-        for name, size in (("bucket_of", arena), ("places", 2 * arena)):
-            larger = np.empty(size, np.int32)
-            larger[: getattr(self, name).size] = getattr(self, name)
+        """Make room for a block of so many rows, and for many more: the system provides memory once it is used."""
+        arena = max(_AMPLE * self.bucket_of.size, self.arena + 2 * rows + _SMALLEST)
+        for name, places in (("bucket_of", 1), ("places", 2)):
+            larger, used = np.empty(places * arena, np.int32), places * self.arena
+            larger[:used] = getattr(self, name)[:used]
             setattr(self, name, larger)
 
 

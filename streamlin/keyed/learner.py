@@ -16,7 +16,12 @@ from streamlin.learners.by_key import ByNumber, ByRow, BySlot, KeyedEvents
 from streamlin.learners.tables import grown
 from streamlin.storage.arrays import Expected, expected
 
-_AMPLE = 8
+_AMPLE, _LARGE, _RESERVED = 8, 1 << 23, 1 << 28
+"""A table that outgrows its room gets this many times what it needs; a large one, in bytes, at least those reserved."""
+_BLOCK = 16
+"""Blocks have room for a multiple of so many rows, and begin at one."""
+_WORD, _LINE = 8, 8
+"""The bytes that are moved at once, and how many of these are a line of the processor's cache."""
 _WRAPPERS = (ByNumber, BySlot, ByRow)
 """By the dimensions that a table of one learner has."""
 
@@ -50,17 +55,22 @@ class KeyedLearner:
 
         The system provides the memory once it is written to.
         """
-        ample = self._shapes(_AMPLE * rows, slots, labels)
         for table, shape in self._shapes(rows, slots, labels).items():
             of_rows, old = self._dimensions[table] == 2, self.tables[table]
-            wanted = ample[table] if of_rows and shape[0] > len(old) else shape
+            wanted = (self._ample(table, shape), shape[1]) if of_rows and shape[0] > len(old) else shape
             self.tables[table] = grown(old, wanted, self._rows if of_rows else self._slots)
         self._rows, self._slots = max(self._rows, rows), max(self._slots, slots)
 
+    def _ample(self, table: str, shape: tuple[int, ...]) -> int:
+        """The rows for which a table of this shape makes room."""
+        rows, row_bytes = _AMPLE * shape[0], shape[1] * self.tables[table].itemsize
+        return rows if rows * row_bytes < _LARGE else max(rows, _RESERVED // (_BLOCK * row_bytes) * _BLOCK)
+
     def move(self, moves: NDArray[np.int64]) -> None:
         """Move blocks of rows, and clear where they were; see `KeyRows`."""
-        for table in self._of_rows():
-            move_rows(moves, table.shape[1], table.reshape(-1))
+        if len(moves):
+            for table in self._of_rows():
+                move_rows(moves, table.strides[0], table.reshape(-1).view(np.uint64))
 
     def clear(self, blocks: NDArray[np.int64], slots: NDArray[np.int32]) -> None:
         """Set what was learned to zero: blocks int64[m, 2], where each begins and its rows in use; slots of keys."""
@@ -152,21 +162,30 @@ class KeyedLearner:
 
 
 @kernel
-def move_rows(moves: NDArray[np.int64], columns: int, table: NDArray[Any]) -> None:
-    """Move rows of a table, given row by row with so many columns, and clear where they were.
+def move_rows(moves: NDArray[np.int64], row_bytes: int, table: NDArray[np.uint64]) -> None:
+    """Move rows of a table, given as words of 8 bytes, and clear where they were.
 
-    moves : int64[m, 4], of which the first columns are where rows are, how many, and where they go.
+    moves : int64[m, 4], of which the first columns are where rows are, how many, and where they go. Blocks are of whole
+    words, so up to one word behind the rows is moved, too; no row is there yet.
     """
     for block in range(moves.shape[0]):
         if block + 1 < moves.shape[0]:
-            for row in range(moves[block + 1, 1]):
-                prefetch(table, columns * (moves[block + 1, 0] + row))
-                prefetch(table, columns * (moves[block + 1, 2] + row))
-        source, target = columns * moves[block, 0], columns * moves[block, 2]
-        for cell in range(columns * moves[block, 1]):
-            table[target + cell] = table[source + cell]
-        for cell in range(columns * moves[block, 1]):
-            table[source + cell] = 0
+            source, target = first_word(moves[block + 1, 0], row_bytes), first_word(moves[block + 1, 2], row_bytes)
+            for word in range(0, -(-row_bytes * moves[block + 1, 1] // _WORD), _LINE):
+                prefetch(table, source + word)
+                prefetch(table, target + word)
+        source, target = first_word(moves[block, 0], row_bytes), first_word(moves[block, 2], row_bytes)
+        words = -(-row_bytes * moves[block, 1] // _WORD)
+        for word in range(words):
+            table[target + word] = table[source + word]
+        for word in range(words):
+            table[source + word] = 0
+
+
+@kernel
+def first_word(row: int, row_bytes: int) -> int:
+    """Where the words of a row begin that begins a block."""
+    return row * row_bytes // _WORD
 
 
 @kernel

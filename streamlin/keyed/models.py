@@ -33,12 +33,16 @@ class Batched(NamedTuple):
     goals : their targets by the labels of their keys.
     bounds : int64[m + 1], where the events of each of m keys begin and end.
     examples : their features by view, with the rows of their keys.
+    keys : int32[m], the slots of these keys. begins, ends : by view, int64[m], the block of each one's rows.
     """
 
     events: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
     goals: Targets
     bounds: NDArray[np.int64]
     examples: Mapping[str, Examples]
+    keys: NDArray[np.int32]
+    begins: Mapping[str, NDArray[np.int64]]
+    ends: Mapping[str, NDArray[np.int64]]
 
 
 class OwnModel(NamedTuple):
@@ -107,11 +111,9 @@ class KeyModels:
 
         examples : those of the learner's view, as it may read them.
         """
-        _, slots, *_ = batched.events
-        index, first = self.rows[self.view_of[name]], slots[batched.bounds[:-1]]
-        begins = index.begin[first]
-        keyed = KeyedEvents(*examples, *batched.goals, batched.bounds, first, begins, begins + index.room[first])
-        own = np.empty((slots.size, self.labels.width))
+        begins, ends = (of[self.view_of[name]] for of in (batched.begins, batched.ends))
+        keyed = KeyedEvents(*examples, *batched.goals, batched.bounds, batched.keys, begins, ends)
+        own = np.empty((batched.goals.codes.size, self.labels.width))
         self.learners[name].score_then_learn(keyed, own)
         number, known = [*self.learners].index(name), batched.goals.known
         self.tally.answer(number, own, known, batched.events, self.labels.code_of, self.shared, scores)
@@ -125,6 +127,8 @@ class KeyModels:
         self.tally.count(batched.events, predicted)
         leaving = np.array(self.slots.leaving, np.int32)
         freed = {view: index.free(leaving) for view, index in self.rows.items()}
+        if not leaving.size:
+            return
         for name, learner in self.learners.items():
             learner.clear(freed[self.view_of[name]], leaving)
         self.labels.free(leaving)
@@ -148,8 +152,10 @@ class KeyModels:
             rows, rows_before = index.assign(found, slots, learned)
             examples[view] = Examples(found.indptr, rows, found.values, rows_before)
         bounds = np.append(np.flatnonzero(np.diff(slots, prepend=-1)), slots.size)
-        events = order, slots, own.codes, own.weights
-        return Batched(events, self.labels.assign(slots, own), bounds, examples)
+        events, keys = (order, slots, own.codes, own.weights), slots[bounds[:-1]]
+        begins = {view: index.begin[keys] for view, index in self.rows.items()}
+        ends = {view: begins[view] + index.room[keys] for view, index in self.rows.items()}
+        return Batched(events, self.labels.assign(slots, own), bounds, examples, keys, begins, ends)
 
     def own_model(self, name: str, key: str | None, features: Mapping[str, Buckets]) -> OwnModel | None:
         """What explains an event, given its features by view; None if the key's own model does not answer."""

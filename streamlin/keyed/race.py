@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.unowned import unowned
 
 
 @kernel
@@ -42,10 +43,11 @@ def answer(
     order int64[n] : which events these are. slots, codes int32[n], weights [n] : theirs; code -1 without a label.
     shared : whether there is a race. leads, squares, own_hits, shared_hits [slots] : changed in place.
     """
+    own_scores, codes_of, answers_to = unowned(own), unowned(code_of), unowned(scores)
     for i in range(slots.size):
-        s, y, answers_of = slots[i], codes[i], scores[order[i]]
-        best, guess = best_of(own[i], known[i]), best_of(answers_of, answers_of.size)
-        says = -1 if best < 0 else np.int64(code_of[s, best])
+        s, y, answers_of = slots[i], codes[i], answers_to[order[i]]
+        best, guess = best_of(own_scores[i], known[i]), best_of(answers_of, answers_of.size)
+        says = -1 if best < 0 else np.int64(codes_of[s, best])
         answers = best >= 0 and (not shared or leads[s] > math.sqrt(squares[s]))
         if y >= 0:
             own_hits[s] += weights[i] * (says == y)
@@ -55,7 +57,7 @@ def answer(
                 leads[s] += gain
                 squares[s] += gain * gain
         if answers:
-            give(own[i], known[i], best, code_of[s], answers_of)
+            give(own_scores[i], known[i], best, codes_of[s], answers_of)
 
 
 @kernel

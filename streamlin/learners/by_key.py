@@ -62,20 +62,20 @@ def of_key(events: KeyedEvents, key: int, arguments: tuple[Any, ...], scores: ND
 
     The rows of the next key's first event are asked for meanwhile.
     """
-    if key + 1 < events.slots.size:
-        following = events.bounds[key + 1]
-        for j in range(events.indptr[following], events.indptr[following + 1]):
-            ask_for(arguments, events.begins[key + 1] + events.rows[j])
-    first, last = events.bounds[key], events.bounds[key + 1]
+    # To count the references to all tables would take longer than to learn.
+    of, own = unowned(events), unowned(arguments)
+    if key + 1 < of.slots.size:
+        ask_for(own, of, key + 1)
+    first, last = of.bounds[key], of.bounds[key + 1]
     return (
-        unowned(events.indptr)[first : last + 1],
-        unowned(events.rows),
-        unowned(events.values),
-        unowned(events.rows_before)[first:last],
-        unowned(events.codes)[first:last],
-        unowned(events.known)[first:last],
-        unowned(events.weights)[first:last],
-        *arguments_of(arguments, events.slots[key], events.begins[key], events.ends[key]),
+        of.indptr[first : last + 1],
+        of.rows,
+        of.values,
+        of.rows_before[first:last],
+        of.codes[first:last],
+        of.known[first:last],
+        of.weights[first:last],
+        *arguments_of(own, of.slots[key], of.begins[key], of.ends[key]),
         unowned(scores)[first:last],
     )
 
@@ -85,9 +85,9 @@ def arguments_of(arguments: tuple[Any, ...], slot: Any, begin: Any, end: Any) ->
     return tuple(_with_table(argument, slot, begin, end) for argument in arguments)
 
 
-def ask_for(arguments: tuple[Any, ...], row: Any) -> tuple[Any, ...]:
-    """`prefetch` a row of all keys in each table of rows."""
-    return tuple(_prefetched(argument, row) for argument in arguments)
+def ask_for(arguments: tuple[Any, ...], events: KeyedEvents, key: Any) -> tuple[Any, ...]:
+    """`prefetch` the rows of a key's first event in each table of rows."""
+    return tuple(_prefetched(argument, events, key) for argument in arguments)
 
 
 def _with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
@@ -98,7 +98,7 @@ def _with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
     return argument
 
 
-def _prefetched(argument: Any, row: Any) -> Any:
+def _prefetched(argument: Any, events: KeyedEvents, key: Any) -> Any:
     return 0
 
 
@@ -108,8 +108,8 @@ def _compiled_arguments_of(arguments: Any, slot: Any, begin: Any, end: Any) -> A
 
 
 @overload(ask_for, strict=False)
-def _compiled_ask_for(arguments: Any, row: Any) -> Any:
-    return _unrolled("_prefetched", arguments, "row")
+def _compiled_ask_for(arguments: Any, events: Any, key: Any) -> Any:
+    return _unrolled("_prefetched", arguments, "events, key")
 
 
 def _unrolled(function: str, arguments: Any, more: str) -> Any:
@@ -122,21 +122,23 @@ def _unrolled(function: str, arguments: Any, more: str) -> Any:
 def _compiled_with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
     wrapper = getattr(argument, "instance_class", None)
     if wrapper is ByRow:
-        return lambda argument, slot, begin, end: unowned(argument.table)[begin:end]
+        return lambda argument, slot, begin, end: argument.table[begin:end]
     if wrapper is BySlot:
-        return lambda argument, slot, begin, end: unowned(argument.table)[slot]
+        return lambda argument, slot, begin, end: argument.table[slot]
     if wrapper is ByNumber:
-        return lambda argument, slot, begin, end: unowned(argument.table)[slot : slot + 1].reshape(())
+        return lambda argument, slot, begin, end: argument.table[slot : slot + 1].reshape(())
     return lambda argument, slot, begin, end: argument
 
 
 @overload(_prefetched, strict=False)
-def _compiled_prefetched(argument: Any, row: Any) -> Any:
+def _compiled_prefetched(argument: Any, events: Any, key: Any) -> Any:
     if getattr(argument, "instance_class", None) is ByRow:
 
-        def asked(argument: Any, row: Any) -> Any:
-            prefetch(argument.table, row)
+        def asked(argument: Any, events: Any, key: Any) -> Any:
+            first, begin = events.bounds[key], events.begins[key]
+            for j in range(events.indptr[first], events.indptr[first + 1]):
+                prefetch(argument.table, begin + events.rows[j])
             return 0
 
         return asked
-    return lambda argument, row: 0
+    return lambda argument, events, key: 0

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from streamlin.errors import CheckpointError
 from streamlin.features import Buckets
@@ -74,7 +75,7 @@ def test_a_key_that_outgrows_its_block_moves() -> None:
     assert rows.tolist() == [3, 16]
     assert (index.begin[0], index.room[0], index.moves.tolist()) == (16, 32, [[0, 16, 16, 16]])
     table = np.arange(96.0)
-    move_rows(index.moves, 2, table)
+    move_rows(index.moves, 16, table.view(np.uint64))
     assert table.tolist() == [0.0] * 32 + [*range(32)] + [*range(64, 96)], "where they were is cleared"
     assert index.free(np.empty(0, np.int32)).size == 0, "nothing else is to be cleared"
     index._enlarge(1000)
@@ -82,6 +83,17 @@ def test_a_key_that_outgrows_its_block_moves() -> None:
     index.assign(further, np.zeros(2, np.int32), np.ones(2, np.bool_))
     moves = [[16, 17, 112, 32], [48, 0, 112, 64]]
     assert index.moves.tolist() == moves, "twice in a batch: old rows go to the last block at once, new ones are empty"
+
+
+def test_rows_that_end_within_a_word_move_whole() -> None:
+    """17 rows of 12 bytes are 25 1/2 words; the rows behind them hold nothing."""
+    table = np.zeros((96, 3), np.float32)
+    table[16:33] = np.arange(1, 52).reshape(17, 3)
+    moved = table[16:33].copy()
+    move_rows(np.array([[16, 17, 48, 32]]), 12, table.reshape(-1).view(np.uint64))
+    assert_array_equal(table[48:65], moved)
+    assert not table[:48].any()
+    assert not table[65:].any()
 
 
 def test_blocks_of_dropped_keys_are_used_again() -> None:

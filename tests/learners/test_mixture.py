@@ -1,5 +1,6 @@
 """The mixture, by hand, beside its twin, and on real streams with its members."""
 
+from copy import deepcopy
 from math import exp, inf, sqrt
 
 import numpy as np
@@ -21,6 +22,7 @@ from streamlin.learners.mixing import Change
 from streamlin.learners.targets import no_targets
 from streamlin.model import Model
 from tests.naive_mixture import NaiveMixture
+from tests.naive_mixture import mixed as naive_mixed
 from tests.sample_streams import batches, read_events, thinned
 
 
@@ -68,27 +70,32 @@ def test_first_variances_by_hand():
 
 
 def test_changes_of_shards_by_hand():
-    """Three shards change w_0 by 0.1, 0.2 and 0.3, so it moves by 1.5 times 0.2; two by 0.1 and 0.3: by sqrt 2 times.
+    """Three shards change w_0 by 0.1, 0.2 and 0.3, their mean 0.2; two of them by 0.1 and 0.3, the same mean.
 
+    With one event each three of them go almost three times as far as one, so the bound holds: sqrt(3) times the mean.
+    150 and 300 events go 1 - 1/e and 1 - 1/e^2 of the way, 450 of them 1 - 1/e^3: that for the sum of both, over two.
     What fades, as the sum of squares, moves by the mean; the second shard's labels have the codes 1 and 0.
     """
     labels = [np.array([0, 1], np.int32), np.array([1, 0], np.int32), np.array([0, 1], np.int32)]
 
-    def change(shard, step):
+    def change(shard, step, events):
         none = {name: np.zeros_like(getattr(Mixture(2), name)) for name in Mixture.tables}
         own = {"weights": [step, 0.0], "weight_squares": [step, 0.0], "label_weights": [[step, 0.0], [0.0, 0.0]]}
-        return Change(np.zeros(0, np.int32), labels[shard], {}, none | {name: np.array(own[name]) for name in own})
+        given = {name: np.array(table) for name, table in own.items()} | {"events": np.array(float(events))}
+        return Change(np.zeros(0, np.int32), labels[shard], {}, none | given)
 
     mixture = Mixture(2)
     mixture.grow(2)
-    mixture.mix([change(0, 0.1), change(1, 0.2), change(2, 0.3)])
-    assert_allclose(mixture.weights, [0.75 + 1.5 * 0.2, 0.75])
+    mixture.mix([change(0, 0.1, 1), change(1, 0.2, 1), change(2, 0.3, 1)])
+    assert_allclose(mixture.weights, [0.75 + sqrt(3) * 0.2, 0.75])
     assert_allclose(mixture.weight_squares, [0.2, 0.0])
-    assert_allclose(mixture.label_weights, [[1.5 * 0.4 / 3, 0], [1.5 * 0.2 / 3, 0]])
+    assert_allclose(mixture.label_weights, [[sqrt(3) * 0.4 / 3, 0], [sqrt(3) * 0.2 / 3, 0]])
     mixture = Mixture(2)
     mixture.grow(2)
-    mixture.mix([change(0, 0.1), change(2, 0.3)])
-    assert_allclose(mixture.weights, [0.75 + sqrt(2) * 0.2, 0.75])
+    mixture.mix([change(0, 0.1, 150), change(2, 0.3, 300)])
+    factor = (1 - exp(-3)) / (2 - exp(-1) - exp(-2))
+    assert 0.5 < factor < 1 / sqrt(2)
+    assert_allclose(mixture.weights, [0.75 + factor * 0.4, 0.75])
 
 
 def test_members_start_with_the_weights_that_are_given():
@@ -157,6 +164,38 @@ def test_any_stream_gives_the_scores_of_the_twin(stream, size, given_start, vari
             known = max(known, code + 1)
     assert mixture.weights.tolist() == twin.w
     assert mixture.temperatures.tolist() == twin.t
+
+
+@given(score_streams(), st.integers(1, 4))
+def test_shards_are_mixed_as_by_the_twin(stream, n_shards):
+    """Two rounds of shards that know all labels; what each has changed is added to the mixture from before."""
+    scores, codes, weights = stream
+    members, _, n_labels = scores.shape
+    mixture, twin = Mixture(members), NaiveMixture(members)
+    for _ in range(2):
+        changes, twins = [], []
+        for events in (range(shard, len(codes), n_shards) for shard in range(n_shards)):
+            if not any(codes[i] >= 0 for i in events):
+                continue
+            own, naive = deepcopy(mixture), deepcopy(twin)
+            mixed(own, scores[:, events], [codes[i] for i in events], n_labels, [weights[i] for i in events])
+            for i in events:
+                naive.step(scores[:, i].tolist(), codes[i], weights[i])
+            mixture.grow(n_labels)
+            moved = {name: getattr(own, name) - getattr(mixture, name) for name in Mixture.tables}
+            moved["label_weights"] = moved["label_weights"][:n_labels]
+            changes.append(Change(np.zeros(0, np.int32), np.arange(n_labels, dtype=np.int32), {}, moved))
+            twins.append(naive)
+        if changes:
+            mixture.mix(changes)
+            twin = naive_mixed(twin, twins)
+    assert mixture.weights.tolist() == twin.w
+    assert mixture.temperatures.tolist() == twin.t
+    assert mixture.output.tolist() == twin.output
+    assert mixture.weight_squares.tolist() == twin.w_squares
+    assert float(mixture.seen) == twin.seen
+    for (m, k), value in twin.v.items():
+        assert mixture.label_weights[k, m] == value
 
 
 @given(score_streams(), st.data())
