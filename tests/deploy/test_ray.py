@@ -1,14 +1,16 @@
 """Ray clusters for workers: what their files say fits together, and fits the package."""
 
+import json
 import re
+import subprocess
+import sys
 import tomllib
+from importlib.metadata import version
 from typing import Any
 
 import pytest
-import ray
 import yaml
 from packaging.requirements import Requirement
-from ray.scripts.scripts import start
 
 from tests.deploy.test_container import USER, parse
 from tests.locations import ROOT
@@ -17,6 +19,13 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 TEXT = (ROOT / "deploy/kubernetes/ray.yaml").read_text(encoding="utf-8")
 KUBERNETES: dict[str, Any] = {one["kind"]: one for one in yaml.safe_load_all(TEXT)}
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy/ray/cluster.yaml").read_text(encoding="utf-8"))
+PARSE = """
+import json, sys
+from ray.scripts.scripts import start
+for options in json.load(sys.stdin):
+    start.make_context("start", options)
+"""
+"""For a process of its own: Ray reads the environment when it is imported, and other tests need it otherwise."""
 (RUN,) = KUBERNETES["StatefulSet"]["spec"]["template"]["spec"]["containers"]
 
 
@@ -38,7 +47,7 @@ def test_versions_of_ray_are_those_of_the_extra() -> None:
     (wanted,) = map(Requirement, EXTRAS["cluster"])
     assert wanted.name == "ray"
     assert wanted.specifier.contains(KUBERNETES["RayCluster"]["spec"]["rayVersion"])
-    assert wanted.specifier.contains(ray.__version__)
+    assert wanted.specifier.contains(version("ray"))
 
 
 def test_all_pods_have_one_image_with_the_extra_one_token_and_no_rights() -> None:
@@ -80,15 +89,16 @@ def test_probes_ask_ports_that_ray_listens_on() -> None:
 
 def test_ray_takes_the_options_that_its_nodes_are_started_with() -> None:
     spec = KUBERNETES["RayCluster"]["spec"]
-    for group in (spec["headGroupSpec"], *spec["workerGroupSpecs"]):
-        start.make_context("start", [f"--{name}={value}" for name, value in group["rayStartParams"].items()])
+    groups = (spec["headGroupSpec"], *spec["workerGroupSpecs"])
+    pods_given = [[f"--{name}={value}" for name, value in group["rayStartParams"].items()] for group in groups]
     joins = [*COMPOSE["services"]["run"]["entrypoint"], *RUN["command"]]
     commands = [re.findall(r"ray start (.+?) &&", part) for part in joins]
     given = [found[0].split() for found in commands if found]
     nodes = [COMPOSE["services"][name]["command"][1:] for name in ("head", "node")]
     assert len(given) == 2
-    for options in (*given, *nodes):
-        start.make_context("start", options)
+    told = json.dumps([*pods_given, *given, *nodes])
+    parsed = subprocess.run([sys.executable, "-c", PARSE], input=told, text=True, capture_output=True)
+    assert parsed.returncode == 0, parsed.stderr
 
 
 def test_the_compose_cluster_publishes_no_port_and_wants_a_token() -> None:

@@ -11,7 +11,7 @@ const REASONS = {
   random: "it was drawn at random",
 };
 
-let labels = [], queue = [], wanted = 0, after = 0, looking = false;
+let labels = [], queue = [], wanted = 0, after = 0, looking = false, missed = false;
 let waiting = null; // the last answer, which can be taken back: { event, label, timer }
 const done = new Set(); // questions that are answered
 const question = (event) => JSON.stringify([event.id, event.text]); // an id may come again with another text
@@ -56,8 +56,10 @@ async function look() {
     const known = new Set([...done, ...queue.map(question)]);
     queue.push(...page.events.filter((event) => !known.has(question(event))));
     after = page.next ?? 0;
-    say("problem", "");
+    if (missed) say("problem", ""); // not what became of an answer
+    missed = false;
   } catch (error) {
+    missed = true;
     say("problem", `can't look for questions: ${error.message}`);
   }
   looking = false;
@@ -71,6 +73,7 @@ async function send({ event, label }) {
   } catch (error) {
     done.delete(question(event));
     queue.unshift(event);
+    missed = false;
     say("problem", `“${label}” was not accepted: ${error.message}`);
     show();
   }
