@@ -244,7 +244,10 @@ class Mixture:
     )
     """What a checkpoint holds."""
     tables: ClassVar[tuple[str, ...]] = (*kept, "events")
-    """What shards bring; `events`, how many labelled ones there were, tells how much they have learned in a round."""
+    """What shards bring; `events`, how many labelled ones there were, tells how much they have learned in a round.
+
+    It is not mixed, so that a run that was restarted, which counts from 0, has the same differences to the bit.
+    """
 
     def __init__(
         self, members: int, start: Sequence[float] | None = None, first_variances: Sequence[float] | None = None
@@ -305,7 +308,7 @@ class Mixture:
         events = [float(change.numbers["events"]) for change in changes]
         moved = sum(_approached(own) for own in events)
         share = min(math.sqrt(mean), _approached(sum(events)) / moved)
-        for name in self.tables:
+        for name in self.kept:
             table, factor = getattr(self, name), mean if name in _FADING_SUMS else share
             for change in changes:
                 table[change.columns if name == "label_weights" else ...] += factor * change.numbers[name]
