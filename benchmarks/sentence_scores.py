@@ -2,7 +2,8 @@
 
 PREDICTED has a line for each sentence of STREAM: streamlin's prediction (FORM is lines), a list of tags (tags), or
 numbers of tags as Vowpal Wabbit writes them (codes), for which a stream follows whose tags were numbered from 1 on. The
-result is JSON on standard output. Whoever starts processes to measure their memory must be small, so this is one too.
+result is JSON on standard output. What starts processes and measures their memory must stay small, so predictions are
+read here.
 """
 
 import json

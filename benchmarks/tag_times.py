@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streamlin.config import RunConfig
-from streamlin.events import Batch, Records
-from streamlin.formats.framing import Lines
+from streamlin.events import Batch, single_records
 from streamlin.streams.decoders import open_decoder
 from streamlin.tagging.base import Tagger
 from streamlin.tagging.model import TaggingModel
@@ -40,18 +39,16 @@ class Timed:
 def main() -> None:
     path, name = sys.argv[1:]
     config = RunConfig(task="tagging", learners=[{"kind": name}])
-    batches = list(_batches(config, Path(path).read_bytes()))
+    batches = list(_batches(config, Path(path).read_bytes().splitlines()))
     _seconds(config, batches[:2])  # compiles
     tokens = sum(len(batch.tokens.tags) for batch in batches if batch.tokens is not None)
     print(json.dumps({"tokens": int(tokens), "seconds": _seconds(config, batches)}))
 
 
-def _batches(config: RunConfig, data: bytes) -> Iterator[Batch]:
-    starts, ends, _ = Lines()(data, True)
+def _batches(config: RunConfig, lines: list[bytes]) -> Iterator[Batch]:
     reader = open_decoder("json", {}, config)
-    for begin in range(0, starts.size, BATCH):
-        part = slice(begin, begin + BATCH)
-        yield reader.decode(Records(data, starts[part], ends[part], starts[part], ends[part] + 1, "-"))[0]
+    for begin in range(0, len(lines), BATCH):
+        yield reader.decode(single_records(lines[begin : begin + BATCH]))[0]
 
 
 def _seconds(config: RunConfig, batches: list[Batch]) -> float:

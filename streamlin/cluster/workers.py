@@ -183,15 +183,15 @@ class Workers:
 
     def _make_copy(self) -> None:
         """Have a worker copy its model as it is after the round that was learned last; the workers take turns."""
-        worker = self._learned % len(self.records)
+        worker, asked = self._learned % len(self.records), list[Any]()
 
         def copied() -> Any:
             parts = self._parts_of_others(worker)
-            self._copy_made = self._engine.copy(worker, self._learned, self._shards_before, parts)
-            return self._copy_made
+            asked.append(self._engine.copy(worker, self._learned, self._shards_before, parts))
+            return asked[-1]
 
         self._copy_size = size_of(self._answer(worker, copied))
-        self._copy, self._since, self._shards_since, self._since_size = self._copy_made, [], [], 0
+        self._copy, self._since, self._shards_since, self._since_size = asked[-1], [], [], 0
 
 
 def _hosted(told: Told) -> Hosted:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.prefetch import prefetch
 from streamlin.learners.linear import adagrad_step
 from streamlin.tagging.reductions import farthest
 from streamlin.tagging.slots import own_slot
+from streamlin.tagging.viterbi import LINE, set_slots
 
 
 class Gradient(NamedTuple):
@@ -47,6 +49,25 @@ def gather(errors: NDArray[np.float32], n: int, skip: np.float32, weight: np.flo
             gradient.tags[size], gradient.values[size] = k, weight * errors[k]
             size += 1
     return size
+
+
+@kernel
+def prefetch_step(
+    errors: NDArray[np.float32],
+    n: int,
+    skip: np.float32,
+    rows: NDArray[np.int32],
+    slots: NDArray[np.int32],
+    squares: NDArray[np.float32],
+    gradient: Gradient,
+) -> None:
+    """Ask for the sums that `step_token` will need once it is given what `gather` lists of errors; scratch is used."""
+    size = set_slots(rows, slots.size, slots, gradient.rows)
+    for first in range(0, n, LINE):
+        if farthest(errors[first:], min(LINE, n - first)) > skip:
+            of_line = squares[:, first:]
+            for f in range(size):
+                prefetch(of_line, gradient.rows[f])
 
 
 @kernel

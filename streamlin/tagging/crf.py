@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
-from streamlin.kernel.prefetch import prefetch
 from streamlin.kernel.unowned import hold, unowned
 from streamlin.learners.parameters import NonNegative, Positive, checked
-from streamlin.tagging.adagrad import Gradient, gather, new_gradient, step_row, step_token
+from streamlin.tagging.adagrad import Gradient, gather, new_gradient, prefetch_step, step_row, step_token
 from streamlin.tagging.base import Kind, Tagger
 from streamlin.tagging.contexts import (
     NO_COUNTS,
@@ -29,7 +28,6 @@ from streamlin.tagging.parts import Floats, Parts, all_considered, chain_parts, 
 from streamlin.tagging.reductions import farthest
 from streamlin.tagging.sentences import PART, Sentences, Tagged, TagTargets, known_after, longest
 from streamlin.tagging.viterbi import (
-    LINE,
     Lattice,
     add_posteriors,
     best_path,
@@ -39,11 +37,11 @@ from streamlin.tagging.viterbi import (
     set_emissions,
     set_limit,
     set_limits,
-    set_slots,
 )
 
 _ZERO = np.float32(0.0)
 _AHEAD = 2
+"""Steps ahead of which the sums of a step are asked for."""
 _LOW = np.float32(-1e30)
 _LEAST = np.float32(1e-6)
 """A smaller P(k | word) / P(k) counts as this."""
@@ -261,12 +259,12 @@ def learn(
     for t in range(rows.shape[0]):
         at[count] = t
         count += int(farthest(scratch.errors[t], n_learned) > skip)
-    for i in range(min(_AHEAD, count)):
-        prefetch_squares(rows[at[i]], scratch.errors[at[i]], n_learned, skip, model, gradient.rows)
-    for i in range(count):
+    for i in range(-_AHEAD, count):
         if i + _AHEAD < count:
-            ahead = at[i + _AHEAD]
-            prefetch_squares(rows[ahead], scratch.errors[ahead], n_learned, skip, model, gradient.rows)
+            t = at[i + _AHEAD]
+            prefetch_step(scratch.errors[t], n_learned, skip, rows[t], model.slots, model.squares, gradient)
+        if i < 0:
+            continue
         size = gather(scratch.errors[at[i]], n_learned, skip, weight, gradient)
         step_token(gradient, size, rows[at[i]], model.slots, model.n_slots, eta, epsilon, model.weights, model.squares)
     for j in range(n_learned + 1):
@@ -277,24 +275,6 @@ def learn(
             set_factors(model, j, lattice, scratch)
             if j > 0:
                 set_limit(model.transitions, j - 1, n_learned, lattice.limits)
-
-
-@kernel
-def prefetch_squares(
-    rows: NDArray[np.int32],
-    errors: NDArray[np.float32],
-    n_learned: int,
-    skip: np.float32,
-    model: Weights,
-    found: NDArray[np.int64],
-) -> None:
-    """Ask for what a step along a token's errors will read and write of G; found : scratch."""
-    size = set_slots(rows, model.slots.size, model.slots, found)
-    for first in range(0, n_learned, LINE):
-        if farthest(errors[first:], min(LINE, n_learned - first)) > skip:
-            of_line = model.squares[:, first:]
-            for f in range(size):
-                prefetch(of_line, found[f])
 
 
 @kernel
