@@ -66,6 +66,10 @@ class Engine:
         """Call `Worker.copy`, after the calls before; returns a reference to its result."""
         return self._workers[worker].copy.remote(number, shards, *parts)
 
+    def prepare(self, worker: int, number: int, work: Any) -> None:
+        """Call `Worker.prepare`, after the calls before."""
+        self._workers[worker].prepare.options(num_returns=0).remote(number, work)
+
     def learn(self, worker: int, number: int, work: Any, shards: int, parts: Sequence[Any]) -> list[Any]:
         """Call `Worker.learn`, after the calls before; returns references to its results."""
         learn = self._workers[worker].learn.options(num_returns=3)

@@ -104,7 +104,12 @@ def seen(message: Packed) -> Any:
 
 
 class _Seen:
-    """An array that may only be read, as one that may be written to: as that kernels take it."""
+    """An array that may only be read, as one that may be written to.
+
+    To the compiler the two are different types. A worker mixes its own parts, which are arrays like any other, with
+    those of others, so kernels would be compiled for both, and for each mixture of both among their arguments, which
+    takes seconds. What is seen is the parts of a round; the kernels that mix write to a model's tables alone.
+    """
 
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array  # so that the memory stays

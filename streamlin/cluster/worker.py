@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,13 @@ class OutOfStepError(StreamlinError):
     """A worker's copy of the model is not that from which a round begins; it needs another one."""
 
 
+class Ready(NamedTuple):
+    """The pieces of each shard in a round, with their features."""
+
+    number: int
+    pieces: list[tuple[int, list[Piece]]]
+
+
 class Worker:
     """Hosts shards. What it knows it was given by `restore`, and it learns nothing else than the round after that.
 
@@ -32,6 +39,9 @@ class Worker:
         self._rounds = 0
         self._own: list[Brought] = []
         """What its shards have brought to the round that it learned last."""
+        self._ready = Ready(0, [])
+        self._seconds = self._mixing_seconds = 0.0
+        """Of the processor, since a round was learned."""
 
     def restore(self, version: str, copy: Packed, shards: Sequence[int] = (), *parts: Packed) -> None:
         """Begin from a copy of the model, and mix the rounds since.
@@ -60,8 +70,20 @@ class Worker:
         ------
         OutOfStepError : the copy of the model has not learned the rounds up to this one, or has learned more.
         """
-        model = self._after(number, shards, parts)
-        return pack(Copy(self._config, number, *Model.state(model)))
+        begin = process_time()
+        copied = pack(Copy(self._config, number, *Model.state(self._after(number, shards, parts))))
+        self._seconds += process_time() - begin
+        return copied
+
+    def prepare(self, number: int, work: Packed) -> None:
+        """Find the features of a round, which do not depend on what was learned: while others still learn, say.
+
+        work : see `learn`, which does this itself if need be. A process that was given no model yet does nothing.
+        """
+        begin = process_time()
+        if self._model is not None:
+            self._ready = _ready(self._model, number, work)
+        self._seconds += process_time() - begin
 
     def learn(self, number: int, work: Packed, shards: int, *parts: Packed) -> tuple[Packed, list[Told], Effort]:
         """Learn a round.
@@ -76,20 +98,22 @@ class Worker:
         """
         begin = process_time()
         model = self._after(number - 1, shards, parts)
-        mixed = process_time()
+        if self._ready.number != number:
+            self._ready = _ready(model, number, work)
         brought, told, events = [], [], 0
-        for shard, batches in unpack(work):
+        for shard, pieces in self._ready.pieces:
             scored: list[Scored] = []
             sizes = {view: len(names) for view, names in model.feature_names.items()}
-            pieces = [Piece(batch, model.featurize(batch), np.arange(len(batch))) for batch in batches]
             part = learn_part(model, len(model.labels), pieces, partial(_keep, scored))
             names = {view: own.since(sizes[view]) for view, own in model.feature_names.items()}
             brought.append(Brought(shard, part))
             known = {view: own for view, own in names.items() if own}
             told.append(Told(shard, pack(part.new), pack(scored), pack(known), model.clipped))
-            events += sum(map(len, batches))
-        self._own = brought
-        return pack(brought), told, Effort(events, process_time() - begin, mixed - begin)
+            events += sum(len(piece.batch) for piece in pieces)
+        self._own, self._ready = brought, Ready(0, [])
+        effort = Effort(events, self._seconds + process_time() - begin, self._mixing_seconds)
+        self._seconds = self._mixing_seconds = 0.0
+        return pack(brought), told, effort
 
     def _after(self, number: int, shards: int, parts: Sequence[Packed]) -> Model:
         """The model as it is after a round. Whatever goes wrong in mixing it, the copy is of no use any more."""
@@ -97,10 +121,19 @@ class Worker:
         if model is None or self._rounds not in (number, number - 1):
             raise OutOfStepError(f"asked for the model after round {number}, but has learned {self._rounds}")
         if self._rounds == number - 1:
-            self._model = None
+            begin, self._model = process_time(), None
             _mix(model, shards, [*self._own, *_brought(parts)])
             self._model, self._rounds, self._own = model, number, []
+            self._mixing_seconds += process_time() - begin
         return model
+
+
+def _ready(model: Model, number: int, work: Packed) -> Ready:
+    pieces = [
+        (shard, [Piece(batch, model.featurize(batch), np.arange(len(batch))) for batch in batches])
+        for shard, batches in unpack(work)
+    ]
+    return Ready(number, pieces)
 
 
 def _brought(parts: Sequence[Packed]) -> list[Brought]:

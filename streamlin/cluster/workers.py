@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from streamlin.cluster.engine import Engine, WorkerLostError
-from streamlin.cluster.messages import Copy, Effort, Told, Work, pack, settings, size_of, to_learn, unpack
+from streamlin.cluster.messages import Copy, Effort, Packed, Told, Work, pack, settings, size_of, to_learn, unpack
 from streamlin.cluster.worker import OutOfStepError
 from streamlin.config import RunConfig
 from streamlin.errors import ConnectorError
@@ -82,6 +83,8 @@ class Workers:
         """Of each of these rounds, of how many shards."""
         self._since_size = 0
         """Bytes of what was brought to them."""
+        self._asked: Any = None
+        """Reference to a newer copy that a worker was asked for; None: none was, or it is kept already."""
 
     def prepare(self, number: int, pieces: ShardPieces) -> None:
         """See `Hosts`."""
@@ -89,6 +92,9 @@ class Workers:
         for shard, own in pieces.items():
             work[shard % n].append(Work(shard, [to_learn(piece, self._categories) for _, piece in own]))
         self._prepared = (number, [self._engine.put(pack(own)) for own in work])
+        for worker, given in enumerate(self._prepared[1]):
+            if self._restored[worker] is not None:
+                self._engine.prepare(worker, number, given)
 
     def begin(self, number: int, pieces: ShardPieces) -> None:
         """See `Hosts`."""
@@ -100,6 +106,9 @@ class Workers:
         for worker, restored in enumerate(self._restored):
             if restored is None:
                 self._restore(worker)
+        self._asked = None
+        if self._since_size > self._copy_size:
+            self._ask_for_copy()
         self._results = [
             self._engine.learn(worker, number, work, self._shards_before, self._parts_of_others(worker))
             for worker, work in enumerate(self._work)
@@ -107,11 +116,12 @@ class Workers:
 
     def learn(self) -> list[Hosted]:
         """See `Hosts`."""
-        if self._since_size > self._copy_size:
-            self._make_copy()
         found = [
             self._answer(worker, partial(self._results.__getitem__, worker)) for worker in range(len(self.records))
         ]
+        if self._asked is not None:
+            with suppress(OutOfStepError, WorkerLostError):  # if it died, another one is asked in the next round
+                self._keep_copy(self._engine.get(self._asked))
         told: dict[int, Told] = {}
         for record, (brought, own, effort) in zip(self.records, found, strict=True):
             record.add(effort)
@@ -126,7 +136,7 @@ class Workers:
     def tables(self) -> Mapping[str, NDArray[Any]]:
         """See `Hosts`."""
         if self._since:
-            self._make_copy()
+            self._keep_copy(self._answer(self._maker, self._ask_for_copy))
         arrays: Mapping[str, NDArray[Any]] = Copy(*unpack(self._engine.get(self._copy))).arrays
         return arrays
 
@@ -181,17 +191,21 @@ class Workers:
         given = (__version__, self._copy, self._shards_since, self._since)
         self._restored[worker] = self._engine.restore(worker, *given)
 
-    def _make_copy(self) -> None:
-        """Have a worker copy its model as it is after the round that was learned last; the workers take turns."""
-        worker, asked = self._learned % len(self.records), list[Any]()
+    @property
+    def _maker(self) -> int:
+        """The worker whose turn it is to copy its model."""
+        return self._learned % len(self.records)
 
-        def copied() -> Any:
-            parts = self._parts_of_others(worker)
-            asked.append(self._engine.copy(worker, self._learned, self._shards_before, parts))
-            return asked[-1]
+    def _ask_for_copy(self) -> Any:
+        """Returns a reference to a copy of the model as it is after the round that was learned last."""
+        parts = self._parts_of_others(self._maker)
+        self._asked = self._engine.copy(self._maker, self._learned, self._shards_before, parts)
+        return self._asked
 
-        self._copy_size = size_of(self._answer(worker, copied))
-        self._copy, self._since, self._shards_since, self._since_size = asked[-1], [], [], 0
+    def _keep_copy(self, copy: Packed) -> None:
+        """Keep the copy that was asked for, in the place of the last one and of what was brought since."""
+        self._copy, self._copy_size, self._asked = self._asked, size_of(copy), None
+        self._since, self._shards_since, self._since_size = [], [], 0
 
 
 def _hosted(told: Told) -> Hosted:

@@ -23,8 +23,11 @@ def copy_ranges(
     own: NDArray[np.int64],
     copies: NDArray[Any],
 ) -> None:
-    """Copy the chosen ranges of the source, whose range i is `bounds[i]` to `bounds[i + 1]`, to where `own` says."""
+    """Copy the chosen ranges of the source, whose range i is `bounds[i]` to `bounds[i + 1]`, to where `own` says.
+
+    The indices are unsigned, so that several entries are copied at a time.
+    """
     for i in range(chosen.size):
-        shift = bounds[chosen[i]] - own[i]
-        for place in range(own[i], own[i + 1]):
-            copies[place] = source[shift + place]
+        begin, to = np.uint64(bounds[chosen[i]]), np.uint64(own[i])
+        for j in range(np.uint64(own[i + 1] - own[i])):
+            copies[to + j] = source[begin + j]

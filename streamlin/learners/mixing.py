@@ -200,7 +200,7 @@ def _codes(change: Change, name: str) -> NDArray[np.int32] | tuple[()]:
 def count_sharers(first: int, rows: NDArray[np.int32], sharers: NDArray[np.int32]) -> None:
     """Add 1 to the sharers [n] of each row, which are of the rows from `first` on."""
     for i in range(rows.size):
-        sharers[rows[i] - first] += 1
+        sharers[np.uint64(rows[i] - first)] += 1
 
 
 @kernel
@@ -213,10 +213,10 @@ def number_rows(
     which rows have a slot already can't be foretold.
     """
     for i in range(rows.size):
-        row = rows[i]
-        slot = slots[row - first]
-        slots[row - first] = used if slot < 0 else slot
-        numbered[used] = row
+        row, place = rows[i], np.uint64(rows[i] - first)
+        slot = slots[place]
+        slots[place] = used if slot < 0 else slot
+        numbered[np.uint64(used)] = row
         used += int(slot < 0)
     return used
 
@@ -227,9 +227,9 @@ def add(table: Array, rows: NDArray[np.int32], columns: NDArray[np.int32], diffe
     for begin in range(0, rows.size, _ROWS):
         end = min(begin + _ROWS, rows.size)
         for k in range(columns.size):
-            column = columns[k]
+            column = np.uint64(columns[k])
             for i in range(begin, end):
-                table[rows[i], column] += differences[i, k]
+                table[np.uint64(rows[i]), column] += differences[i, k]
 
 
 @kernel
@@ -243,9 +243,9 @@ def add_shares(
 ) -> None:
     """`add`, divided by the number of sharers [n] of each row, which are of the rows from `first` on."""
     for i in range(rows.size):
-        share = 1.0 / sharers[rows[i] - first]
+        row, share = np.uint64(rows[i]), 1.0 / sharers[np.uint64(rows[i] - first)]
         for k in range(columns.size):
-            table[rows[i], columns[k]] += share * differences[i, k]
+            table[row, np.uint64(columns[k])] += share * differences[i, k]
 
 
 @kernel
@@ -260,10 +260,11 @@ def note_squares(
 ) -> None:
     """Add g [m, k] and its squares to the sums of the slots of its rows; slots are of the rows from `first` on."""
     for i in range(rows.size):
-        slot = slots[rows[i] - first]
+        slot = np.uint64(slots[np.uint64(rows[i] - first)])
         for k in range(columns.size):
-            sums[slot, columns[k]] += g[i, k]
-            squares[slot, columns[k]] += g[i, k] * g[i, k]
+            column = np.uint64(columns[k])
+            sums[slot, column] += g[i, k]
+            squares[slot, column] += g[i, k] * g[i, k]
 
 
 @kernel
@@ -283,11 +284,12 @@ def add_by_squares(
     """
     shared = sums.shape[1] == 1
     for i in range(rows.size):
-        slot = slots[rows[i] - first]
+        row, slot = np.uint64(rows[i]), np.uint64(slots[np.uint64(rows[i] - first)])
         for k in range(columns.size):
-            own, total = (g[i, 0], sums[slot, 0]) if shared else (g[i, k], sums[slot, columns[k]])
+            column = np.uint64(columns[k])
+            own, total = (g[i, 0], sums[slot, 0]) if shared else (g[i, k], sums[slot, column])
             if own > 0.0:
-                weights[rows[i], columns[k]] += d[i, k] * (own / total)
+                weights[row, column] += d[i, k] * (own / total)
 
 
 @kernel
@@ -296,9 +298,10 @@ def add_quotients(
 ) -> None:
     """Add numerators / denominators [m, k] to the first k columns of rows [m], where the denominator is positive."""
     for i in range(rows.size):
+        row = np.uint64(rows[i])
         for k in range(denominators.shape[1]):
             if denominators[i, k] > 0.0:
-                table[rows[i], k] += numerators[i, k] / denominators[i, k]
+                table[row, k] += numerators[i, k] / denominators[i, k]
 
 
 @kernel
@@ -336,6 +339,6 @@ def add_late_shares(
     sharers [n] are of the rows from `first` on.
     """
     for i in range(rows.size):
-        factor = clock / sharers[rows[i] - first] - own_clock
+        row, factor = np.uint64(rows[i]), clock / sharers[np.uint64(rows[i] - first)] - own_clock
         for k in range(columns.size):
-            sums[rows[i], columns[k]] += factor * d[i, k] + u[i, k]
+            sums[row, np.uint64(columns[k])] += factor * d[i, k] + u[i, k]

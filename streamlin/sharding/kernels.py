@@ -39,10 +39,14 @@ def take_back_rows(
     """
     n, known = copies.shape
     for i in range(rows.size):
-        row = rows[i]
-        for k in range(differences.shape[1]):
-            before = copies[i, k] if i < n and k < known else 0
+        row, differs, copied = np.uint64(rows[i]), False, known if i < n else 0
+        for k in range(copied):
+            before = copies[i, k]
             difference = table[row, k] - before
             differences[i, k], table[row, k] = difference, before
-            if difference != 0:
-                changed[i] = True
+            differs |= difference != 0
+        for k in range(copied, differences.shape[1]):
+            difference = table[row, k]
+            differences[i, k], table[row, k] = difference, 0
+            differs |= difference != 0
+        changed[i] |= differs

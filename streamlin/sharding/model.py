@@ -41,6 +41,8 @@ class ShardedModel(Model):
         self._complete = 0
         """The rounds that these tables have."""
         self._outcomes: deque[_Outcome] = deque()
+        self._in_pieces: tuple[Round | None, ShardPieces] = (None, {})
+        """The round that was cut last; one that is prepared is cut once."""
         for name, learner in self.learners.items():
             why = learner.why_unmixable(config.mixing.max_events)
             if why is not None:
@@ -69,7 +71,10 @@ class ShardedModel(Model):
         self._outcomes.extend(outcome for outcome in outcomes if len(outcome.batch))
 
     def _pieces(self, one: Round) -> ShardPieces:
-        return {shard: found for shard in range(self.n_shards) if (found := list(one.pieces(shard)))}
+        if self._in_pieces[0] is not one:
+            pieces = {shard: found for shard in range(self.n_shards) if (found := list(one.pieces(shard)))}
+            self._in_pieces = one, pieces
+        return self._in_pieces[1]
 
     def _learn_here(self, pieces: ShardPieces, outcomes: list["_Outcome"]) -> None:
         n_known, labels, parts = len(self.labels), self.labels, []

@@ -119,7 +119,7 @@ def test_what_workers_had_alone_is_not_saved_without_them(cluster: Cluster, roun
 @pytest.mark.parametrize("ahead", [False, True])
 def test_a_worker_restored_from_a_copy_mixes_the_rounds_since(rounds, reference, ahead: bool) -> None:
     """Two workers, of which one makes a copy after the second round, also while it is ahead by a round; a third worker
-    that gets this copy is as the first one after the fourth round, and learns the same.
+    that gets this copy is as the first one after the fourth round, and learns the same, prepared or not.
     """
     config = config_of()
     copy = pack(Copy(settings(config), 0, *Model(config).state()))
@@ -151,6 +151,8 @@ def test_a_worker_restored_from_a_copy_mixes_the_rounds_since(rounds, reference,
             wanted = np.asarray(reference[3][name])
             assert array.tobytes() == wanted.tobytes(), name
     work = pack([_work(rounds[5], 0)])
+    workers[0].prepare(5, work)
+    third.prepare(6, pack([_work(rounds[6], 0)]))
     assert bytes_of(third.learn(5, work, SHARDS)[0]) == bytes_of(workers[0].learn(5, work, SHARDS)[0])
 
 

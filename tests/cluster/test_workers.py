@@ -101,6 +101,35 @@ def test_a_worker_killed_between_rounds_and_within_one_is_restored(cluster, stre
     assert sum(row["restarts"] for row in json.loads((ran.folder / "report.json").read_text())["workers"]) == 2
 
 
+def test_rounds_of_dead_letters_alone_leave_workers_in_step(cluster, tmp_path):
+    """Lines that can't be read follow a round that was prepared; more of them arrive alone, and then further events.
+
+    The two runs follow one file, and are stopped while it grows, so that both find as much.
+    """
+    events, unreadable = real_events(DATA / "trec-6.jsonl.gz", 360), ["{no JSON\n"] * 30
+    lines = [json.dumps(event) + "\n" for event in events]
+    parts = ([*lines[:240], *unreadable], unreadable, [*lines[240:], *unreadable])
+    file, runs = tmp_path / "live.jsonl", [Ran(tmp_path / "alone"), Ran(tmp_path / "hosted")]
+    file.touch()
+    processes = []
+    for one, hosts in zip(runs, (FURTHER, on(cluster, 2)), strict=True):
+        one.folder.mkdir()
+        given = (*OFTEN, "--set", "pipeline.batch_size=1000", "--follow", *hosts)
+        processes.append(start(*one.arguments(file, *given)))
+    for number, part in enumerate(parts, 1):
+        send(signal.SIGSTOP, *(process.pid for process in processes))
+        with file.open("a") as out:
+            out.writelines(part)
+        send(signal.SIGCONT, *(process.pid for process in processes))
+        for one, process in zip(runs, processes, strict=True):
+            until(lambda: one.dead_letters() == number * len(unreadable), process)  # noqa: B023
+    for one, process in zip(runs, processes, strict=True):
+        process.send_signal(signal.SIGTERM)
+        done = finish(process)
+        assert (done.code, done.err, one.rounds()) == (0, "", 3)
+    runs[1].assert_same(runs[0])
+
+
 def test_a_run_killed_in_a_round_and_while_saving_ends_as_if_it_had_not_been(cluster, stream, reference, ran):
     """Each time it goes on with another number of workers, once without any. Once a worker is killed with it."""
     for number, (workers, rest) in enumerate([(2, False), (3, True)]):

@@ -37,6 +37,11 @@ class Ran(NamedTuple):
         lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
         return max((json.loads(line)["round"] for line in lines), default=0)
 
+    def dead_letters(self) -> int:
+        """Those that are written."""
+        path = self.folder / "dead.jsonl"
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
     def rounds(self) -> int:
         """The rounds in the checkpoint."""
         folder = self.folder / "state"
