@@ -51,6 +51,7 @@ def run(*command: str, environment: Mapping[str, str] | None = None) -> Finished
         seconds = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         answer, said = _text(stdout), _text(stderr)
+    wait_for_compilers()
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} ended with exit code {process.returncode}: {said}")
     return Finished(seconds, usage.ru_utime, usage.ru_maxrss * 1024, said, answer)
@@ -65,6 +66,20 @@ def write_synthetic(path: Path, **options: int) -> None:
     """Write a synthetic stream as JSON lines, in a process of its own to keep this one small."""
     program = f"from connectors.synthetic.source import write_jsonl; write_jsonl({str(path)!r}, **{options})"
     run(sys.executable, "-c", program)
+
+
+def wait_for_compilers() -> None:
+    """Wait until no process compiles kernels for a run that has ended."""
+    while any(b"streamlin.running.compiling" in _command(path) for path in Path("/proc").glob("[0-9]*/cmdline")):
+        time.sleep(0.1)
+
+
+def _command(path: Path) -> bytes:
+    """What `/proc` shows of a process; nothing once it has ended."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def log(line: str) -> None:

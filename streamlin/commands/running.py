@@ -49,7 +49,7 @@ def run_and_show(
             watchers(monitoring, config.serve, progress.notice) as watching,
             closing(SecondCompiler(config)) as second,
         ):
-            notify_when_compiling(progress.notice, second.start)
+            notify_when_compiling(progress.notice, second.is_compiling)
             with closing(Run(config, progress, watchers=watching, limit=limit, previous=previous, stop=stop)) as run:
                 tune_garbage_collector()
                 _run_and_report(run, report_files)

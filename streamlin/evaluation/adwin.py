@@ -15,11 +15,14 @@ Between two checks the events are only collected, then all 32 are put into bucke
 not change which buckets are merged.
 """
 
+from math import log, sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.detector import Changes, Detector, room_for
 from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 from streamlin.storage.arrays import Expected, like
 
 CLOCK, ROWS, BUCKETS = 32, 48, 5
@@ -66,7 +69,7 @@ class Adwin(Detector):
         return changes.first(found)
 
 
-@kernel
+@late_kernel
 def watch(
     predicted: NDArray[np.int32],
     labels: NDArray[np.int32],
@@ -191,7 +194,7 @@ def is_cut(
             older_errors += buckets[row, k]
             cuts[0, n_cuts], cuts[1, n_cuts] = older, older_errors
             n_cuts += 1
-    d = np.log(2.0 * np.log(n) / delta)
+    d = log(2.0 * log(n) / delta)
     v = errors / n * (1.0 - errors / n)
     if not may_differ(n, errors, 2.0 * v * d, cuts[0, :n_cuts], cuts[1, :n_cuts]):
         return False
@@ -200,7 +203,7 @@ def is_cut(
         n1, u1 = n - n0, errors - u0
         if n0 >= _SHORTEST and n1 >= _SHORTEST:
             m = 1.0 / (n0 - _SHORTEST + 1.0) + 1.0 / (n1 - _SHORTEST + 1.0)
-            if abs(u0 / n0 - u1 / n1) > np.sqrt(2.0 * m * v * d) + 2.0 / 3.0 * m * d:
+            if abs(u0 / n0 - u1 / n1) > sqrt(2.0 * m * v * d) + 2.0 / 3.0 * m * d:
                 return True
     return False
 

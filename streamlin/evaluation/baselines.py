@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from streamlin.config import BASELINES
 from streamlin.evaluation.array_state import ArrayState
-from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 from streamlin.storage.arrays import Expected, expected, like
 
 MAJORITY, NO_CHANGE = range(2)
@@ -40,7 +40,7 @@ class Baselines(ArrayState):
         predict_batch(labels, weights, self.label_weights, self.last, predicted)
 
 
-@kernel
+@late_kernel
 def predict_batch(
     labels: NDArray[np.int32],
     weights: NDArray[np.float64],

@@ -5,7 +5,7 @@ Guo et al., ICML 34 (2017) 1321-1330, for the temperature and the expected calib
 """
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isfinite, log, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from streamlin.evaluation.label_sums import LARGE
 from streamlin.evaluation.temperature import adjust, factor_of, powers_of, variance
 from streamlin.evaluation.window import Window
 from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 
 BINS = 10
 _SMALLEST = 1e-15
@@ -158,7 +159,7 @@ def quotient(part: float, total: float) -> float | None:
     return ratio if isfinite(ratio) else None
 
 
-@kernel
+@late_kernel
 def calibrate(
     scores: NDArray[np.float64],
     predicted: NDArray[np.int32],
@@ -212,7 +213,7 @@ def calibrate(
             told = confidence > 0.0
             candidate = told and y < known
             share = powers[y] * confidence if candidate else 0.0
-            log_loss, brier = -np.log(max(share, _SMALLEST)), 1.0 + squares - 2.0 * share
+            log_loss, brier = -log(max(share, _SMALLEST)), 1.0 + squares - 2.0 * share
             add_event(w, log_loss, brier, confidence, winner == y, sums[m, 0], bins[m, 0])
             if told:
                 events[m, bin_of(confidence)] += 1

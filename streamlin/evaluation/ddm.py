@@ -9,11 +9,13 @@ s = sqrt(p (1 - p) / t), and p', s' those where p + s was lowest::
 It is dated to where the last warning began. Then all sums start over. The alarms equal river's.
 """
 
+from math import sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.detector import ERRORS, MEAN, RAREST, Changes, Detector, N, add_error, room_for
-from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 
 _LOWEST_MEAN, _LOWEST_DEVIATION, _N_CALM, _ERRORS_CALM = range(3, 7)
 _WARNING = 2.0
@@ -33,7 +35,7 @@ class Ddm(Detector):
         return changes.first(watch(predicted, labels, self.threshold, self.sums, *changes))
 
 
-@kernel
+@late_kernel
 def watch(
     predicted: NDArray[np.int32],
     labels: NDArray[np.int32],
@@ -56,7 +58,7 @@ def watch(
             add_error(own, predicted[m, i] != labels[i])
             if own[N] <= RAREST:
                 continue
-            deviation = np.sqrt(own[MEAN] * (1.0 - own[MEAN]) / own[N])
+            deviation = sqrt(own[MEAN] * (1.0 - own[MEAN]) / own[N])
             level = own[MEAN] + deviation
             if own[N] == RAREST + 1 or level <= own[_LOWEST_MEAN] + own[_LOWEST_DEVIATION]:
                 own[_LOWEST_MEAN], own[_LOWEST_DEVIATION] = own[MEAN], deviation

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.features.rows import Examples
-from streamlin.kernel import kernel
+from streamlin.kernel.late import beside, late_kernel
 
 
 class FeatureCounts(ArrayState):
@@ -67,7 +67,29 @@ def _means(counts: list[int], events: int, span: str) -> dict[str, Any]:
     }
 
 
-@kernel
+def _count_features(
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    rows_before: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    events: int,
+    totals: NDArray[np.int64],
+    recent: NDArray[np.int32],
+) -> None:
+    """As `count_features`, by columns."""
+    lengths, own = np.diff(indptr), rows[indptr[0] : indptr[-1]]
+    before = np.zeros(own.size + 1, np.int64)
+    np.cumsum((own < 0) | (own >= np.repeat(rows_before, lengths)), out=before[1:])
+    bounds = indptr - indptr[0]
+    counts = np.column_stack([lengths, before[bounds[1:]] - before[bounds[:-1]]])[weights != 0.0]
+    totals += counts.sum(axis=0)
+    window, n = recent.shape[0], len(counts)
+    last = np.arange(max(n - window, 0), n)
+    recent[(events + last) % window] = counts[last]
+
+
+@late_kernel
+@beside(_count_features)
 def count_features(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],

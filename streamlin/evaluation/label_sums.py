@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.window import Window
-from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 from streamlin.storage.arrays import Expected, expected
 
 LARGE = 1e100
@@ -82,7 +82,7 @@ class LabelSums(ArrayState):
         )
 
 
-@kernel
+@late_kernel
 def add_batch(
     predicted: NDArray[np.int32],
     labels: NDArray[np.int32],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.evaluation.detector import ERRORS, MEAN, RAREST, Changes, Detector, N, add_error, room_for
-from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 
 _UP, _DOWN, _LOWEST, _N_LOWEST, _ERRORS_LOWEST, _HIGHEST, _N_HIGHEST, _ERRORS_HIGHEST = range(3, 11)
 _FADING = 1 - 0.0001
@@ -33,7 +33,7 @@ class PageHinkley(Detector):
         return changes.first(watch(predicted, labels, self.delta, self.threshold, self.sums, *changes))
 
 
-@kernel
+@late_kernel
 def watch(
     predicted: NDArray[np.int32],
     labels: NDArray[np.int32],

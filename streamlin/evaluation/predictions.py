@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.kernel import kernel
+from streamlin.kernel.late import beside, late_kernel
 
 
 class Predictions(NamedTuple):
@@ -61,7 +61,17 @@ class Earlier(NamedTuple):
     baselines: NDArray[np.int32]
 
 
-@kernel
+def _predict(scores: NDArray[np.float64], predicted: NDArray[np.int32]) -> None:
+    """As `predict`."""
+    if scores.shape[2] == 0:
+        predicted[:] = -1
+        return
+    numbers = np.where(np.isnan(scores), -np.inf, scores)
+    predicted[:] = np.where(numbers.max(axis=2) > -np.inf, numbers.argmax(axis=2), -1)
+
+
+@late_kernel
+@beside(_predict)
 def predict(
     scores: NDArray[np.float64],
     predicted: NDArray[np.int32],

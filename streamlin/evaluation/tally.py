@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.curve import POINTS, add_point, events_of, is_point_due, is_progress, new_progress
 from streamlin.evaluation.window import Window, window_shares
-from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 from streamlin.storage.arrays import Expected, like
 
 
@@ -130,7 +130,7 @@ def _ratio(hits: NDArray[np.float64], total: float) -> NDArray[np.float64]:
     return hits / total if total > 0 else np.full(hits.shape, np.nan)
 
 
-@kernel
+@late_kernel
 def tally(
     predicted: NDArray[np.int32],
     labels: NDArray[np.int32],

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.kernel import kernel
+from streamlin.kernel.late import beside, late_kernel
 
 
 class Window(NamedTuple):
@@ -23,7 +23,22 @@ class Window(NamedTuple):
     weights: NDArray[np.float64]
 
 
-@kernel
+def _window_shares(
+    labels: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    shares: NDArray[np.float64],
+) -> None:
+    """As `window_shares`; `cumsum` adds event by event, unlike `sum`."""
+    if labels.size:
+        hits = predicted == labels[:, np.newaxis]
+        shares[:] = np.cumsum(weights[:, np.newaxis] * hits, axis=0)[-1] / np.cumsum(weights)[-1]
+    else:
+        shares[:] = np.nan
+
+
+@late_kernel
+@beside(_window_shares)
 def window_shares(
     labels: NDArray[np.int32],
     predicted: NDArray[np.int32],

@@ -9,15 +9,16 @@ from streamlin.features.forms import write_form, write_units
 from streamlin.features.memo import ABSENT, Memo, place_of, recall, remember
 from streamlin.features.murmur3 import murmur3_32
 from streamlin.features.ngrams import append_ngrams, bucket_of
-from streamlin.features.sums import sum_repeats
+from streamlin.features.python_hashing import hash_texts_in_python
+from streamlin.features.sums import BINARY, LOG, sum_repeats
 from streamlin.features.token_hashes import hash_written
 from streamlin.features.tokens import character_bounds, write_tokens
 from streamlin.kernel import kernel
+from streamlin.kernel.late import beside, late_kernel
 
-BINARY, COUNTS, LOG = 0, 1, 2
 
-
-@kernel
+@late_kernel
+@beside(hash_texts_in_python)
 def hash_texts(
     data: NDArray[np.uint8],
     lengths: NDArray[np.int64],

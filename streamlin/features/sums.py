@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
 
+BINARY, COUNTS, LOG = 0, 1, 2
+"""What the value of a feature is: 1, how often it occurs, or the logarithm of that and 1."""
 _FREE = -1
 
 

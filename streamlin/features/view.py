@@ -13,11 +13,11 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch
 from streamlin.features.characters import ascii_characters, token_characters
 from streamlin.features.forms import CHARACTERS, FIRST, FORMS, FURTHER, HEAD, TOKENS
-from streamlin.features.hashing import BINARY, COUNTS, LOG, hash_names, hash_texts, hash_texts_and_tokens
+from streamlin.features.hashing import hash_names, hash_texts, hash_texts_and_tokens
 from streamlin.features.masks import masked
 from streamlin.features.memo import Memo, new_memo
 from streamlin.features.normalization import normalized
-from streamlin.features.sums import sum_repeats
+from streamlin.features.sums import BINARY, COUNTS, LOG, sum_repeats
 from streamlin.features.token_hashes import TokenHashes
 from streamlin.kernel.byte_buffers import encode_text, encode_texts, is_ascii
 from streamlin.kernel.ranges import bounds_of, copy_ranges

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.late import beside
 from streamlin.kernel.words import load_word, store_word
 
 PADDING = 8
@@ -114,7 +115,13 @@ def write_list(octets: NDArray[np.uint8], bounds: NDArray[np.int64], out: NDArra
     return end + 1
 
 
+def _copy_slice(source: NDArray[np.uint8], begin: int, end: int, target: NDArray[np.uint8], at: int) -> int:
+    target[at : at + (end - begin)] = source[begin:end]
+    return at + (end - begin)
+
+
 @kernel
+@beside(_copy_slice)
 def copy_bytes(source: NDArray[np.uint8], begin: int, end: int, target: NDArray[np.uint8], at: int) -> int:
     """Copy `source[begin:end]` to `target[at:]`; returns where the copy ends.
 

@@ -163,6 +163,11 @@ class KernelCache(FunctionCache):
                 self._turn.give_back()
         return found
 
+    def has(self, sig: Any, target_context: Any) -> bool:
+        """Whether a compiled kernel is kept."""
+        key = self._index_key(sig, target_context.codegen())  # type: ignore[no-untyped-call]
+        return key in self._cache_file._load_index()  # type: ignore[no-untyped-call]
+
     def _loaded(self, sig: Any, target_context: Any) -> Any:
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]

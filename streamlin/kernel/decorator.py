@@ -32,7 +32,7 @@ _PACKAGE = Path(__file__).parents[1]
 translate_entries_alone(cpu_target.target_context)
 
 
-class _Kernel(CPUDispatcher):
+class Kernel(CPUDispatcher):
     """A function with an entry from Python; kernels call its twin, which has none."""
 
     @cached_property
@@ -55,9 +55,14 @@ class _Kernel(CPUDispatcher):
 
 def kernel(function: Function) -> Function:
     """Compile a function on arrays and numbers: no GIL, cached on disk, IEEE arithmetic in the order written."""
+    return decorated(function, Kernel)
+
+
+def decorated(function: Function, kind: type[Kernel]) -> Function:
+    """A function as a kernel of a kind."""
     if config.DISABLE_JIT:
         return function
-    compiled: Any = _Kernel(function, targetoptions=_OPTIONS)
+    compiled: Any = kind(function, targetoptions=_OPTIONS)
     before = config.CACHE_DIR
     folder = _folder(before, _package_of(function))
     config.CACHE_DIR = str(folder)
@@ -113,7 +118,7 @@ def _package_of(function: Callable[..., object]) -> Path:
 
 @cache
 def _fingerprint(package: Path) -> int:
-    """CRC-32 of every source that contains `@kernel`, in this package and in streamlin.
+    """CRC-32 of every source that contains `@kernel` or `@late_kernel`, in this package and in streamlin.
 
     A constant or named tuple that a kernel takes from another file is compiled into it. Such a file contains `@kernel`
     in a comment, so that it counts too.
@@ -121,7 +126,7 @@ def _fingerprint(package: Path) -> int:
     checksum = 0
     for path in _sources(package):
         source = path.read_bytes()
-        if b"@kernel" in source:
+        if b"@kernel" in source or b"@late_kernel" in source:
             checksum = zlib.crc32(source, zlib.crc32(path.name.encode(), checksum))
     return checksum
 

@@ -1,12 +1,13 @@
 """`python -m streamlin.running.compiling` compiles what a run of a configuration, JSON on standard input, needs.
 
-With the argument `lines` the run writes predictions, too. It begins with what is needed last, see `SecondCompiler`.
-Each kernel is called by itself, with arrays like a run's.
+With the argument `lines` the run writes predictions, too. It begins with what is needed last, see `SecondCompiler`, and
+ends with what only counts, which Python can do meanwhile, see `streamlin.kernel.late`. Each kernel is called by itself,
+with arrays like a run's.
 """
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,48 +23,57 @@ from streamlin.learners.targets import targets
 from streamlin.model import Model
 from streamlin.running.warming import TAGS, small, two_events
 
+Calls = list[Callable[[], object]]
+
 
 def compile_from_the_end(config: RunConfig, lines: bool = False) -> None:
     """Compile what runs of a configuration need, beginning with what they need last. lines : they write predictions."""
     gc.disable()  # the process ends before it would matter, and a compiler makes many objects
     config = small(config)
-    model, written = new_model(config), two_events(config) if lines else None
-    calls = _of_sentences(model) if config.task == "tagging" else _of_texts(model, written)
-    for call in reversed([*calls]):
+    model = new_model(config)
+    if config.task == "tagging":
+        needed, late = _of_sentences(model)
+    else:
+        needed, late = _of_texts(model, two_events(config), lines)
+    for call in [*reversed(needed), *reversed(late)]:
         call()
     model.close()
 
 
-def _of_texts(model: Model, written: Batch | None) -> Iterator[Callable[[], object]]:
-    """What uses kernels once texts are featurized, each by itself, in order; two events. written : as a batch."""
+def _of_texts(model: Model, batch: Batch, lines: bool) -> tuple[Calls, Calls]:
+    """What uses kernels that are needed at once, each by itself, in order, and what uses late ones; two events."""
     codes, weights, places = model.labels.learn(["1", "2"]), np.ones(2), np.arange(2, dtype=np.int32)
     buckets, goals = Buckets(np.arange(3), places, np.ones(2, np.float32)), targets(codes, weights, 0)
     examples = {view: rows.examples(buckets, weights > 0) for view, rows in model.rows.items()}
-    scores = np.zeros((len(model.names), 2, 2))
+    scores, needed = np.zeros((len(model.names), 2, 2)), Calls()
     for number, name in enumerate(model.names):
         if name in model.mixtures:
             mixture = model.mixtures[name]
             mixture.grow(2)
-            yield partial(mixture.score_then_learn, scores[model.members[name]], goals, scores[number])
+            needed.append(partial(mixture.score_then_learn, scores[model.members[name]], goals, scores[number]))
         else:
             learner = model.learners[name]
             learner.grow(model.n_rows(name), 2)
-            yield partial(learner.score_then_learn, model.examples(name, examples), goals, scores[number])
-    yield partial(model.prequential.count_features, examples, weights)
+            needed.append(partial(learner.score_then_learn, model.examples(name, examples), goals, scores[number]))
     extra: dict[str, list[str | None]] = {name: [None, None] for name in model.further_fields}
     columns = np.zeros_like(scores), codes, weights, model.labels, extra
-    yield partial(_count, model, model.prequential.predict_and_count, columns)
     predicted, lead = np.zeros(scores.shape[:2], np.int32), np.zeros(2, np.int32)
-    yield partial(model.prequential.drift.update, predicted, codes, 0, None)
-    yield partial(model.prequential.calibration.update, np.zeros_like(scores), predicted, lead, codes, weights, 0)
-    if written is not None:
+    late: Calls = [
+        partial(model.featurize, batch),
+        partial(model.prequential.count_features, examples, weights),
+        partial(_count, model, model.prequential.predict_and_count, columns),
+        partial(model.prequential.drift.update, predicted, codes, 0, None),
+        partial(model.prequential.calibration.update, np.zeros_like(scores), predicted, lead, codes, weights, 0),
+    ]
+    if lines:
         baselines, measures = np.zeros((2, 2), np.int32), np.zeros((len(model.measures.names), 2))
         predictions = Predictions(predicted, lead, np.ones(2), baselines, measures)
-        yield partial(model.lines().encode, written, predictions)
+        late.append(partial(model.lines().encode, batch, predictions))
+    return needed, late
 
 
-def _of_sentences(model: Any) -> Iterator[Callable[[], object]]:
-    """What uses kernels once sentences are featurized, each by itself, in order; one sentence of two tokens.
+def _of_sentences(model: Any) -> tuple[Calls, Calls]:
+    """What uses kernels once sentences are featurized, each by itself, in order, and late; one sentence of two tokens.
 
     model : a `TaggingModel`, whose module is imported for taggers only.
     """
@@ -75,14 +85,14 @@ def _of_sentences(model: Any) -> Iterator[Callable[[], object]]:
     buckets, codes = np.zeros((2, model.view.n_templates), np.int32), model.labels.learn(TAGS)
     features = TokenBuckets(bounds, np.zeros(2, np.uint32), buckets, contexts)
     sentences = model.features.sentences(features, weights > 0)
-    goals = TagTargets(codes, np.zeros(1, np.int64), weights)
+    goals, needed = TagTargets(codes, np.zeros(1, np.int64), weights), Calls()
     for tagger in model.learners.values():
         tagger.grow(*model.features.sizes, len(TAGS))
-        yield partial(tagger.tag_then_learn, sentences, goals, no_predictions(1, 2, False))
+        needed.append(partial(tagger.tag_then_learn, sentences, goals, no_predictions(1, 2, False)))
     tags, extra = np.zeros((len(model.names), 2), np.int32), {name: [None] for name in model.further_fields}
     columns = tags, codes, bounds, weights, features.words, model.labels, extra
-    yield partial(_count, model, model.prequential.count, columns)
-    yield partial(model.prequential.drift.update, tags, codes, 0, None)
+    needed.append(partial(_count, model, model.prequential.count, columns))
+    return needed, [partial(model.prequential.drift.update, tags, codes, 0, None)]
 
 
 def _count(model: Any, count: Callable[..., object], columns: tuple[Any, ...]) -> None:

@@ -1,44 +1,90 @@
 """A second process that compiles while the run compiles, so that the first start takes half the time."""
 
+import fcntl
+import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from streamlin.config import ExternalModelConfig, RunConfig
 from streamlin.kernel.decorator import cache_folder
+from streamlin.kernel.late import rely_on
 
 _SHARED = {"task", "fields", "features", "learners", "keys", "evaluation"}
 """The tables of the configuration that decide what is compiled."""
+_LOWEST = 19
+"""The lowest priority."""
 
 
 class SecondCompiler:
     """Another process that compiles what a run needs, from its end, while the run compiles from its beginning.
 
-    They meet in the middle, see `streamlin.kernel.cache_files.Turn`. Models that are not ours are not imported twice.
+    They meet in the middle, see `streamlin.kernel.cache_files.Turn`. What the run does not need at once is compiled
+    last, see `streamlin.kernel.late`, also when the run has ended before. There is one such process at a time for all
+    runs. Models that are not ours are not imported twice.
     """
 
     def __init__(self, config: RunConfig) -> None:
         foreign = any(isinstance(learner, ExternalModelConfig) for learner in config.learners)
         self._config = None if foreign or config.task in ("parsing", "topics") else config
         self._process: subprocess.Popen[bytes] | None = None
+        rely_on(self)
         folder = cache_folder()
         if folder is not None and not folder.exists():
-            self.start()  # at once, rather than when the first kernel is missed
+            self.is_compiling()  # at once, rather than when the first kernel is missed
 
-    def start(self) -> None:
-        """Start the process, unless it was."""
-        if self._config is None or self._process is not None:
-            return
-        lines = ["lines"] if self._config.sinks.predictions else []
-        command = [sys.executable, "-m", "streamlin.running.compiling", *lines]
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen(command, **pipes, start_new_session=True)  # Ctrl-C is for the run
-        assert self._process.stdin is not None
-        with self._process.stdin as stdin:
-            stdin.write(self._config.model_dump_json(include=_SHARED).encode())
+    def is_compiling(self) -> bool:
+        """Whether a process compiles; it is started, unless it was, or that of another run compiles."""
+        if self._process is not None:
+            return self._process.poll() is None
+        if self._config is None or (folder := cache_folder()) is None:
+            return False
+        try:
+            lock = _locked(folder)
+        except BlockingIOError:
+            return True
+        try:
+            self._process = _started(self._config, lock)
+        finally:
+            for descriptor in lock:
+                os.close(descriptor)
+        return True
 
     def close(self) -> None:
-        """End the process; what it has compiled is kept."""
+        """Let the process end by itself, within seconds, and leave the processor to others meanwhile."""
         if self._process is not None:
-            self._process.terminate()
-            self._process.wait()
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, _LOWEST)
+            threading.Thread(target=self._process.wait, daemon=True).start()  # else it would be a zombie
+
+
+def _locked(folder: Path) -> list[int]:
+    """The descriptor of a file that is locked; none where files can't be. Raises BlockingIOError: it was already."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / "second.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:
+        return []
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        if isinstance(error, BlockingIOError):
+            raise
+        return []
+    return [lock]
+
+
+def _started(config: RunConfig, lock: list[int]) -> "subprocess.Popen[bytes]":
+    """The process; it holds the lock until it ends."""
+    lines = ["lines"] if config.sinks.predictions else []
+    command = [sys.executable, "-m", "streamlin.running.compiling", *lines]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, **pipes, pass_fds=lock, start_new_session=True)  # Ctrl-C is for the run
+    assert process.stdin is not None
+    with process.stdin as stdin:
+        stdin.write(config.model_dump_json(include=_SHARED).encode())
+    return process

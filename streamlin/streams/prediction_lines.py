@@ -12,6 +12,7 @@ from streamlin.evaluation.predictions import Asked
 from streamlin.events import Batch, LabelIndex
 from streamlin.kernel import kernel
 from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate, copy_bytes
+from streamlin.kernel.late import late_kernel
 
 
 class Lines(NamedTuple):
@@ -170,7 +171,7 @@ def _marks(batch: Batch) -> Pieces:
     )
 
 
-@kernel
+@late_kernel
 def fill_lines(
     keys: NDArray[np.uint8],
     has_id: NDArray[np.bool_],

@@ -10,7 +10,7 @@ from streamlin.kernel.decorator import config
 
 
 class _CompileListener(event.Listener):
-    def __init__(self, notice: Callable[[str], None], compiling: Callable[[], None]) -> None:
+    def __init__(self, notice: Callable[[str], None], compiling: Callable[[], object]) -> None:
         self._notice, self._compiling, self._shown = notice, compiling, False
 
     def on_start(self, event: object) -> None:
@@ -23,7 +23,7 @@ class _CompileListener(event.Listener):
         pass
 
 
-def notify_when_compiling(notice: Callable[[str], None], compiling: Callable[[], None] = lambda: None) -> None:
+def notify_when_compiling(notice: Callable[[str], None], compiling: Callable[[], object] = lambda: None) -> None:
     """Show one line when a kernel is compiled, and one when it can't be kept on disk.
 
     compiling : called when the first kernel is compiled.

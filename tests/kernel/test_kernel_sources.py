@@ -1,18 +1,20 @@
 """Which sources decide whether compiled kernels are up to date."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.locations import ROOT
 
+KERNEL = re.compile(rb"@(late_)?kernel\b")
 SOURCES = [path for package in ("streamlin", "connectors") for path in sorted((ROOT / package).rglob("*.py"))]
 
 
 def kernels(tree: ast.Module) -> list[ast.FunctionDef]:
-    """Functions decorated by `@kernel`."""
+    """Functions decorated by `@kernel` or `@late_kernel`."""
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [node for node in functions if "kernel" in map(ast.unparse, node.decorator_list)]
+    return [node for node in functions if {"kernel", "late_kernel"} & {*map(ast.unparse, node.decorator_list)}]
 
 
 def source_of(module: str) -> Path:
@@ -41,4 +43,4 @@ def test_what_kernels_import_counts_for_their_cache():
     """A constant or named tuple is compiled into kernels, so its file must contain `@kernel` too."""
     used = {(str(path.relative_to(ROOT)), *use) for path in SOURCES for use in used_by_kernels(path)}
     assert len(used) > 20
-    assert [use for use in sorted(used) if b"@kernel" not in use[2].read_bytes()] == []
+    assert [use for use in sorted(used) if not KERNEL.search(use[2].read_bytes())] == []
