@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.config import Tokens
+from streamlin.kernel.blocks import RANGES
 
 BLANK = 0x20
-IN_TOKEN = 256
-"""The bit of `ascii_characters` that is set where the character belongs to a token."""
 OUTSIDE, BEGINS, CONTINUES = 0, 1, 2
 """The values of `token_characters`."""
 UPPER, LOWER, DIGIT = 3, 4, 5
@@ -69,7 +68,14 @@ def token_characters(tokens: Tokens) -> NDArray[np.uint8]:
 
 
 @cache
-def ascii_characters(tokens: Tokens, lowercase: bool) -> NDArray[np.int16]:
-    """int16[128]: for each ASCII character in a token the byte to write, plus IN_TOKEN; for others 0."""
-    written = [ord(chr(i).lower()) if lowercase else i for i in range(128)]
-    return np.where(token_characters(tokens)[:128], np.array(written) + IN_TOKEN, 0).astype(np.int16)
+def ascii_ranges(tokens: Tokens, lowercase: bool) -> NDArray[np.uint8]:
+    """uint8[9]: where up to four ranges of ASCII that belong to tokens begin, then their sizes; those not used have 0.
+
+    The last is how many letters from A on are written in lower case: 26 or 0.
+    """
+    inside = np.concatenate([[False], token_characters(tokens)[:128] != OUTSIDE, [False]])
+    begins, ends = np.flatnonzero(np.diff(inside.astype(np.int8))).reshape(-1, 2).T
+    ranges = np.zeros(2 * RANGES + 1, np.uint8)
+    ranges[: begins.size], ranges[RANGES : RANGES + begins.size] = begins, ends - begins
+    ranges[2 * RANGES] = 26 if lowercase else 0
+    return ranges

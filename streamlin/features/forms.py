@@ -31,13 +31,13 @@ Tokens = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
 def write_units(
     data: NDArray[np.uint8],
     lengths: NDArray[np.int64],
-    ascii_table: NDArray[np.int16],
+    ascii_ranges: NDArray[np.uint8],
     unicode_table: NDArray[np.uint8],
     min_length: int,
     form: int | None,
 ) -> Tokens:
     """What n-grams are formed of: tokens, or the features of a form in their place; see `write_tokens`."""
-    tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
+    tokens = write_tokens(data, lengths, ascii_ranges, unicode_table, min_length)
     return write_form(tokens, unicode_table, form)
 
 

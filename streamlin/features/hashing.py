@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from streamlin.features.forms import write_form, write_units
 from streamlin.features.memo import ABSENT, Memo, place_of, recall, remember
 from streamlin.features.murmur3 import murmur3_32
-from streamlin.features.ngrams import append_ngrams, bucket_of
+from streamlin.features.ngrams import append_ngrams, append_words, bucket_of
 from streamlin.features.python_hashing import hash_texts_in_python
 from streamlin.features.sums import BINARY, LOG, sum_repeats
 from streamlin.features.token_hashes import hash_written
-from streamlin.features.tokens import character_bounds, write_tokens
+from streamlin.features.tokens import character_bounds, find_tokens, join_tokens, write_tokens
 from streamlin.kernel import kernel
 from streamlin.kernel.late import beside, late_kernel
+from streamlin.kernel.unowned import hold, unowned
 
 
 @late_kernel
@@ -25,7 +26,7 @@ def hash_texts(
     pieces: NDArray[np.int64],
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
-    ascii_table: NDArray[np.int16],
+    ascii_ranges: NDArray[np.uint8],
     unicode_table: NDArray[np.uint8],
     min_length: int,
     form: int | None,
@@ -37,7 +38,7 @@ def hash_texts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
     """Features of n events: indptr int64[n + 1], buckets int32[>= nnz], values float32[>= nnz].
 
-    data, lengths int64[m], ascii_table, unicode_table, min_length : pieces of text and how to tokenize them, see
+    data, lengths int64[m], ascii_ranges, unicode_table, min_length : pieces of text and how to tokenize them, see
         `write_tokens`.
     pieces : int64[n + 1]; event i has the pieces `pieces[i]` to `pieces[i + 1]`.
     names, name_lengths int64[n * k] : the UTF-8 of each event's k categories; length 0 where a category is missing.
@@ -47,7 +48,12 @@ def hash_texts(
     scale : BINARY (always 1), COUNTS, or LOG, log(1 + count).
     memo : of tokens that were cut by these very parameters; changed in place.
     """
-    units = write_units(data, lengths, ascii_table, unicode_table, min_length, form)
+    if form is None and memo is None:
+        tables = ascii_ranges, unicode_table
+        return _features_of_words(
+            data, lengths, pieces, names, name_lengths, tables, min_length, shortest, longest, scale, bits
+        )
+    units = write_units(data, lengths, ascii_ranges, unicode_table, min_length, form)
     return _features(units, pieces, names, name_lengths, shortest, longest, scale, bits, memo)
 
 
@@ -58,7 +64,7 @@ def hash_texts_and_tokens(
     pieces: NDArray[np.int64],
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
-    ascii_table: NDArray[np.int16],
+    ascii_ranges: NDArray[np.uint8],
     unicode_table: NDArray[np.uint8],
     min_length: int,
     form: int | None,
@@ -71,10 +77,77 @@ def hash_texts_and_tokens(
     tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]], tuple[NDArray[np.int64], NDArray[np.uint64]]
 ]:
     """What `hash_texts` returns, and the tokens that the features are of, see `hash_written`."""
-    tokens = write_tokens(data, lengths, ascii_table, unicode_table, min_length)
+    tokens = write_tokens(data, lengths, ascii_ranges, unicode_table, min_length)
     units = write_form(tokens, unicode_table, form)
     features = _features(units, pieces, names, name_lengths, shortest, longest, scale, bits, memo)
     return features, hash_written(tokens, pieces)
+
+
+@kernel
+def _features_of_words(
+    data: NDArray[np.uint8],
+    lengths: NDArray[np.int64],
+    pieces: NDArray[np.int64],
+    names: NDArray[np.uint8],
+    name_lengths: NDArray[np.int64],
+    tables: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    min_length: int,
+    shortest: int,
+    longest: int,
+    scale: int,
+    bits: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """See `hash_texts`: n-grams of a piece's tokens. One piece after the other, so that its tokens are in a cache.
+
+    Single words are hashed where they are found; for longer n-grams the words of a piece are joined.
+    """
+    n = pieces.size - 1
+    k = name_lengths.size // max(n, 1)
+    room = np.empty(data.size + 1, np.uint8), np.empty(data.size + 1, np.int64)
+    joined, starts = np.empty(data.size + 1, np.uint8), np.empty(data.size, np.int64)
+    starts[0] = 0
+    most = (data.size + lengths.size) // 2 * (longest - shortest + 1) + name_lengths.size
+    buckets = np.empty(most, np.int32)  # what is not used is never touched
+    indptr = np.zeros(n + 1, np.int64)
+    text, (written, edges), tables = unowned(data), unowned(room), unowned(tables)
+    count = name_end = np.int64(0)
+    end = int(np.int64(0))
+    for i in range(n):
+        for piece in range(pieces[i], pieces[i + 1]):
+            begin, end = end, end + int(lengths[piece])
+            n_edges = find_tokens(text, begin, end, *tables, min_length, written, edges)
+            if longest == 1:
+                count = append_words(written, edges, n_edges, min_length, bits, buckets, count)
+            else:
+                units = join_tokens(written, edges, n_edges, min_length, joined, starts, 0)
+                count = append_ngrams(joined, starts[: units + 1], 1, shortest, longest, bits, buckets, count)
+        count, name_end = _append_names(names, name_lengths, i * k, (i + 1) * k, name_end, bits, buckets, count)
+        indptr[i + 1] = count
+    hold(room)
+    values = np.ones(count, np.float32)
+    sum_repeats(indptr, buckets, values, bits)
+    _scale(values, scale)
+    return indptr, buckets, values
+
+
+@kernel
+def _append_names(
+    names: NDArray[np.uint8],
+    lengths: NDArray[np.int64],
+    first: int,
+    after: int,
+    end: np.int64,
+    bits: int,
+    buckets: NDArray[np.int32],
+    count: np.int64,
+) -> tuple[np.int64, np.int64]:
+    """Append the buckets of an event's categories, the first of which is at `end`; returns the new count and end."""
+    for name in range(first, after):
+        begin, end = end, end + lengths[name]
+        if begin < end:
+            buckets[count] = bucket_of(names, begin, end, bits)
+            count += 1
+    return count, end
 
 
 @kernel
@@ -107,11 +180,7 @@ def _features(
                 count = append_ngrams(token_bytes, of_tokens, 1, shortest, longest, bits, buckets, count)
             else:
                 count = _append_characters(token_bytes, of_tokens, shortest, longest, bits, memo, buckets, count)
-        for name in range(i * k, (i + 1) * k):
-            name_begin, name_end = name_end, name_end + name_lengths[name]
-            if name_begin < name_end:
-                buckets[count] = bucket_of(names, name_begin, name_end, bits)
-                count += 1
+        count, name_end = _append_names(names, name_lengths, i * k, (i + 1) * k, name_end, bits, buckets, count)
         indptr[i + 1] = count
     values = np.ones(count, np.float32)
     sum_repeats(indptr, buckets, values, bits)

@@ -21,18 +21,23 @@ def murmur3_32(data: NDArray[np.uint8], begin: np.int64, end: np.int64) -> np.in
     """Hash of `data[begin:end]`, which must be followed by `streamlin.kernel.byte_buffers.PADDING` bytes.
 
     Branches on the length of a word are unpredictable. The first two blocks are therefore always hashed, and used only
-    if they exist; the last up to three bytes are read together with the bytes after them, which are masked out.
+    if they exist; the last up to three bytes are read together with the bytes after them, which are masked out. Numbers
+    are unsigned, which halves the time.
     """
-    h = np.uint32(0)
-    rest = begin + ((end - begin) & ~3)
-    for i in range(2):
-        hashed = _with_block(h, load_half(data, np.uint64(begin + 4 * i)))
-        h = hashed if begin + 4 * i < rest else h
-    for i in range(begin + 8, rest, 4):
-        h = _with_block(h, load_half(data, np.uint64(i)))
-    mask = np.uint32((1 << 8 * (end - rest)) - 1)
-    h = np.uint32(h ^ _scrambled(np.uint32(load_half(data, np.uint64(rest)) & mask)))
-    return _finished(np.uint32(h ^ np.uint32(end - begin)))
+    four, eight = np.uint64(4), np.uint64(8)
+    at, size = np.uint64(begin), np.uint64(end - begin)
+    whole, more = size & ~np.uint64(3), size & np.uint64(3)
+    first = _with_block(np.uint32(0), load_half(data, at))
+    second = _with_block(first, load_half(data, at + four))
+    h = first if whole >= four else np.uint32(0)
+    h = second if whole >= eight else h
+    i = eight
+    while i < whole:
+        h = _with_block(h, load_half(data, at + i))
+        i += four
+    mask = np.uint32((np.uint64(1) << (eight * more)) - np.uint64(1))
+    h = np.uint32(h ^ _scrambled(np.uint32(load_half(data, at + whole) & mask)))
+    return _finished(np.uint32(h ^ np.uint32(size)))
 
 
 @kernel

@@ -63,8 +63,8 @@ class Names:
 
         rows_after = np.append(rows_before[1:], len(index))
         data, lengths, pieces, named, name_lengths = view.encode_batches(batches)
-        ascii_table, unicode_table, min_length, form, shortest, longest, _, bits, _ = view.hash_options
-        token_bytes, starts, ends = write_units(data, lengths, ascii_table, unicode_table, min_length, form)
+        ascii_ranges, unicode_table, min_length, form, shortest, longest, _, bits, _ = view.hash_options
+        token_bytes, starts, ends = write_units(data, lengths, ascii_ranges, unicode_table, min_length, form)
         name_ends = np.append(0, np.cumsum(name_lengths))
         row = 0
         while row < sources.size and not self.is_full:

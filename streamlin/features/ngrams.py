@@ -24,21 +24,41 @@ def append_ngrams(
     characters (gap 0). n-grams are ordered by position, and by length at the same position.
     """
     size = bounds.size - 1
-    if longest == 1:  # by the loops below it takes half as long again
-        for unit in range(size):
-            buckets[count + unit] = bucket_of(data, bounds[unit], bounds[unit + 1] - gap, bits)
-        return count + size
     for unit in range(size):
         for n in range(shortest, min(longest, size - unit) + 1):
-            buckets[count] = bucket_of(data, bounds[unit], bounds[unit + n] - gap, bits)
+            buckets[count] = folded(murmur3_32(data, bounds[unit], bounds[unit + n] - gap), bits)
             count += 1
     return count
 
 
 @kernel
+def append_words(
+    data: NDArray[np.uint8],
+    edges: NDArray[np.int64],
+    n_edges: np.int64,
+    min_length: int,
+    bits: int,
+    buckets: NDArray[np.int32],
+    count: np.int64,
+) -> np.int64:
+    """Write the buckets of the tokens between edges to `buckets[count:]`, see `find_tokens`; returns the new count."""
+    for unit in range(n_edges // 2):
+        begin, end = edges[2 * unit], edges[2 * unit + 1]
+        buckets[count] = folded(murmur3_32(data, begin, end), bits)  # `bucket_of` is too large to become part of a loop
+        count += end - begin >= min_length
+    return count
+
+
+@kernel
 def bucket_of(data: NDArray[np.uint8], begin: np.int64, end: np.int64, bits: int) -> np.int64:
-    """abs(h) mod 2^bits for the murmur3 hash h of `data[begin:end]`; in 64 bits, where abs(-2^31) does not overflow."""
-    return abs(np.int64(murmur3_32(data, begin, end))) & ((1 << bits) - 1)
+    """The bucket of `data[begin:end]`, see `folded`."""
+    return folded(murmur3_32(data, begin, end), bits)
+
+
+@kernel
+def folded(h: np.int32, bits: int) -> np.int64:
+    """abs(h) mod 2^bits for a hash h; in 64 bits, where abs(-2^31) does not overflow."""
+    return abs(np.int64(h)) & ((1 << bits) - 1)
 
 
 def buckets_of(hashes: NDArray[np.int32], bits: int) -> NDArray[np.int64]:

@@ -31,7 +31,7 @@ def hash_texts_in_python(
     pieces: NDArray[np.int64],
     names: NDArray[np.uint8],
     name_lengths: NDArray[np.int64],
-    ascii_table: NDArray[np.int16],
+    ascii_ranges: NDArray[np.uint8],
     unicode_table: NDArray[np.uint8],
     min_length: int,
     form: int | None,
@@ -48,7 +48,7 @@ def hash_texts_in_python(
         features = partial(_ngrams if memo is None else _character_ngrams, shortest, longest)
     numbers = _Numbers()
     of_pieces = [
-        numbers.of(features(tokens)) for tokens in _tokens(data, lengths, ascii_table, unicode_table, min_length)
+        numbers.of(features(tokens)) for tokens in _tokens(data, lengths, ascii_ranges, unicode_table, min_length)
     ]
     of_names = [numbers.of([name] if name else []) for name in _cut(names.tobytes(), name_lengths)]
     buckets = numbers.buckets(bits)
@@ -90,13 +90,13 @@ def _cut(data: bytes, lengths: NDArray[np.int64]) -> Iterator[str]:
 def _tokens(
     data: NDArray[np.uint8],
     lengths: NDArray[np.int64],
-    ascii_table: NDArray[np.int16],
+    ascii_ranges: NDArray[np.uint8],
     unicode_table: NDArray[np.uint8],
     min_length: int,
 ) -> Iterator[list[str]]:
     """The tokens of each piece, see `tokens.write_tokens`."""
-    written = bytes(entry & 0x7F or i for i, entry in enumerate(ascii_table.tolist())) + bytes(range(128, 256))
-    for text in _cut(data.tobytes().translate(written), lengths):
+    octets = data.tobytes().lower() if ascii_ranges[-1] else data.tobytes()  # ASCII alone
+    for text in _cut(octets, lengths):
         kinds = unicode_table[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)].tobytes()
         spans = [match.span() for match in _TOKEN.finditer(kinds)]
         yield [text[begin:end] for begin, end in spans if end - begin >= min_length]

@@ -35,7 +35,7 @@ class _Bound(NamedTuple):
     entries than it has.
     """
 
-    ascii_table: NDArray[np.int16]
+    ascii_ranges: NDArray[np.uint8]
     unicode_table: NDArray[np.uint8]
     min_length: int
     form: int | None
@@ -175,7 +175,7 @@ def look_up_text(event: BoundTuple, text: bytearray) -> tuple[int, int]:
         pieces,
         data,
         no_names,
-        bound.ascii_table,
+        bound.ascii_ranges,
         bound.unicode_table,
         bound.min_length,
         bound.form,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from streamlin.config import ViewConfig
 from streamlin.errors import ConfigError, RecordError
 from streamlin.events import Batch
-from streamlin.features.characters import ascii_characters, token_characters
+from streamlin.features.characters import ascii_ranges, token_characters
 from streamlin.features.forms import CHARACTERS, FIRST, FORMS, FURTHER, HEAD, TOKENS
 from streamlin.features.hashing import hash_names, hash_texts, hash_texts_and_tokens
 from streamlin.features.masks import masked
@@ -75,7 +75,7 @@ class View:
         self._needs_python = bool(config.masks) or self.form == HEAD
         self._memos: list[Memo] = []
         self.hash_options: tuple[Any, ...] = (
-            ascii_characters(config.tokens, config.lowercase),
+            ascii_ranges(config.tokens, config.lowercase),
             token_characters(config.tokens),
             2 if config.tokens == "scikit-learn" else 1,
             self.form if self.form >= FIRST else None,

@@ -11,8 +11,8 @@ from streamlin.kernel import kernel
 from streamlin.kernel.late import beside
 from streamlin.kernel.words import load_word, store_word
 
-PADDING = 8
-"""Bytes that a buffer must have after the last byte that is hashed or copied."""
+PADDING = 64
+"""Bytes that a buffer must have after the last byte that is hashed or copied: texts are cut by blocks of so many."""
 
 _PADDING = bytes(PADDING)
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from streamlin.errors import CheckpointError, ConfigError
 from streamlin.kernel import kernel
-from streamlin.kernel.prefetch import prefetch
 from streamlin.learners import Learner
 from streamlin.learners.by_key import ByNumber, ByRow, BySlot, KeyedEvents
 from streamlin.learners.tables import grown
@@ -20,8 +19,8 @@ _AMPLE, _LARGE, _RESERVED = 8, 1 << 23, 1 << 28
 """A table that outgrows its room gets this many times what it needs; a large one, in bytes, at least those reserved."""
 _BLOCK = 16
 """Blocks have room for a multiple of so many rows, and begin at one."""
-_WORD, _LINE = 8, 8
-"""The bytes that are moved at once, and how many of these are a line of the processor's cache."""
+_WORD = 8
+"""The bytes of a word, by which rows are moved."""
 _WRAPPERS = (ByNumber, BySlot, ByRow)
 """By the dimensions that a table of one learner has."""
 
@@ -166,26 +165,17 @@ def move_rows(moves: NDArray[np.int64], row_bytes: int, table: NDArray[np.uint64
     """Move rows of a table, given as words of 8 bytes, and clear where they were.
 
     moves : int64[m, 4], of which the first columns are where rows are, how many, and where they go. Blocks are of whole
-    words, so up to one word behind the rows is moved, too; no row is there yet.
+    words, so up to one word behind the rows is moved, too; no row is there yet. Indices are unsigned, so that several
+    words are moved at once; to ask for the rows of the next block beforehand would take longer than it saves.
     """
     for block in range(moves.shape[0]):
-        if block + 1 < moves.shape[0]:
-            source, target = first_word(moves[block + 1, 0], row_bytes), first_word(moves[block + 1, 2], row_bytes)
-            for word in range(0, -(-row_bytes * moves[block + 1, 1] // _WORD), _LINE):
-                prefetch(table, source + word)
-                prefetch(table, target + word)
-        source, target = first_word(moves[block, 0], row_bytes), first_word(moves[block, 2], row_bytes)
-        words = -(-row_bytes * moves[block, 1] // _WORD)
+        source = np.uint64(row_bytes * moves[block, 0] // _WORD)
+        target = np.uint64(row_bytes * moves[block, 2] // _WORD)
+        words = np.uint64(-(-row_bytes * moves[block, 1] // _WORD))
         for word in range(words):
             table[target + word] = table[source + word]
         for word in range(words):
             table[source + word] = 0
-
-
-@kernel
-def first_word(row: int, row_bytes: int) -> int:
-    """Where the words of a row begin that begins a block."""
-    return row * row_bytes // _WORD
 
 
 @kernel

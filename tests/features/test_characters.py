@@ -6,7 +6,8 @@ from unicodedata import category
 import numpy as np
 import pytest
 
-from streamlin.features.characters import BEGINS, CONTINUES, IN_TOKEN, ascii_characters, mark_class, token_characters
+from streamlin.config import Tokens
+from streamlin.features.characters import BEGINS, CONTINUES, OUTSIDE, ascii_ranges, mark_class, token_characters
 
 EVERY = [chr(code_point) for code_point in range(0x110000)]
 
@@ -33,10 +34,10 @@ def test_white_space_equals_that_of_str_split(tokens: str) -> None:
     assert token_characters(tokens).tolist() == [bool(character.split()) for character in EVERY]
 
 
+@pytest.mark.parametrize("tokens", ["words", "scikit-learn", "whitespace", "char_wb", "shape"])
 @pytest.mark.parametrize("lowercase", [True, False])
-def test_ascii_table_has_the_bytes_to_write(lowercase: bool) -> None:
-    table = ascii_characters("whitespace", lowercase)
-    assert table[ord("A")] == IN_TOKEN + ord("a" if lowercase else "A")
-    assert table[ord("[")] == IN_TOKEN + ord("[")
-    assert table[0] == IN_TOKEN
-    assert np.flatnonzero(table < IN_TOKEN).tolist() == [9, 10, 11, 12, 13, 28, 29, 30, 31, 32]
+def test_ascii_ranges_hold_the_characters_of_tokens(tokens: Tokens, lowercase: bool) -> None:
+    ranges = ascii_ranges(tokens, lowercase).tolist()
+    inside = [j for first, size in zip(ranges[:4], ranges[4:8], strict=True) for j in range(first, first + size)]
+    assert inside == np.flatnonzero(token_characters(tokens)[:128] != OUTSIDE).tolist()
+    assert ranges[8:] == [26 if lowercase else 0]
