@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from streamlin.errors import CheckpointError
 from streamlin.features import Buckets
 from streamlin.kernel import kernel
+from streamlin.kernel.late import beside, late_kernel
 from streamlin.kernel.prefetch import prefetch
 from streamlin.storage.arrays import Expected, expected
 
@@ -175,7 +176,45 @@ def _without_rare(examples: Examples) -> Examples:
     return Examples(counts[examples.indptr], examples.rows[kept], examples.values[kept], examples.rows_before)
 
 
-@kernel
+def _assign_rows(
+    indptr: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    learned: NDArray[np.bool_],
+    min_count: int,
+    sightings: NDArray[np.int32],
+    row_of: NDArray[np.int32],
+    bucket_of: NDArray[np.int32],
+    n_rows: int,
+    rows: NDArray[np.int32],
+    rows_before: NDArray[np.int64],
+) -> int:
+    """As `assign_rows`, by lists and dictionaries."""
+    bounds, known = indptr.tolist(), buckets[: indptr[-1]]
+    codes, own, brought = known.tolist(), row_of[known].tolist(), dict[int, int]()
+    seen = dict(zip(codes, sightings[known].tolist(), strict=True)) if min_count > 1 else {}
+    for i, is_learned in enumerate(learned.tolist()):
+        rows_before[i] = n_rows
+        for j in range(bounds[i], bounds[i + 1]):
+            bucket, row = codes[j], own[j]
+            if row < 0:
+                row = brought.get(bucket, row)
+            if row < 0 and min_count > 1 and seen[bucket] + 1 < min_count:
+                seen[bucket] += is_learned
+                row = _RARE
+            elif row < 0 and is_learned:
+                row = brought[bucket] = n_rows
+                bucket_of[n_rows] = bucket
+                n_rows += 1
+                seen[bucket] = 0
+            rows[j] = row
+    row_of[[*brought]] = [*brought.values()]
+    if min_count > 1:
+        sightings[[*seen]] = [*seen.values()]
+    return n_rows
+
+
+@late_kernel
+@beside(_assign_rows)
 def assign_rows(
     indptr: NDArray[np.int64],
     buckets: NDArray[np.int32],

@@ -19,6 +19,7 @@ from streamlin.evaluation import Predictions
 from streamlin.evaluation.report import report_of
 from streamlin.events import Batch
 from streamlin.features import Buckets
+from streamlin.kernel.late import rely_on
 from streamlin.learners.targets import targets
 from streamlin.model import Model
 from streamlin.running.warming import TAGS, small, two_events
@@ -26,15 +27,24 @@ from streamlin.running.warming import TAGS, small, two_events
 Calls = list[Callable[[], object]]
 
 
+class _Python:
+    """Has Python do what late kernels would, so that none of them is compiled before its turn."""
+
+    def is_compiling(self) -> bool:
+        return True
+
+
 def compile_from_the_end(config: RunConfig, lines: bool = False) -> None:
     """Compile what runs of a configuration need, beginning with what they need last. lines : they write predictions."""
     gc.disable()  # the process ends before it would matter, and a compiler makes many objects
     config = small(config)
     model = new_model(config)
+    rely_on(_Python())
     if config.task == "tagging":
         needed, late = _of_sentences(model)
     else:
         needed, late = _of_texts(model, two_events(config), lines)
+    rely_on(None)
     for call in [*reversed(needed), *reversed(late)]:
         call()
     model.close()
@@ -60,6 +70,7 @@ def _of_texts(model: Model, batch: Batch, lines: bool) -> tuple[Calls, Calls]:
     predicted, lead = np.zeros(scores.shape[:2], np.int32), np.zeros(2, np.int32)
     late: Calls = [
         partial(model.featurize, batch),
+        *(partial(rows.examples, buckets, weights > 0) for rows in model.rows.values()),
         partial(model.prequential.count_features, examples, weights),
         partial(_count, model, model.prequential.predict_and_count, columns),
         partial(model.prequential.drift.update, predicted, codes, 0, None),

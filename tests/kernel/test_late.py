@@ -15,6 +15,7 @@ from streamlin.evaluation.feature_counts import count_features
 from streamlin.evaluation.predictions import predict
 from streamlin.evaluation.temperature import powers_of, variance
 from streamlin.evaluation.window import window_shares
+from streamlin.features.rows import assign_rows
 from streamlin.kernel import late
 from streamlin.kernel.byte_buffers import PADDING, copy_bytes
 from streamlin.kernel.decorator import config
@@ -123,6 +124,33 @@ def test_counts_of_features(draw, lengths, events, window) -> None:
     count_features(indptr, rows, before, weights, events, *theirs)
     for own, other in zip(ours, theirs, strict=True):
         assert_same(own, other)
+
+
+@given(st.data(), st.lists(st.integers(0, 4), max_size=12), st.integers(1, 3))
+def test_rows(draw, lengths, min_count) -> None:
+    """Of two batches: the second one finds rows of the first."""
+    n, indptr = len(lengths), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    n_buckets, size = 8, int(indptr[-1])
+    states = [
+        (
+            np.zeros(n_buckets if min_count > 1 else 0, np.int32),
+            np.full(n_buckets, -1, np.int32),
+            np.zeros(99, np.int32),
+        )
+        for _ in range(2)
+    ]
+    counts = [0, 0]
+    for _ in range(2):
+        buckets = draw.draw(arrays(np.int32, size, elements=st.integers(0, n_buckets - 1)))
+        learned = draw.draw(arrays(np.bool_, n))
+        found = []
+        for k, assign in enumerate((in_python(assign_rows), assign_rows)):
+            rows, before = np.zeros(size, np.int32), np.zeros(n, np.int64)
+            counts[k] = assign(indptr, buckets, learned, min_count, *states[k], counts[k], rows, before)
+            found.append((rows, before))
+        assert counts[0] == counts[1]
+        for own, other in zip((*found[0], *states[0]), (*found[1], *states[1]), strict=True):
+            assert_same(own, other)
 
 
 @given(st.binary(max_size=30), st.integers(0, 5))
