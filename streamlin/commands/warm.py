@@ -88,14 +88,15 @@ def _is_writable(folder: Path) -> bool:
 
 def _run(commands: Sequence[Command]) -> None:
     """Run commands in a folder of their own, one after the other. Raises StreamlinError if one fails."""
+    from streamlin.kernel.late import ALONE
+
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
     with tempfile.TemporaryDirectory() as folder:
         for name, content in _FILES.items():
             Path(folder, name).write_text(content, encoding="utf-8")
         for command in commands:
             program = command if command[0].endswith(".py") else ["-m", "streamlin", *command]
-            done = subprocess.run(
-                [sys.executable, *program], cwd=folder, env=environment, capture_output=True, text=True
-            )
+            words = [sys.executable, "-X", ALONE, *program]  # nothing is left to another process, or to Python
+            done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
             if done.returncode != 0:
                 raise StreamlinError(f"warm: {' '.join(command)} failed: {done.stderr.strip()[-300:]}")

@@ -8,6 +8,7 @@ Results are the same to the bit. Therefore such a kernel computes with 64-bit nu
 """
 
 import math
+import sys
 import time
 from collections.abc import Callable
 from functools import cache, cached_property
@@ -23,6 +24,8 @@ from streamlin.kernel.loading import IS_TESTED, is_kept
 
 LONGEST = 3.0
 """Seconds that all such calls may take together; then the run compiles what is not compiled yet, too."""
+ALONE = "streamlin-compiles-alone"
+"""The option `-X` of an interpreter that compiles whatever it calls."""
 _IS_SAFE = IS_TESTED and not config.USING_SVML
 """Intel's library of vectors, where numba finds it, has an `exp` of its own."""
 
@@ -42,6 +45,8 @@ class _Reliance:
 
     def is_sound(self) -> bool:
         """Whether to rely on it."""
+        if ALONE in sys._xoptions:
+            return False
         return self.compiling is not None and self.seconds <= LONGEST and self.compiling.is_compiling()
 
 

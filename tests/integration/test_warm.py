@@ -29,7 +29,7 @@ def printed(*arguments: object, env: Mapping[str, str] | None = None, cwd: Path 
 
 def test_after_warming_no_command_compiles(tmp_path: Path, events: Path) -> None:
     count, words = printed("warm")[0].split(" ", 1)
-    assert int(count) > 100
+    assert int(count) > 80
     assert words.startswith("compiled kernels in /")
     for arguments in ((), ("--preset", "accurate"), ("--slice-by", "id", "--checkpoint", "state")):
         assert NEWS not in printed("run", events, *arguments, cwd=tmp_path)[1]

@@ -1,6 +1,7 @@
 """Late kernels: who runs them, and that twins agree with what they stand in for."""
 
 import math
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,13 @@ def test_python_runs_late_kernels_for_some_seconds_only(kernel, other, monkeypat
     kernel(np.ones(2))
     assert kernel.signatures == []
     monkeypatch.setattr(late, "LONGEST", -1.0)
+    kernel(np.ones(2))
+    assert len(kernel.signatures) == 1
+
+
+def test_a_process_can_be_told_to_compile_all(kernel, other, monkeypatch) -> None:
+    """As those that `streamlin warm` starts are."""
+    monkeypatch.setitem(sys._xoptions, late.ALONE, True)
     kernel(np.ones(2))
     assert len(kernel.signatures) == 1
 
