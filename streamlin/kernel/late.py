@@ -8,10 +8,9 @@ Results are the same to the bit. Therefore such a kernel computes with 64-bit nu
 """
 
 import math
-import sys
 import time
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -24,8 +23,6 @@ from streamlin.kernel.loading import IS_TESTED, is_kept
 
 LONGEST = 3.0
 """Seconds that all such calls may take together; then the run compiles what is not compiled yet, too."""
-ALONE = "streamlin-compiles-alone"
-"""The option `-X` of an interpreter that compiles whatever it calls."""
 _IS_SAFE = IS_TESTED and not config.USING_SVML
 """Intel's library of vectors, where numba finds it, has an `exp` of its own."""
 
@@ -45,8 +42,6 @@ class _Reliance:
 
     def is_sound(self) -> bool:
         """Whether to rely on it."""
-        if ALONE in sys._xoptions:
-            return False
         return self.compiling is not None and self.seconds <= LONGEST and self.compiling.is_compiling()
 
 
@@ -74,15 +69,11 @@ class _LateKernel(Kernel):
             return True
         return is_kept(self) and cache.has(tuple(map(typeof, args)), self.targetctx)
 
-    @cached_property
-    def _plain(self) -> Callable[..., Any]:
-        return in_python(self)
-
     def _timed(self, *args: Any) -> Any:
         begin = time.perf_counter()
         try:
             with np.errstate(all="ignore"):  # as compiled code does
-                return self._plain(*args)
+                return in_python(self)(*args)
         finally:
             _reliance.seconds += time.perf_counter() - begin
 

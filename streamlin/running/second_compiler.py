@@ -15,6 +15,8 @@ from streamlin.kernel.late import rely_on
 
 _SHARED = {"task", "fields", "features", "learners", "keys", "evaluation"}
 """The tables of the configuration that decide what is compiled."""
+ALONE = "streamlin-compiles-alone"
+"""The option `-X` of an interpreter that starts no such process, but compiles whatever it calls."""
 _LOWEST = 19
 """The lowest priority."""
 
@@ -29,7 +31,8 @@ class SecondCompiler:
 
     def __init__(self, config: RunConfig) -> None:
         foreign = any(isinstance(learner, ExternalModelConfig) for learner in config.learners)
-        self._config = None if foreign or config.task in ("parsing", "topics") else config
+        is_alone = foreign or config.task in ("parsing", "topics") or ALONE in sys._xoptions
+        self._config = None if is_alone else config
         self._process: subprocess.Popen[bytes] | None = None
         rely_on(self)
         folder = cache_folder()

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from streamlin.config import RunConfig
 from streamlin.evaluation.feature_counts import count_features
 from streamlin.evaluation.predictions import predict
 from streamlin.evaluation.temperature import powers_of, variance
@@ -21,6 +22,7 @@ from streamlin.kernel import late
 from streamlin.kernel.byte_buffers import PADDING, copy_bytes
 from streamlin.kernel.decorator import config
 from streamlin.kernel.late import in_python, late_kernel, rely_on
+from streamlin.running.second_compiler import ALONE, SecondCompiler
 
 numbers = st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, math.inf, -math.inf, math.nan])
 
@@ -84,8 +86,9 @@ def test_python_runs_late_kernels_for_some_seconds_only(kernel, other, monkeypat
 
 
 def test_a_process_can_be_told_to_compile_all(kernel, other, monkeypatch) -> None:
-    """As those that `streamlin warm` starts are."""
-    monkeypatch.setitem(sys._xoptions, late.ALONE, True)
+    """As those that `streamlin warm` starts are; they start no other process either."""
+    monkeypatch.setitem(sys._xoptions, ALONE, True)
+    assert not SecondCompiler(RunConfig()).is_compiling()
     kernel(np.ones(2))
     assert len(kernel.signatures) == 1
 
