@@ -26,11 +26,11 @@ def measure(folder: Path, repeat: int) -> dict[str, list[dict[str, Any]]]:
 
 def text(figures: dict[str, list[dict[str, Any]]]) -> str:
     """One row for each kind of models."""
-    titles = ["five learners, words", "µs an event", "events/s", "once all is known, µs", "events/s"]
+    titles = ["five learners, words"]
+    for title in ("in unused memory", "in memory that was used", "once all is known"):
+        titles += [f"{title}, µs an event", "events/s"]
     rows = []
     for how, runs in figures.items():
-        first, again = (median(run[name] for run in runs) for name in ("first", "again"))
-        rows.append(
-            [TITLES[how], f"{first / 1e3:.1f}", f"{1e9 / first:,.0f}", f"{again / 1e3:.1f}", f"{1e9 / again:,.0f}"]
-        )
+        times = [median(run[name] for run in runs) for name in ("unused", "first", "again")]
+        rows.append([TITLES[how], *(cell for time in times for cell in (f"{time / 1e3:.1f}", f"{1e9 / time:,.0f}"))])
     return f"{table(titles, rows)}\n\n{EVENTS:,} events of 25 words and 100,000 keys by Zipf's law, 4 labels, one core."
