@@ -10,12 +10,14 @@ from streamlin.events import Batch, Records
 from streamlin.formats.flat_json import ESCAPED, MISSING, NUMBER, copy_values, distinct_values, find_fields
 from streamlin.formats.utf8 import Indices, check_utf8, spans
 from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate
+from streamlin.kernel.loading import is_kept
 
 Places = tuple[Indices, Indices, NDArray[np.uint8]]
 _TEXT, _LABEL, _ID, _WEIGHT, _TIME = range(5)
 _OPEN, _CLOSE = b"{}"
-FIRST = 40_000
-"""Records that are left to the other decoder: on a machine where nothing is compiled yet, a short run need not wait."""
+FIRST, IF_KEPT = 6_000_000, 1_000_000
+"""Bytes of records that are left to the other decoder: a short run need not wait until kernels are compiled, nor, where
+they are kept on disk, until they are loaded."""
 FEWEST = 1 << 15
 """Bytes of records below which the calls of numpy and kernels take longer than an object for each record."""
 
@@ -44,9 +46,10 @@ class FlatColumns:
         ------
         DecodeError : a record is not UTF-8.
         """
-        self._read += kept.size
-        found = None if self._read <= FIRST else objects(records, kept)
-        if found is None:
+        if kept.size:
+            self._read += int(records.ends[kept[-1]] - records.starts[kept[0]])
+        is_early = self._read <= IF_KEPT or (self._read <= FIRST and not is_kept(find_fields))
+        if is_early or (found := objects(records, kept)) is None:
             return None
         data, (begins, stops, kinds) = found[0], room(self._bounds.size - 1, kept.size)
         if not find_fields(*found, self._keys, self._bounds, begins, stops, kinds) or not _fit(kinds):

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from streamlin.config import FieldsConfig
 from streamlin.events import single_records
 from streamlin.formats import open_format
-from streamlin.formats.flat_columns import FEWEST, FIRST
+from streamlin.formats.flat_columns import FEWEST, FIRST, IF_KEPT
 from streamlin.kernel.byte_buffers import Utf8Texts
 
 FLAT = open_format("json", {}, FieldsConfig(), ())
-FLAT.decode(single_records([b'{"text": "a"}'] * FIRST))
+FLAT.decode(single_records([b'{"text": "%s"}' % (b"a" * FIRST)]))
 ANY = open_format("json", {}, FieldsConfig(), ("elsewhere",))
 """A further field is read by msgspec alone, so this one reads everything with it."""
 
@@ -75,8 +75,10 @@ def test_a_text_ends_at_its_quote_wherever_it_stands(size, inside) -> None:
 
 
 def test_the_first_records_are_left_to_msgspec() -> None:
-    one, records = open_format("json", {}, FieldsConfig(), ()), single_records([b'{"text": "a b c d"}'] * (FIRST // 2))
-    assert [isinstance(one.decode(records)[0].texts, Utf8Texts) for _ in range(3)] == [False, False, True]
+    one, record = open_format("json", {}, FieldsConfig(), ()), b'{"text": "a b c d"}'
+    counts = [IF_KEPT // 2 // len(record), FIRST // len(record)]
+    decoded = [one.decode(single_records([record] * count))[0] for count in counts]
+    assert [isinstance(batch.texts, Utf8Texts) for batch in decoded] == [False, True]
 
 
 def test_flat_objects_are_read_without_an_object_each() -> None:
