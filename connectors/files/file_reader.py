@@ -9,7 +9,8 @@ from connectors.records import Origin, PartRecords, position_in
 from streamlin.errors import ConnectorError
 from streamlin.events import Position, SourceContext
 
-BLOCK = 512 * 1024
+BLOCK = 1024 * 1024
+"""Bytes of a block: each batch has a cost of its own, and long texts make small batches of a block."""
 
 
 class FileReader(OpenFile):
