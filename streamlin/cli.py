@@ -16,6 +16,7 @@ from streamlin.commands.connectors import connectors
 from streamlin.commands.demo import demo
 from streamlin.commands.exit_codes import exit_code
 from streamlin.commands.explain import explain
+from streamlin.commands.garbage import collect_rarely
 from streamlin.commands.inspect import inspect
 from streamlin.commands.predict import predict
 from streamlin.commands.produce import produce
@@ -86,6 +87,7 @@ for function in _COMMANDS:
 
 def main() -> None:
     """The command `streamlin`; ends the process with an exit code."""
+    collect_rarely()
     use_utf8()
     occupy_closed_descriptors()
     code = command_line(sys.argv[1:])

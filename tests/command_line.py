@@ -19,7 +19,7 @@ from streamlin.terminal.printing import set_log_format
 
 _OF_A_PROCESS = (
     "streamlin.terminal.compile_notice.notify_when_compiling",
-    "streamlin.commands.running.tune_garbage_collector",
+    "streamlin.commands.running.freeze",
 )
 """What changes the whole process for good, so that later tests would see it."""
 

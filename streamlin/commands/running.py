@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamlin.commands.garbage import tune_garbage_collector
+from streamlin.commands.garbage import freeze
 from streamlin.errors import redacted
 from streamlin.monitoring.options import MonitoringOptions
 from streamlin.terminal.printing import logs_json, print_notice, print_tables
@@ -51,7 +51,7 @@ def run_and_show(
         ):
             notify_when_compiling(progress.notice, second.is_compiling)
             with closing(Run(config, progress, watchers=watching, limit=limit, previous=previous, stop=stop)) as run:
-                tune_garbage_collector()
+                freeze()
                 _run_and_report(run, report_files)
         _show_summary(run)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streamlin.commands import options
-from streamlin.commands.garbage import tune_garbage_collector
+from streamlin.commands.garbage import freeze
 from streamlin.errors import ConfigError, missing
 from streamlin.terminal.printing import print_notice
 
@@ -56,6 +56,6 @@ def serve(
             raise ConfigError("serve: not with mixing.shards; a service learns its events in one piece")
         refuse_overlaps(inputs_of(run_config, False, config), [*outputs_of(run_config), *standard_outputs()])
         with closing(Service(run_config, address, shown.notice, stop, previous)) as service:
-            tune_garbage_collector()
+            freeze()
             report = service.run()
     print_notice(f"done: {counts_line(report)}", **log_fields(report))

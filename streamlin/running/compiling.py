@@ -1,11 +1,10 @@
-"""`python -m streamlin.running.compiling` compiles what a run of a configuration, JSON on standard input, needs.
+"""`main` compiles what a run of a configuration, JSON on standard input, needs.
 
 With the argument `lines` the run writes predictions, too. It begins with what is needed last, see `SecondCompiler`, and
 ends with what only counts, which Python can do meanwhile, see `streamlin.kernel.late`. Each kernel is called by itself,
 with arrays like a run's.
 """
 
-import gc
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -34,9 +33,13 @@ class _Python:
         return True
 
 
+def main() -> None:
+    """What the second process does, see `SecondCompiler`."""
+    compile_from_the_end(RunConfig.model_validate_json(sys.stdin.buffer.read()), "lines" in sys.argv[1:])
+
+
 def compile_from_the_end(config: RunConfig, lines: bool = False) -> None:
     """Compile what runs of a configuration need, beginning with what they need last. lines : they write predictions."""
-    gc.disable()  # the process ends before it would matter, and a compiler makes many objects
     config = small(config)
     model = new_model(config)
     rely_on(_Python())
@@ -110,7 +113,3 @@ def _count(model: Any, count: Callable[..., object], columns: tuple[Any, ...]) -
     """Count predictions, and report."""
     count(*columns)
     report_of(model.prequential, model.labels)
-
-
-if __name__ == "__main__":
-    compile_from_the_end(RunConfig.model_validate_json(sys.stdin.buffer.read()), "lines" in sys.argv[1:])

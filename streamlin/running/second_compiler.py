@@ -19,6 +19,8 @@ ALONE = "streamlin-compiles-alone"
 """The option `-X` of an interpreter that starts no such process, but compiles whatever it calls."""
 _LOWEST = 19
 """The lowest priority."""
+_PROGRAM = "import gc; gc.disable(); from streamlin.running.compiling import main; main()"
+"""Nothing is collected: the process ends before it would matter, and a compiler makes many objects, as imports do."""
 
 
 class SecondCompiler:
@@ -84,7 +86,7 @@ def _locked(folder: Path) -> list[int]:
 def _started(config: RunConfig, lock: list[int]) -> "subprocess.Popen[bytes]":
     """The process; it holds the lock until it ends."""
     lines = ["lines"] if config.sinks.predictions else []
-    command = [sys.executable, "-m", "streamlin.running.compiling", *lines]
+    command = [sys.executable, "-c", _PROGRAM, *lines]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, **pipes, pass_fds=lock, start_new_session=True)  # Ctrl-C is for the run
     assert process.stdin is not None
