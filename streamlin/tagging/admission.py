@@ -72,8 +72,12 @@ class TagAdmission:
         return sum(tagger.table_bytes(n_rows, n_contexts, n_labels) for tagger in self._model.learners.values())
 
     def new_rows(self, features: TokenBuckets) -> dict[str, int]:
-        """How many rows the features may bring, of tokens and of contexts."""
-        return {name: count - len(self._model.rows[name]) for name, count in self._rows_with(features).items()}
+        """How many rows the features may bring, of tokens and of contexts; asked while another thread learns."""
+        rows = self._model.rows
+        return {
+            "tokens": rows["tokens"].count_new(features.buckets),
+            "contexts": rows["contexts"].count_new(features.contexts),
+        }
 
     def most_rows(self, tokens: int, sentences: int) -> dict[str, int]:
         """How many rows so many tokens may bring."""

@@ -24,9 +24,13 @@ class TokenRows:
         """There are 2^bits buckets."""
         return self.index.bits
 
+    def count_new(self, buckets: NDArray[np.int32]) -> int:
+        """How many rows these buckets bring at most."""
+        return self.index.count_new(buckets.reshape(-1))
+
     def count_with(self, buckets: NDArray[np.int32]) -> int:
         """How many rows there are at most once these buckets have rows."""
-        return min(len(self.index) + self.index.count_new(buckets.reshape(-1)), self._most)
+        return min(len(self.index) + self.count_new(buckets), self._most)
 
     def assign(
         self, bounds: NDArray[np.int64], buckets: NDArray[np.int32], learned: NDArray[np.bool_]
