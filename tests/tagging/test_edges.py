@@ -1,6 +1,7 @@
 """What is rare in sentences, and what must never take part in a prediction."""
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -200,3 +201,24 @@ def test_thousands_of_tags_are_learned():
     outcome = predict(model, [Sentence(["w7", "w8"], [None, None])])
     assert outcome.tags == [[["T7", "T8"]]]
     assert 0 < outcome.confidences[0, 0] < 0.9
+
+
+def test_new_rows_are_not_too_few_while_others_are_learned():
+    """The service counts them on a thread of its own, and accepts what they leave room for."""
+    model = new_model(*ALL)
+    admission = TagAdmission(model, RunConfig(task="tagging"))
+    features = model.featurize(batch_of([Sentence([f"asked{i}" for i in range(20)], ["A"] * 20)]))
+    counted, is_over = [], threading.Event()
+
+    def count() -> None:
+        while not is_over.is_set():
+            counted.append(admission.new_rows(features))
+
+    counting = threading.Thread(target=count)
+    counting.start()
+    learn(model, [Sentence([f"{j} {i}" for i in range(20)], [*"AB"] * 10) for j in range(300)], size=1)
+    is_over.set()
+    counting.join()
+    left = admission.new_rows(features)
+    assert len(counted) > 100
+    assert all(own[kind] >= left[kind] for own in counted for kind in left)
