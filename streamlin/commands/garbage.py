@@ -7,7 +7,7 @@ _THRESHOLD = 100_000
 
 
 def collect_rarely() -> None:
-    """Make collections rare: importing everything would take a tenth longer, though next to nothing could be freed."""
+    """Make collections rare: while everything is imported they take time, and next to nothing could be freed."""
     gc.set_threshold(_THRESHOLD)
 
 
