@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from streamlin.errors import CheckpointError
 from streamlin.features.rows import Examples, RowIndex
-from streamlin.kernel import kernel
+from streamlin.kernel.late import beside, late_kernel
 from streamlin.storage.arrays import Expected, expected
 
 
@@ -91,7 +91,30 @@ class JointRows:
         self._rows = np.split(np.array(state), np.cumsum(self._sizes)[:-1])
 
 
-@kernel
+def _place_entries(
+    indptr: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    values: NDArray[np.float32],
+    row_of: NDArray[np.int32],
+    scaled: bool,
+    at: NDArray[np.int64],
+    all_rows: NDArray[np.int32],
+    all_values: NDArray[np.float32],
+) -> None:
+    """As `place_entries`, in numpy."""
+    lengths, (begin, end) = np.diff(indptr), indptr[[0, -1]]
+    own, x = rows[begin:end], values[begin:end].astype(np.float64)
+    places = np.arange(begin, end) + np.repeat(at - indptr[:-1], lengths)
+    if scaled:
+        squares = np.bincount(np.repeat(np.arange(at.size), lengths), x * x, at.size)  # from left to right
+        x *= np.repeat(1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0)), lengths)
+    all_rows[places] = np.where(own >= 0, row_of[own], own)
+    all_values[places] = x
+    at += lengths
+
+
+@late_kernel
+@beside(_place_entries)
 def place_entries(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],

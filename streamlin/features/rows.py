@@ -253,7 +253,12 @@ def assign_rows(
     return n_rows
 
 
+def _nothing_to_prefetch(examples: Examples, i: int, table: NDArray[Any]) -> None:
+    """In Python there is nothing to ask for."""
+
+
 @kernel
+@beside(_nothing_to_prefetch)
 def prefetch_rows(examples: Examples, i: int, table: NDArray[Any]) -> None:
     """Ask for a table's rows of event i, if there is one, while the event before it is learned."""
     if i < examples.indptr.size - 1:

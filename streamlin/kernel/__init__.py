@@ -1,5 +1,5 @@
-"""Compiled functions: the decorator, calls with bound arguments, and byte buffers."""
+"""Compiled functions: the decorators, calls with bound arguments, and byte buffers."""
 
-from streamlin.kernel.decorator import kernel
+from streamlin.kernel.decorator import inlined_kernel, kernel
 
-__all__ = ["kernel"]
+__all__ = ["inlined_kernel", "kernel"]

@@ -28,6 +28,8 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,  # nobody calls kernels from C
 }
 _INNER_OPTIONS = _OPTIONS | {"no_cpython_wrapper": True}
+_MARKS = b"@kernel", b"@late_kernel", b"@inlined_kernel"
+"""In sources: the decorators of kernels."""
 _PACKAGE = Path(__file__).parents[1]
 translate_entries_alone(cpu_target.target_context)
 
@@ -35,9 +37,11 @@ translate_entries_alone(cpu_target.target_context)
 class Kernel(CPUDispatcher):
     """A function with an entry from Python; kernels call its twin, which has none."""
 
+    _inner_options = _INNER_OPTIONS
+
     @cached_property
     def _inner(self) -> Any:
-        return CPUDispatcher(self.py_func, targetoptions=_INNER_OPTIONS)
+        return CPUDispatcher(self.py_func, targetoptions=self._inner_options)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """How numba finds the type of a call in a kernel.
@@ -53,9 +57,21 @@ class Kernel(CPUDispatcher):
         return self._inner.get_overload(sig)
 
 
+class _InlinedKernel(Kernel):
+    _inner_options = _INNER_OPTIONS | {"forceinline": True}
+
+
 def kernel(function: Function) -> Function:
     """Compile a function on arrays and numbers: no GIL, cached on disk, IEEE arithmetic in the order written."""
     return decorated(function, Kernel)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """Like `kernel`, for a loop that is a function of its own only for its name, or for a twin in Python.
+
+    LLVM inlines what seems small to it. A call of anything else counts references to each array that it is given.
+    """
+    return decorated(function, _InlinedKernel)
 
 
 def decorated(function: Function, kind: type[Kernel]) -> Function:
@@ -118,7 +134,7 @@ def _package_of(function: Callable[..., object]) -> Path:
 
 @cache
 def _fingerprint(package: Path) -> int:
-    """CRC-32 of every source that contains `@kernel` or `@late_kernel`, in this package and in streamlin.
+    """CRC-32 of every source with the decorator of a kernel, in this package and in streamlin.
 
     A constant or named tuple that a kernel takes from another file is compiled into it. Such a file contains `@kernel`
     in a comment, so that it counts too.
@@ -126,7 +142,7 @@ def _fingerprint(package: Path) -> int:
     checksum = 0
     for path in _sources(package):
         source = path.read_bytes()
-        if b"@kernel" in source or b"@late_kernel" in source:
+        if any(mark in source for mark in _MARKS):
             checksum = zlib.crc32(source, zlib.crc32(path.name.encode(), checksum))
     return checksum
 

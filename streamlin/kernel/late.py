@@ -1,17 +1,17 @@
 """Kernels that Python runs as they are written, until another process has compiled them.
 
-What hashes and what only counts does little for an event: for a thousand events Python does it in less time than
-compiling would take, so that a first start waits only for what learns.
+For a thousand texts Python hashes, learns and counts in less time than compiling would take, so that a first start
+waits for nothing.
 
-Results are the same to the bit. Therefore such a kernel computes with 64-bit numbers, and takes `exp` and `log` from
-`math`: like compiled code they call the C library's, while numpy's may round differently.
+Results are the same to the bit. Therefore such a kernel makes 64-bit numbers of others before it computes with them,
+and its exponentials and logarithms are the C library's, as in compiled code; numpy's may round differently.
 """
 
 import math
 import time
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,8 +21,8 @@ from streamlin.kernel.cache_files import KernelCache
 from streamlin.kernel.decorator import Function, Kernel, config, decorated
 from streamlin.kernel.loading import IS_TESTED, is_kept
 
-LONGEST = 3.0
-"""Seconds that all such calls may take together; then the run compiles what is not compiled yet, too."""
+LONGEST = 7.0
+"""Seconds of a processor that all such calls may take; then the run compiles what is not compiled yet, too."""
 _IS_SAFE = IS_TESTED and not config.USING_SVML
 """Intel's library of vectors, where numba finds it, has an `exp` of its own."""
 
@@ -70,12 +70,12 @@ class _LateKernel(Kernel):
         return is_kept(self) and cache.has(tuple(map(typeof, args)), self.targetctx)
 
     def _timed(self, *args: Any) -> Any:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         try:
             with np.errstate(all="ignore"):  # as compiled code does
                 return in_python(self)(*args)
         finally:
-            _reliance.seconds += time.perf_counter() - begin
+            _reliance.seconds += time.thread_time() - begin
 
 
 def late_kernel(function: Function) -> Function:
@@ -105,10 +105,27 @@ def in_python(kernel: Callable[..., Any]) -> Callable[..., Any]:
     assert isinstance(function, FunctionType)
     names = function.__code__.co_names
     known = {name: function.__globals__[name] for name in names if name in function.__globals__}
-    own = {name: in_python(value) for name, value in known.items() if isinstance(value, Kernel)}
+    own: dict[str, Any] = {name: in_python(value) for name, value in known.items() if isinstance(value, Kernel)}
     if "exp" in known:
         own["exp"] = exp_like_c
+    if known.get("np") is np:
+        own["np"] = _numpy_like_c()
     return FunctionType(function.__code__, {**function.__globals__, **own}, function.__name__)
+
+
+@cache
+def _numpy_like_c() -> ModuleType:
+    """numpy, but with exponentials and logarithms of one number at a time, which are the C library's."""
+    module = ModuleType("numpy")
+    vars(module).update(vars(np))
+    for name, function in (("exp", exp_like_c), ("exp2", _exp2_like_c), ("log", log_like_c)):
+        setattr(module, name, _of_float64(function))
+    return module
+
+
+def _of_float64(function: Callable[[float], float]) -> Callable[[float], np.float64]:
+    """Its results can be divided by 0, unlike Python's numbers."""
+    return lambda x: np.float64(function(x))
 
 
 def exp_like_c(x: float) -> float:
@@ -117,3 +134,18 @@ def exp_like_c(x: float) -> float:
         return math.exp(x)
     except OverflowError:
         return math.inf
+
+
+def _exp2_like_c(x: float) -> float:
+    """2^x, likewise."""
+    try:
+        return math.exp2(x)
+    except OverflowError:
+        return math.inf
+
+
+def log_like_c(x: float) -> float:
+    """The natural logarithm; minus infinity of 0 and NaN below, where `math.log` raises."""
+    if x > 0.0:
+        return math.log(x)
+    return -math.inf if x == 0.0 else math.nan

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
-from streamlin.kernel import kernel
+from streamlin.kernel import inlined_kernel, kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.kernel.late import beside, late_kernel
+from streamlin.learners import by_numpy
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one
@@ -23,7 +25,7 @@ from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
-@kernel
+@late_kernel
 def learn_batch(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -58,18 +60,10 @@ def learn_batch(
         loss = 1.0 + s[rival] - (s[y] if y < known else 0.0)  # a label that the event itself brings has score 0
         if loss <= 0.0:
             continue
-        variance = 2.0 / (1.0 + bias_precision[()])
-        for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            x = scale * np.float64(examples.values[j])
-            variance += 2.0 * x * x / (1.0 + precisions[examples.rows[j], 0])
+        variance = add_variances(examples, i, scale, 2.0 / (1.0 + float(bias_precision[()])), precisions)
         w = targets.weights[i]
         step = w * (loss / (variance + r))
-        for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            row, x = examples.rows[j], scale * np.float64(examples.values[j])
-            change = step * x / (1.0 + precisions[row, 0])
-            weights[row, y] += change
-            weights[row, rival] -= change
-            precisions[row, 0] += w * x * x / r
+        certain_steps(examples, i, scale, step, y, rival, w, r, weights, precisions)
         change = step / (1.0 + bias_precision[()])
         bias[y] += change
         bias[rival] -= change
@@ -89,6 +83,39 @@ def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray
     """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
     for key in range(events.slots.size):
         learn_batch(*of_key(events, key, arguments, scores))
+
+
+@inlined_kernel
+@beside(by_numpy.add_variances)
+def add_variances(examples: Examples, i: int, scale: float, variance: float, precisions: NDArray[np.float64]) -> float:
+    """A variance plus those that event i's features add."""
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        x = scale * np.float64(examples.values[j])
+        variance += 2.0 * x * x / (1.0 + precisions[examples.rows[j], 0])
+    return variance
+
+
+@inlined_kernel
+@beside(by_numpy.certain_steps)
+def certain_steps(
+    examples: Examples,
+    i: int,
+    scale: float,
+    step: float,
+    y: int,
+    rival: int,
+    weight: float,
+    r: float,
+    weights: NDArray[np.float32],
+    precisions: NDArray[np.float64],
+) -> None:
+    """The steps of event i's features, which are the smaller, the more certain their weights."""
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        row, x = examples.rows[j], scale * np.float64(examples.values[j])
+        change = step * x / (1.0 + precisions[row, 0])
+        weights[row, y] += change
+        weights[row, rival] -= change
+        precisions[row, 0] += weight * x * x / r
 
 
 class Arow(Learner):

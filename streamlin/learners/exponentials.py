@@ -3,10 +3,14 @@
 As in Tang, ACM TOMS 15 (1989) 144-157: x = m log 2 + r with a whole m, then 2^m e^r, e^r by a polynomial.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.late import beside
+from streamlin.learners.by_numpy import left_sum
 
 _LEAST = -700.0
 """Below it a number counts as this: its exponential is 1e-304."""
@@ -17,7 +21,29 @@ _SHIFT = 6755399441055744.0 + 1023.0
 """1.5 * 2^52 and the bias of exponents: the low bits of a number plus this are the exponent of its power of 2."""
 
 
+_FACTORIALS = tuple(float(math.factorial(n)) for n in range(11, -1, -1))
+
+
+def powers_of_e(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The exponentials of numbers up to 0, each as `exponentials` takes it, in numpy."""
+    x = np.maximum(values, _LEAST)
+    shifted = x * _LOG2_E + _SHIFT
+    m = shifted - _SHIFT
+    r = (x - m * _LOG_2_HIGH) - m * _LOG_2_LOW
+    p = np.zeros_like(r)
+    for factorial in _FACTORIALS:
+        p = p * r + 1.0 / factorial
+    return p * (shifted.view(np.int64) << 52).view(np.float64)
+
+
+def _exponentials(values: NDArray[np.float64], n: int, top: float, powers: NDArray[np.float64]) -> np.float64:
+    """As `exponentials`, in numpy."""
+    powers[0, :n] = powers_of_e(values[:n] - top)
+    return np.float64(left_sum(powers[0, :n]))
+
+
 @kernel
+@beside(_exponentials)
 def exponentials(values: NDArray[np.float64], n: int, top: float, powers: NDArray[np.float64]) -> float:
     """Set powers[k] = exp(values[k] - top) for k < n, where no value is above top, and return their sum, left to right.
 

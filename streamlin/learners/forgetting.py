@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.late import beside
 
 GROWN = 64.0
 """log2 of the increment at which sums are scaled down."""
@@ -22,7 +23,13 @@ def growth_rate(half_life: float | None) -> float:
     return 0.0 if half_life is None else 1.0 / half_life
 
 
+def _scale_down(sums: NDArray[Any]) -> None:
+    """As `scale_down`, in numpy."""
+    np.ldexp(sums, -64, out=sums)
+
+
 @kernel
+@beside(_scale_down)
 def scale_down(sums: NDArray[Any]) -> None:
     """Divide a table by 2^64."""
     for row in range(sums.shape[0]):

@@ -13,6 +13,7 @@ from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.kernel.late import late_kernel
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one
@@ -22,7 +23,7 @@ from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
-@kernel
+@late_kernel
 def learn_batch(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -61,7 +62,7 @@ def learn_batch(
             continue
         w = targets.weights[i]
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            gradient = w * (scale * examples.values[j])
+            gradient = w * (scale * np.float64(examples.values[j]))
             adagrad_step(-gradient, examples.rows[j], y, eta, epsilon, weights, squares)
             adagrad_step(gradient, examples.rows[j], rival, eta, epsilon, weights, squares)
         adagrad_step(-w, 0, y, eta, epsilon, bias_row, bias_squares_row)

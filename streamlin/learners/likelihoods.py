@@ -6,14 +6,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.features.rows import Examples
-from streamlin.kernel import kernel
+from streamlin.kernel import inlined_kernel, kernel
+from streamlin.kernel.late import beside, log_like_c
+from streamlin.learners import by_numpy
 
 _LARGEST = 1000
 """log2 of the largest product of factors before its log is taken; float64 ends at 2^1024."""
 _BOUND = 2.0 ** (_LARGEST - 1)
 
 
+def _smooth(
+    by_prior: bool,
+    alpha: float,
+    totals: NDArray[np.float64],
+    n_labels: int,
+    n_rows: int,
+    inverses: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+) -> int:
+    """As `smooth`, in numpy."""
+    own = totals[:n_labels]
+    seen = own > 0.0
+    share = (by_numpy.left_sum(own) if by_prior else np.float64(1.0)) / alpha
+    found = np.where(seen, share / np.where(seen, own, 1.0) if by_prior else share, 0.0)
+    found = np.where(own * found > _BOUND, _BOUND / np.maximum(own, 1.0), found)
+    inverses[:n_labels] = found
+    offsets[:n_labels] = 0.0
+    if not by_prior:
+        offsets[:n_labels] = log_like_c(alpha) - by_numpy.logs_of(own + alpha * max(n_rows, 1))
+    return _LARGEST // math.frexp(1.0 + (own * found).max(initial=0.0))[1]
+
+
 @kernel
+@beside(_smooth)
 def smooth(
     by_prior: bool,
     alpha: float,
@@ -43,6 +68,7 @@ def smooth(
 
 
 @kernel
+@beside(by_numpy.sum_of_logs)
 def sum_of_logs(
     examples: Examples,
     i: int,
@@ -85,3 +111,19 @@ def take_logs(value: float, products: NDArray[np.float64], n_labels: int, scores
     for k in range(n_labels):
         scores[k] += value * np.log(products[k])
         products[k] = 1.0
+
+
+@inlined_kernel
+@beside(by_numpy.add_priors)
+def add_priors(
+    events: NDArray[np.float64],
+    increment: float,
+    log_n: float,
+    mass: float,
+    offsets: NDArray[np.float64],
+    n_labels: int,
+    scores: NDArray[np.float64],
+) -> None:
+    """Add log(events_k + increment) - log_n + mass offset_k to the scores of candidates."""
+    for k in range(n_labels):
+        scores[k] += (np.log(events[k] + increment) - log_n) + mass * offsets[k]

@@ -5,10 +5,13 @@ from numpy.typing import NDArray
 
 from streamlin.features.rows import Examples
 from streamlin.kernel import kernel
+from streamlin.kernel.late import beside
+from streamlin.learners import by_numpy
 from streamlin.learners.tables import Array
 
 
 @kernel
+@beside(by_numpy.linear_scores)
 def linear_scores(
     examples: Examples, i: int, weights: Array, bias: Array, scale: float, n_labels: int, scores: NDArray[np.float64]
 ) -> None:
@@ -26,6 +29,7 @@ def linear_scores(
 
 
 @kernel
+@beside(by_numpy.best_other)
 def best_other(scores: NDArray[np.float64], y: int | np.int64) -> int:
     """The best scored candidate other than y; -1 if there is no other. Ties go to the label seen first."""
     best = -1
@@ -36,6 +40,7 @@ def best_other(scores: NDArray[np.float64], y: int | np.int64) -> int:
 
 
 @kernel
+@beside(by_numpy.squared_length)
 def squared_length(examples: Examples, i: int) -> float:
     """The sum of event i's squared values, including those of features without a row."""
     total = 0.0
@@ -45,10 +50,11 @@ def squared_length(examples: Examples, i: int) -> float:
 
 
 @kernel
+@beside(by_numpy.add_scaled)
 def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Array, k: int | np.int64) -> None:
     """weights_jk += step * x_j for every feature j of event i, its bias feature included."""
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        weights[examples.rows[j], k] += step * examples.values[j]
+        weights[examples.rows[j], k] += step * np.float64(examples.values[j])
     bias[k] += step
 
 
@@ -60,6 +66,7 @@ def scale_to_one(examples: Examples, i: int) -> float:
 
 
 @kernel
+@beside(by_numpy.softmax_errors)
 def softmax_errors(scores: NDArray[np.float64], known: int, y: int, errors: NDArray[np.float64]) -> int:
     """Set errors[k] = p_k - [k = y], return their number; a y that is not a candidate yet has score 0."""
     n_labels = max(known, y + 1)

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
-from streamlin.kernel import kernel
+from streamlin.kernel import inlined_kernel, kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.kernel.late import beside, late_kernel
+from streamlin.learners import by_numpy
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import adagrad_step, best_other, linear_scores, scale_to_one, softmax_errors
@@ -24,7 +26,7 @@ from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
-@kernel
+@late_kernel
 def learn_batch(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -69,16 +71,13 @@ def learn_batch(
         for k in range(n_labels):
             errors[k] *= targets.weights[i]
             squared_errors += errors[k] * errors[k]
-        for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            row, x = examples.rows[j], scale * examples.values[j]
-            added = epsilon + damping * (x * x)
-            if by_feature:
-                shared_steps(errors, n_labels, squared_errors, row, x, eta, added, weights, squares)
-            else:
-                adagrad_steps(errors, n_labels, row, x, eta, added, weights, squares)
         if by_feature:
+            steps_by_feature(
+                examples, i, scale, errors, n_labels, squared_errors, eta, epsilon, damping, weights, squares
+            )
             shared_steps(errors, n_labels, squared_errors, 0, 1.0, eta, epsilon + damping, bias_row, bias_squares_row)
         else:
+            steps_by_weight(examples, i, scale, errors, n_labels, eta, epsilon, damping, weights, squares)
             adagrad_steps(errors, n_labels, 0, 1.0, eta, epsilon + damping, bias_row, bias_squares_row)
 
 
@@ -95,6 +94,49 @@ def learn_keyed(events: KeyedEvents, arguments: tuple[Any, ...], scores: NDArray
     """`learn_batch` for each key, with its tables; see `streamlin.learners.by_key`."""
     for key in range(events.slots.size):
         learn_batch(*of_key(events, key, arguments, scores))
+
+
+@inlined_kernel
+@beside(by_numpy.steps_by_feature)
+def steps_by_feature(
+    examples: Examples,
+    i: int,
+    scale: float,
+    errors: NDArray[np.float64],
+    n_labels: int,
+    squared_errors: float,
+    eta: float,
+    epsilon: float,
+    damping: float,
+    weights: NDArray[np.float32],
+    squares: NDArray[np.float64],
+) -> None:
+    """The steps of event i's features, with one sum of squares for all labels of a feature."""
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        x = scale * np.float64(examples.values[j])
+        added = epsilon + damping * (x * x)
+        shared_steps(errors, n_labels, squared_errors, examples.rows[j], x, eta, added, weights, squares)
+
+
+@inlined_kernel
+@beside(by_numpy.steps_by_weight)
+def steps_by_weight(
+    examples: Examples,
+    i: int,
+    scale: float,
+    errors: NDArray[np.float64],
+    n_labels: int,
+    eta: float,
+    epsilon: float,
+    damping: float,
+    weights: NDArray[np.float32],
+    squares: NDArray[np.float64],
+) -> None:
+    """The same with a sum for each weight."""
+    for j in range(examples.indptr[i], examples.indptr[i + 1]):
+        x = scale * np.float64(examples.values[j])
+        added = epsilon + damping * (x * x)
+        adagrad_steps(errors, n_labels, examples.rows[j], x, eta, added, weights, squares)
 
 
 @kernel

@@ -17,11 +17,12 @@ from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.kernel.late import late_kernel
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.collapse import PULSE, collapsed
 from streamlin.learners.forgetting import GROWN, growth_rate, scale_down, scale_down_row
-from streamlin.learners.likelihoods import smooth, sum_of_logs
+from streamlin.learners.likelihoods import add_priors, smooth, sum_of_logs
 from streamlin.learners.linear import best_other
 from streamlin.learners.mixing import Change, add_mean, add_sum, add_sums
 from streamlin.learners.parameters import Caps, Positive, Share, checked
@@ -34,7 +35,7 @@ _OF_A_CAP = {"counts": 2, "totals": 1, "soft_events": 1, "lead": 0, "lead_square
 """The tables of a model that learns texts without a label, and their dimensions."""
 
 
-@kernel
+@late_kernel
 def learn_batch(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -74,8 +75,7 @@ def learn_batch(
         most = smooth(by_prior, alpha * u, totals, known, examples.rows_before[i], inverses, offsets)
         mass = sum_of_logs(examples, i, counts, known, most, inverses, products, s)
         log_n = np.log(n[()] + max(known, 1) * u)
-        for k in range(known):
-            s[k] += (np.log(events[k] + u) - log_n) + mass * offsets[k]
+        add_priors(events, u, log_n, mass, offsets, known, s)
         y = targets.codes[i]
         if y < 0:
             continue
@@ -85,7 +85,7 @@ def learn_batch(
             growth[()] += PULSE
             u = float(np.exp2(growth[()]))
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            added = u * (w * examples.values[j])
+            added = u * (w * np.float64(examples.values[j]))
             counts[examples.rows[j], y] += added
             totals[y] += added
         events[y] += u * w

@@ -13,6 +13,7 @@ from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.kernel.late import late_kernel
 from streamlin.learners.base import Learner
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import add_scaled, best_other, linear_scores
@@ -22,7 +23,7 @@ from streamlin.learners.step import Kernels, best_score, set_targets
 from streamlin.learners.targets import Targets
 
 
-@kernel
+@late_kernel
 def learn_batch(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],

@@ -17,6 +17,7 @@ from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.kernel.late import beside, late_kernel
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
@@ -35,7 +36,7 @@ _SMALLEST = 1e-4
 """The scale at which it is multiplied into the weights, since float32 weights must not outgrow their precision."""
 
 
-@kernel
+@late_kernel
 def learn_batch(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -80,7 +81,7 @@ def learn_batch(
                 continue
             change = -step * errors[k]
             for j in range(examples.indptr[i], examples.indptr[i + 1]):
-                weights[examples.rows[j], k] += change * (scale * examples.values[j]) / factor
+                weights[examples.rows[j], k] += change * (scale * np.float64(examples.values[j])) / factor
             bias[k] += change
 
 
@@ -120,12 +121,24 @@ def shrink(by: float, weights: NDArray[np.float32], shrunk: NDArray[np.float64])
         shrunk[()] += np.log(max(by, 0.0))
     factor = float(np.exp(shrunk[()]))
     if factor < _SMALLEST:
-        for row in range(weights.shape[0]):
-            for k in range(weights.shape[1]):
-                weights[row, k] *= factor
+        scale_all(weights, factor)
         shrunk[()] = 0.0
         factor = 1.0
     return factor
+
+
+def _scale_all(weights: NDArray[np.float32], factor: float) -> None:
+    """As `scale_all`, in numpy."""
+    weights *= np.float64(factor)
+
+
+@kernel
+@beside(_scale_all)
+def scale_all(weights: NDArray[np.float32], factor: float) -> None:
+    """Multiply all weights by a factor, in 64 bits."""
+    for row in range(weights.shape[0]):
+        for k in range(weights.shape[1]):
+            weights[row, k] *= factor
 
 
 @kernel

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from streamlin.features.rows import Examples, prefetch_rows
 from streamlin.kernel import kernel
 from streamlin.kernel.bound_arguments import BoundTuple
+from streamlin.kernel.late import late_kernel
 from streamlin.learners.collapse import PULSE, collapsed
 from streamlin.learners.forgetting import GROWN, scale_down, scale_down_row
 from streamlin.learners.likelihoods import smooth, sum_of_logs
@@ -26,7 +27,7 @@ _NEGLIGIBLE = 1e-6
 Arrays = tuple[NDArray[np.float64], ...]
 
 
-@kernel
+@late_kernel
 def learn_batch_softly(
     indptr: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -96,7 +97,7 @@ def learn_batch_softly(
             u = float(np.exp2(growth[()]))
         for m in range(n_kept):
             for j in range(examples.indptr[i], examples.indptr[i + 1]):
-                added = u * (w * examples.values[j])
+                added = u * (w * np.float64(examples.values[j]))
                 counts[m][examples.rows[j], y] += added
                 totals[m][y] += added
         events[y] += u * w
@@ -190,6 +191,6 @@ def add_shares(
     for k in range(known):
         if shares[k] > 0.0:
             for j in range(examples.indptr[i], examples.indptr[i + 1]):
-                added = shares[k] * examples.values[j]
+                added = shares[k] * np.float64(examples.values[j])
                 counts[examples.rows[j], k] += added
                 totals[k] += added

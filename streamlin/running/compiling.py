@@ -1,8 +1,8 @@
 """`main` compiles what a run of a configuration, JSON on standard input, needs.
 
-With the argument `lines` the run writes predictions, too. It begins with what is needed last, see `SecondCompiler`, and
-ends with what only counts, which Python can do meanwhile, see `streamlin.kernel.late`. Each kernel is called by itself,
-with arrays like a run's.
+With the argument `lines` the run writes predictions, too. It begins with what learns, at which Python is slowest, see
+`streamlin.kernel.late`, and ends with what hashes. Of either it begins with what is needed last, see `SecondCompiler`.
+Each kernel is called by itself, with arrays like a run's.
 """
 
 import sys
@@ -44,34 +44,34 @@ def compile_from_the_end(config: RunConfig, lines: bool = False) -> None:
     model = new_model(config)
     rely_on(_Python())
     if config.task == "tagging":
-        needed, late = _of_sentences(model)
+        learning, other = _of_sentences(model)
     else:
-        needed, late = _of_texts(model, two_events(config), lines)
+        learning, other = _of_texts(model, two_events(config), lines)
     rely_on(None)
-    for call in [*reversed(needed), *reversed(late)]:
+    for call in [*reversed(learning), *reversed(other)]:
         call()
     model.close()
 
 
 def _of_texts(model: Model, batch: Batch, lines: bool) -> tuple[Calls, Calls]:
-    """What uses kernels that are needed at once, each by itself, in order, and what uses late ones; two events."""
+    """What learns two events, and what else uses kernels, each kernel by itself, in order."""
     codes, weights, places = model.labels.learn(["1", "2"]), np.ones(2), np.arange(2, dtype=np.int32)
     buckets, goals = Buckets(np.arange(3), places, np.ones(2, np.float32)), targets(codes, weights, 0)
     examples = {view: rows.examples(buckets, weights > 0) for view, rows in model.rows.items()}
-    scores, needed = np.zeros((len(model.names), 2, 2)), Calls()
+    scores, learning = np.zeros((len(model.names), 2, 2)), Calls()
     for number, name in enumerate(model.names):
         if name in model.mixtures:
             mixture = model.mixtures[name]
             mixture.grow(2)
-            needed.append(partial(mixture.score_then_learn, scores[model.members[name]], goals, scores[number]))
+            learning.append(partial(mixture.score_then_learn, scores[model.members[name]], goals, scores[number]))
         else:
             learner = model.learners[name]
             learner.grow(model.n_rows(name), 2)
-            needed.append(partial(learner.score_then_learn, model.examples(name, examples), goals, scores[number]))
+            learning.append(partial(learner.score_then_learn, model.examples(name, examples), goals, scores[number]))
     extra: dict[str, list[str | None]] = {name: [None, None] for name in model.further_fields}
     columns = np.zeros_like(scores), codes, weights, model.labels, extra
     predicted, lead = np.zeros(scores.shape[:2], np.int32), np.zeros(2, np.int32)
-    late: Calls = [
+    other: Calls = [
         partial(model.featurize, batch),
         *(partial(rows.examples, buckets, weights > 0) for rows in model.rows.values()),
         partial(model.prequential.count_features, examples, weights),
@@ -82,12 +82,12 @@ def _of_texts(model: Model, batch: Batch, lines: bool) -> tuple[Calls, Calls]:
     if lines:
         baselines, measures = np.zeros((2, 2), np.int32), np.zeros((len(model.measures.names), 2))
         predictions = Predictions(predicted, lead, np.ones(2), baselines, measures)
-        late.append(partial(model.lines().encode, batch, predictions))
-    return needed, late
+        other.append(partial(model.lines().encode, batch, predictions))
+    return learning, other
 
 
 def _of_sentences(model: Any) -> tuple[Calls, Calls]:
-    """What uses kernels once sentences are featurized, each by itself, in order, and late; one sentence of two tokens.
+    """The same for a tagger, once sentences are featurized; one sentence of two tokens.
 
     model : a `TaggingModel`, whose module is imported for taggers only.
     """
@@ -99,14 +99,14 @@ def _of_sentences(model: Any) -> tuple[Calls, Calls]:
     buckets, codes = np.zeros((2, model.view.n_templates), np.int32), model.labels.learn(TAGS)
     features = TokenBuckets(bounds, np.zeros(2, np.uint32), buckets, contexts)
     sentences = model.features.sentences(features, weights > 0)
-    goals, needed = TagTargets(codes, np.zeros(1, np.int64), weights), Calls()
+    goals, learning = TagTargets(codes, np.zeros(1, np.int64), weights), Calls()
     for tagger in model.learners.values():
         tagger.grow(*model.features.sizes, len(TAGS))
-        needed.append(partial(tagger.tag_then_learn, sentences, goals, no_predictions(1, 2, False)))
+        learning.append(partial(tagger.tag_then_learn, sentences, goals, no_predictions(1, 2, False)))
     tags, extra = np.zeros((len(model.names), 2), np.int32), {name: [None] for name in model.further_fields}
     columns = tags, codes, bounds, weights, features.words, model.labels, extra
-    needed.append(partial(_count, model, model.prequential.count, columns))
-    return needed, [partial(model.prequential.drift.update, tags, codes, 0, None)]
+    learning.append(partial(_count, model, model.prequential.count, columns))
+    return learning, [partial(model.prequential.drift.update, tags, codes, 0, None)]
 
 
 def _count(model: Any, count: Callable[..., object], columns: tuple[Any, ...]) -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from tests.locations import ROOT
 
-KERNEL = re.compile(rb"@(late_)?kernel\b")
+KERNEL = re.compile(rb"@(late_|inlined_)?kernel\b")
 SOURCES = [path for package in ("streamlin", "connectors") for path in sorted((ROOT / package).rglob("*.py"))]
 
 
 def kernels(tree: ast.Module) -> list[ast.FunctionDef]:
-    """Functions decorated by `@kernel` or `@late_kernel`."""
+    """Functions decorated by one of the decorators of kernels."""
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [node for node in functions if {"kernel", "late_kernel"} & {*map(ast.unparse, node.decorator_list)}]
+    names = {"kernel", "late_kernel", "inlined_kernel"}
+    return [node for node in functions if names & {*map(ast.unparse, node.decorator_list)}]
 
 
 def source_of(module: str) -> Path:
