@@ -9,6 +9,8 @@ from streamlin.learners.tables import Array
 
 _AHEAD = 32
 """Buckets by which rows are asked for before they are looked up."""
+_ROWS_AHEAD = 16
+"""Rows by which those of tables are asked for."""
 
 
 @kernel
@@ -25,8 +27,10 @@ def mark_rows(row_of: NDArray[np.int32], buckets: NDArray[np.int32], marks: NDAr
 def copy_rows(table: Array, rows: NDArray[np.int32], copies: Array) -> None:
     """Set copies [m, k] to the first k columns of the rows [m]."""
     for i in range(rows.size):
+        prefetch(table, rows[min(i + _ROWS_AHEAD, rows.size - 1)])
+        row = np.uint64(rows[i])
         for k in range(copies.shape[1]):
-            copies[i, k] = table[rows[i], k]
+            copies[i, k] = table[row, k]
 
 
 @kernel
@@ -39,6 +43,7 @@ def take_back_rows(
     """
     n, known = copies.shape
     for i in range(rows.size):
+        prefetch(table, rows[min(i + _ROWS_AHEAD, rows.size - 1)])
         row, differs, copied = np.uint64(rows[i]), False, known if i < n else 0
         for k in range(copied):
             before = copies[i, k]
