@@ -54,7 +54,7 @@ def squared_length(examples: Examples, i: int) -> float:
 def add_scaled(examples: Examples, i: int, step: float, weights: Array, bias: Array, k: int | np.int64) -> None:
     """weights_jk += step * x_j for every feature j of event i, its bias feature included."""
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        weights[examples.rows[j], k] += step * np.float64(examples.values[j])
+        weights[examples.rows[j], k] += step * examples.values[j]
     bias[k] += step
 
 

@@ -113,7 +113,7 @@ def steps_by_feature(
 ) -> None:
     """The steps of event i's features, with one sum of squares for all labels of a feature."""
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        x = scale * np.float64(examples.values[j])
+        x = scale * examples.values[j]
         added = epsilon + damping * (x * x)
         shared_steps(errors, n_labels, squared_errors, examples.rows[j], x, eta, added, weights, squares)
 
@@ -134,7 +134,7 @@ def steps_by_weight(
 ) -> None:
     """The same with a sum for each weight."""
     for j in range(examples.indptr[i], examples.indptr[i + 1]):
-        x = scale * np.float64(examples.values[j])
+        x = scale * examples.values[j]
         added = epsilon + damping * (x * x)
         adagrad_steps(errors, n_labels, examples.rows[j], x, eta, added, weights, squares)
 

@@ -85,7 +85,7 @@ def learn_batch(
             growth[()] += PULSE
             u = float(np.exp2(growth[()]))
         for j in range(examples.indptr[i], examples.indptr[i + 1]):
-            added = u * (w * np.float64(examples.values[j]))
+            added = u * (w * examples.values[j])
             counts[examples.rows[j], y] += added
             totals[y] += added
         events[y] += u * w

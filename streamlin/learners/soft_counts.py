@@ -97,7 +97,7 @@ def learn_batch_softly(
             u = float(np.exp2(growth[()]))
         for m in range(n_kept):
             for j in range(examples.indptr[i], examples.indptr[i + 1]):
-                added = u * (w * np.float64(examples.values[j]))
+                added = u * (w * examples.values[j])
                 counts[m][examples.rows[j], y] += added
                 totals[m][y] += added
         events[y] += u * w
@@ -191,6 +191,6 @@ def add_shares(
     for k in range(known):
         if shares[k] > 0.0:
             for j in range(examples.indptr[i], examples.indptr[i + 1]):
-                added = shares[k] * np.float64(examples.values[j])
+                added = shares[k] * examples.values[j]
                 counts[examples.rows[j], k] += added
                 totals[k] += added

@@ -23,6 +23,22 @@ def mark_rows(row_of: NDArray[np.int32], buckets: NDArray[np.int32], marks: NDAr
             marks[row] = True
 
 
+def places_of(marks: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """int32[m]: where the marks [n] are set, in ascending order; several times as fast as numpy's `flatnonzero`."""
+    places = np.empty(marks.size + 1, np.int32)
+    return places[: find_places(marks, places)]
+
+
+@kernel
+def find_places(marks: NDArray[np.bool_], places: NDArray[np.int32]) -> int:
+    """Set the first places [n + 1] to where the marks [n] are set; returns their number."""
+    found = np.uint64(0)
+    for place in range(np.uint64(marks.size)):
+        places[found] = np.int32(place)
+        found += np.uint64(marks[place])
+    return int(found)
+
+
 @kernel
 def copy_rows(table: Array, rows: NDArray[np.int32], copies: Array) -> None:
     """Set copies [m, k] to the first k columns of the rows [m]."""

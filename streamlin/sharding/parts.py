@@ -15,7 +15,7 @@ from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner
 from streamlin.learners.tables import Array
 from streamlin.model import Model
-from streamlin.sharding.kernels import copy_rows, mark_rows, take_back_rows
+from streamlin.sharding.kernels import copy_rows, mark_rows, places_of, take_back_rows
 
 
 class Difference(NamedTuple):
@@ -131,7 +131,7 @@ class _Copy:
             tables[name] = np.empty((rows.size, width), table.dtype)
             take_back_rows(table, rows, before, tables[name], changed)
         if not changed.all():
-            kept = np.flatnonzero(changed)
+            kept = places_of(changed)
             rows, tables = rows[kept], {name: one.take(kept, axis=0) for name, one in tables.items()}
         return Difference(rows, tables, self._numbers_back(n_labels))
 
@@ -163,4 +163,4 @@ def touched(index: RowIndex, features: Iterable[Buckets]) -> NDArray[np.int32]:
     marks = np.zeros(len(index), np.bool_)
     for own in features:
         mark_rows(index.row_of, own.buckets, marks)
-    return np.flatnonzero(marks).astype(np.int32)
+    return places_of(marks)
