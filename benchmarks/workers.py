@@ -25,6 +25,8 @@ def measure(folder: Path, repeat: int) -> dict[str, Any]:
     paths = {size: folder / f"{size}.jsonl" for size in SIZES}
     for size, path in paths.items():
         write_synthetic(path, events=size)
+    for options in RUNS.values():  # what is not compiled yet is not measured
+        reported(folder, str(paths[SIZES[0]]), *options)
     seconds: dict[str, dict[int, list[float]]] = {name: {size: [] for size in SIZES} for name in RUNS}
     figures: dict[str, Any] = {}
     for _ in range(repeat):
