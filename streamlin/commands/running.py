@@ -47,7 +47,7 @@ def run_and_show(
         with (
             terminal_progress() as progress,
             watchers(monitoring, config.serve, progress.notice) as watching,
-            closing(SecondCompiler(config)) as second,
+            closing(SecondCompiler(config, progress.notice)) as second,
         ):
             notify_when_compiling(progress.notice, second.is_compiling)
             with closing(Run(config, progress, watchers=watching, limit=limit, previous=previous, stop=stop)) as run:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,12 @@ class SecondCompiler:
     They meet in the middle, see `streamlin.kernel.cache_files.Turn`. What the run does not need at once is compiled
     last, see `streamlin.kernel.late`, also when the run has ended before. There is one such process at a time for all
     runs. Models that are not ours are not imported twice.
+
+    notice : shows the user one line.
     """
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, notice: Callable[[str], None] = lambda _: None) -> None:
+        self._notice = notice
         foreign = any(isinstance(learner, ExternalModelConfig) for learner in config.learners)
         is_alone = foreign or config.task in ("parsing", "topics") or ALONE in sys._xoptions
         self._config = None if is_alone else config
@@ -53,6 +57,7 @@ class SecondCompiler:
             return True
         try:
             self._process = _started(self._config, lock)
+            self._notice("compiling kernels that are new to this machine, beside the run and some seconds after it")
         finally:
             for descriptor in lock:
                 os.close(descriptor)

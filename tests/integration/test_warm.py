@@ -39,7 +39,7 @@ def test_a_first_start_predicts_what_any_start_predicts(tmp_path: Path, events: 
     """While kernels are compiled, Python does what they will do; the process that compiles ends by itself."""
     command, env = ("run", events, "--learner", "perceptron"), {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     told = printed(*command, "--predictions", tmp_path / "first.jsonl", env=env)[1]
-    assert told.startswith(f"streamlin: {NEWS}")
+    assert told.startswith(f"streamlin: {NEWS}, beside the run")
     assert told.count("compiling") == 1
     printed(*command, "--predictions", tmp_path / "second.jsonl", env=env)
     until(lambda: not _is_mentioned(str(tmp_path).encode()))
