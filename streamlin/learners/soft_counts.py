@@ -13,7 +13,7 @@ from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.kernel.late import late_kernel
 from streamlin.learners.collapse import PULSE, collapsed
 from streamlin.learners.forgetting import GROWN, scale_down, scale_down_row
-from streamlin.learners.likelihoods import smooth, sum_of_logs
+from streamlin.learners.likelihoods import add_priors, smooth, sum_of_logs
 from streamlin.learners.linear import best_other
 from streamlin.learners.race import count_race, second_answers
 from streamlin.learners.step import best_score, set_targets
@@ -75,9 +75,8 @@ def learn_batch_softly(
         for m in range(n_kept):
             prefetch_rows(examples, i + 1, counts[m])
             most = smooth(True, alpha * u, totals[m], known, examples.rows_before[i], inverses, offsets)
-            sum_of_logs(examples, i, counts[m], known, most, inverses, products, own[m])
-            for k in range(known):
-                own[m, k] += np.log(events[k] + u) - log_n
+            mass = sum_of_logs(examples, i, counts[m], known, most, inverses, products, own[m])
+            add_priors(events, u, log_n, mass, offsets, known, own[m])
         scores[i] = own[answering(leads, lead_squares, n) if n_kept > 1 else 0]
         if y == UNLABELLED:
             for m in range(1, n_models):

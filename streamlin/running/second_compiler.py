@@ -27,9 +27,9 @@ _PROGRAM = "import gc; gc.disable(); from streamlin.running.compiling import mai
 class SecondCompiler:
     """Another process that compiles what a run needs, from its end, while the run compiles from its beginning.
 
-    They meet in the middle, see `streamlin.kernel.cache_files.Turn`. What the run does not need at once is compiled
-    last, see `streamlin.kernel.late`, also when the run has ended before. There is one such process at a time for all
-    runs. Models that are not ours are not imported twice.
+    They meet in the middle, see `streamlin.kernel.cache_files.Turn`. What learns is compiled first, the rest even when
+    the run has ended before; until then Python does it for a run of texts, see `streamlin.kernel.late`. There is one
+    such process at a time for all runs. Models that are not ours are not imported twice.
 
     notice : shows the user one line.
     """
