@@ -3,6 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections import deque
+from math import ceil
 
 from connectors.records import PartRecords
 from streamlin.events import Records
@@ -22,7 +23,11 @@ class PolledSource(ABC):
         """The next records; [] if there are none yet (after waiting up to `PAUSE`), None at the end."""
 
     def poll(self, limit: int) -> list[Records] | None:
-        """Up to `limit` records of one part. See `streamlin.events.Source`."""
+        """Up to `limit` records of one part. See `streamlin.events.Source`.
+
+        A block of more is given out in equal portions: learning a small rest would take little time, in which reading
+        does not get ahead.
+        """
         deadline = time.monotonic() + PAUSE
         while not self._waiting:
             more = self.read()
@@ -35,6 +40,7 @@ class PolledSource(ABC):
 
     def _next_portion(self, limit: int) -> PartRecords:
         records = self._waiting.popleft()
-        if limit < len(records):
-            self._waiting.appendleft(records.between(limit, len(records)))
-        return records.between(0, limit)
+        count = ceil(len(records) / ceil(len(records) / limit)) if len(records) else 0
+        if count < len(records):
+            self._waiting.appendleft(records.between(count, len(records)))
+        return records.between(0, count)

@@ -14,8 +14,8 @@ class PipelineConfig(Strict):
     """Speed and tolerance; no key changes a prediction.
 
     batch_size : events that are read, learned and written together.
-    threads : 2: read ahead and write on threads of their own, and let learners and taggers learn side by side; 1: do
-        everything on one thread.
+    threads : 2: read ahead and write on threads of their own, and let learners and taggers learn side by side; more:
+        so many learn side by side, and features are found on all threads but one; 1: do everything on one thread.
     max_record_bytes : a longer record is a dead letter.
     max_consecutive_dead_letters : this many in a row end the run.
     max_labels : more labels than this end the run.
@@ -27,7 +27,7 @@ class PipelineConfig(Strict):
     """
 
     batch_size: Annotated[Count, Field(le=100_000)] = 4000
-    threads: Annotated[Count, Field(le=2)] = 2
+    threads: Annotated[Count, Field(le=256)] = 2
     max_record_bytes: Count = 10_000_000
     max_consecutive_dead_letters: Count = 1000
     max_labels: Count = 1000

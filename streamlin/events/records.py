@@ -59,6 +59,10 @@ class Records:
         """What a checkpoint calls the part; unlike the name it does not depend on the working folder."""
         return self.part
 
+    def n_bytes(self, begin: int, end: int) -> int:
+        """The number of bytes of the records from `begin` up to, not including, `end`."""
+        return int((self.ends[begin:end] - self.starts[begin:end]).sum())
+
     def name(self, i: int) -> str:
         """Record i's position for people, `part:offset`; bytes of a file name that are not UTF-8 become `\\xff`."""
         return f"{spelled(self.part)}:{self.offsets[i]}"

@@ -1,9 +1,9 @@
 """The one loop: poll, decode, featurize, score, learn, evaluate, write, checkpoint, commit."""
 
-import sys
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any
@@ -22,11 +22,12 @@ from streamlin.running.admission import new_admission
 from streamlin.running.background_tasks import BackgroundTasks
 from streamlin.running.beside_metrics import beside_metrics
 from streamlin.running.checkpoint_requests import CheckpointRequests
+from streamlin.running.feature_threads import FeatureThreads
 from streamlin.running.hosting import hosting
 from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
 from streamlin.running.lag import LagMonitor, lags
 from streamlin.running.named_fields import NamedFields
-from streamlin.running.read_ahead import ReadAhead
+from streamlin.running.read_ahead import DEPTH, IDLE_SECONDS, ReadAhead, short_turns
 from streamlin.running.readers import OpenSource, Readers, with_references
 from streamlin.running.round_limits import RoundLimits
 from streamlin.running.saving import RunSaver
@@ -44,21 +45,10 @@ from streamlin.streams.addresses import parse_address
 from streamlin.streams.interleaving import Interleaved
 from streamlin.streams.overlap import refuse_overlaps
 from streamlin.streams.read_records import ReadRecords
-from streamlin.streams.reader import Portion
+from streamlin.streams.reader import Portion, are_few
 from streamlin.streams.sinks import Sinks
 from streamlin.streams.stage_times import StageTimes
 from streamlin.streams.time_units import TimeUnits
-
-_READ_AHEAD = 3
-"""Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
-_SMALL = 16
-"""A batch of less than this part of a full one comes from a live source that gives all it has..."""
-_SMALL_BYTES = 1 << 16
-"""... unless it has so many bytes: then its texts are long, and a file is read in blocks."""
-_IDLE_SECONDS = 0.05
-"""Seconds without records after which the sinks are flushed."""
-_SWITCH_INTERVAL = 0.0005
-"""Seconds until a thread that decodes yields to the one that learns; the interpreter's 5 ms are several batches."""
 
 
 class Run:
@@ -117,10 +107,15 @@ class Run:
             self._named_fields = NamedFields(config, self.notice)
             self._similar_labels, self._time_units = SimilarLabels(), TimeUnits(self.notice)
             self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
+            self._feature_threads: FeatureThreads | None = None
+            if config.pipeline.threads > 2 and config.cluster.workers is None:
+                found = FeatureThreads(self._find_features, config.pipeline.threads - 1)
+                self._feature_threads = self._open.enter_context(closing(found))
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
                 *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
             )
+            self._full_batch = readers.batch_size
             self._shards: ShardedReading | None = None
             self._hosts: Hosts | None = None
             if isinstance(self.model, ShardedModel):
@@ -185,7 +180,7 @@ class Run:
             is not empty became an event. What came before is in the checkpoint, unless a sink failed.
         """
         begin, failure = time.perf_counter(), None
-        with self._reading() as read:
+        with short_turns(), self._reading() as read:
             portions: Iterator[Portion | Round | None]
             portions = Upcoming(read) if self._shards else self._within_limits.of(read)
             self._update_watchers()
@@ -228,25 +223,22 @@ class Run:
     @contextmanager
     def _reading(self) -> Iterator[Iterator[Any]]:
         """The portions, read ahead if there is a thread for that; stops reading at the end."""
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(_SWITCH_INTERVAL)
         source = self._interleaved or self._readers[0] if self._shards is None else self._shards.gathering
         portions, ahead = self._requests.watch(iter(source)), None
         if self.config.pipeline.threads > 1:
-            depth = _READ_AHEAD if self._shards is None else 1
-            ahead = ReadAhead(portions, depth, _IDLE_SECONDS, self.stop, self._is_small)
+            depth = max(DEPTH, self.config.pipeline.threads) if self._shards is None else 1
+            ahead = ReadAhead(portions, depth, IDLE_SECONDS, self.stop, self._is_small)
             portions = iter(ahead)
         try:
             yield portions
             self.stop.set()
-            while ahead is not None and not ahead.join(_IDLE_SECONDS):
+            while ahead is not None and not ahead.join(IDLE_SECONDS):
                 self._requests.save_pending()  # nothing more is learned, and the source waits for its checkpoint
         finally:
             self.stop.set()
             self._requests.end()
             if ahead is not None:
                 ahead.join()
-            sys.setswitchinterval(interval)
 
     def notice(self, line: str) -> None:
         """Show a line on the progress display and to all watchers; called from any thread."""
@@ -372,9 +364,9 @@ class Run:
                 self.notice(line)
         if self._sinks.labels_wanted is not None:
             lines, asked = self._wanted_lines.encode(batch, given, predictions)
-            self._writer.run(self._sinks.write_wanted, lines, asked, inline=self._is_small(portion))
+            self._writer.run(self._sinks.write_wanted, lines, asked, inline=portion.is_small)
         if self._sinks.predictions is not None:
-            self._writer.run(self._write, given, predictions, inline=self._is_small(portion))
+            self._writer.run(self._write, given, predictions, inline=portion.is_small)
         for watcher in self.watchers:
             watcher.learned(self.model.learned)
         return given, predictions
@@ -384,17 +376,26 @@ class Run:
         return next((reader.decoder.label_rule for reader in self._readers if reader.key == source), "")
 
     def _is_small(self, portion: Portion | Round) -> bool:
-        events = portion.events if isinstance(portion, Round) else len(portion.batch)
-        return events * _SMALL < self.config.pipeline.batch_size and portion.size < _SMALL_BYTES
+        if isinstance(portion, Portion):
+            return portion.is_small
+        return are_few(portion.events, portion.size, self._full_batch)
 
     def _write(self, batch: Batch, predictions: Predictions) -> None:
         begin = time.perf_counter()
         self._sinks.write(self._lines.encode(batch, predictions), batch)
         self.stages.add("write", begin)
 
-    def _featurize(self, batch: Batch) -> Features:
+    def _featurize(self, batch: Batch) -> Features | Future[Features]:
+        if self._hosts is not None:  # workers find their own
+            return Features()
+        n_bytes = batch.records.n_bytes(0, len(batch.records))
+        if self._feature_threads is None or are_few(len(batch), n_bytes, self._full_batch):
+            return self._find_features(batch)
+        return self._feature_threads.begin(batch)
+
+    def _find_features(self, batch: Batch) -> Features:
         begin = time.perf_counter()
-        features = Features() if self._hosts is not None else self.model.featurize(batch)  # workers find their own
+        features = self.model.featurize(batch)
         self.stages.add("featurize", begin)
         return features
 

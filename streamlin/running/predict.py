@@ -1,19 +1,20 @@
 """Predicting with a checkpoint, without learning."""
 
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 
 from streamlin.checkpoint.loading import load_model
 from streamlin.config import KafkaConfig
 from streamlin.errors import redacted
 from streamlin.evaluation.prequential import UNVERIFIED
 from streamlin.model import Model
+from streamlin.running.read_ahead import DEPTH, IDLE_SECONDS, ReadAhead, short_turns
 from streamlin.streams.addresses import parse_address
 from streamlin.streams.opening import open_source
 from streamlin.streams.prediction_lines import PredictionLines
 from streamlin.streams.read_records import ReadRecords
-from streamlin.streams.reader import Reader
+from streamlin.streams.reader import Portion, Reader
 from streamlin.streams.sinks import Sinks
 
 
@@ -47,18 +48,38 @@ def predict(
     with (
         closing(Reader(source, decoder, model.featurize, config.pipeline, limit, pace, stop)) as reader,
         closing(Sinks(predictions, dead_letters, {}, notice, config.settings_of)) as sinks,
+        _reading_ahead(reader, stop) as portions,
     ):
-        read = _predict_all(reader, model, model.lines(), sinks, notice)
+        read = ReadRecords(notice, reader.decoder.advice)
+        _predict_all(portions, read, model, model.lines(), sinks, notice)
     if not stop.is_set():
         read.end(redacted(url))
     return read.dead_letters
 
 
+@contextmanager
+def _reading_ahead(reader: Reader, stop: threading.Event) -> Iterator[Iterable[Portion | None]]:
+    """The portions, read on a thread of their own, which has ended at the end."""
+    reading = ReadAhead(iter(reader), DEPTH, IDLE_SECONDS, stop, lambda portion: portion.is_small)
+    try:
+        with short_turns():
+            yield reading
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        reading.join()
+
+
 def _predict_all(
-    reader: Reader, model: Model, lines: PredictionLines, sinks: Sinks, notice: Callable[[str], None]
-) -> ReadRecords:
-    read = ReadRecords(notice, reader.decoder.advice)
-    for portion in reader:
+    portions: Iterable[Portion | None],
+    read: ReadRecords,
+    model: Model,
+    lines: PredictionLines,
+    sinks: Sinks,
+    notice: Callable[[str], None],
+) -> None:
+    for portion in portions:
         if portion is None:
             sinks.flush()
             continue
@@ -70,4 +91,3 @@ def _predict_all(
         sinks.write_dead(portion.dead, portion.records)
         read.add(portion)
     sinks.sync({})
-    return read

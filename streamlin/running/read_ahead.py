@@ -1,10 +1,18 @@
 """Reading ahead: an iterator runs on its own thread while its earlier items are processed."""
 
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+DEPTH = 3
+"""Portions read before they are needed: enough to keep both threads busy, few enough to hold in memory."""
+IDLE_SECONDS = 0.05
+"""Seconds without records after which the consumer gets None, and may flush its sinks."""
+_SWITCH_INTERVAL = 0.0005
+"""Seconds until a thread that decodes yields to the one that learns; the interpreter's 5 ms are several batches."""
 _END = object()
 
 
@@ -104,3 +112,14 @@ class ReadAhead:
                 self._queue.get_nowait()
             except queue.Empty:
                 return
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Meanwhile threads take short turns in the interpreter."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)

@@ -68,6 +68,8 @@ class Readers:
         self._notice, self._stop, self._stages, self._checkpoint = notice, stop, stages, checkpoint
         self._read: set[str] = set()
         self._pipeline = _with_small_batches(config, bool(model.external_models))
+        self.batch_size = self._pipeline.batch_size
+        """Records of a full batch."""
 
     def open_lanes(self, address: Address | None, source: OpenSource | None, rounds: Rounds, shards: int) -> list[Lane]:
         """What shards read: one lane for each part of a source that can read a share of them, which goes to one shard;

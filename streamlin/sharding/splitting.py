@@ -16,14 +16,14 @@ def split(portion: Portion, record: int) -> tuple[Portion, Portion]:
     first = replace(
         portion,
         batch=portion.batch[:events],
-        features=_slice(features, 0, events),
+        found=_slice(features, 0, events),
         dead=[letter for letter in portion.dead if letter.record < record],
         count=record,
     )
     rest = replace(
         portion,
         batch=portion.batch[events:],
-        features=_slice(features, events, len(portion.batch)),
+        found=_slice(features, events, len(portion.batch)),
         dead=[letter for letter in portion.dead if letter.record >= record],
         begin=record,
     )

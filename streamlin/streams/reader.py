@@ -6,6 +6,7 @@ Nothing here reads the state of a learner, so it may run ahead on its own thread
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -18,30 +19,46 @@ from streamlin.formats.base import Format, Interrupted
 from streamlin.streams.replay_pace import Pace
 from streamlin.streams.stage_times import StageTimes
 
+_PART = 16
+"""Records are few if they are less than this part of a full batch: a live source gives all it has..."""
+_BYTES = 1 << 16
+"""... unless they have so many bytes: then their texts are long, and a file is read in blocks."""
+
+
+def are_few(records: int, size: int, batch_size: int) -> bool:
+    """Whether records that came together, of `size` bytes, take less time than handing them to another thread."""
+    return records * _PART < batch_size and size < _BYTES
+
 
 @dataclass
 class Portion:
     """Consecutive records, decoded and featurized.
 
-    batch, features : the events.
+    batch : the events. found : their features, or the future of them.
     dead : the records that could not become events.
     records, begin, count : the portion covers `records` from record `begin` up to, not including, record `count`.
     source : what a checkpoint calls the source.
+    is_small : whether few records came, see `are_few`: these and those that the source gave with them, of other parts.
     """
 
     batch: Batch
-    features: Any
+    found: Any
     dead: list[DeadLetter]
     records: Records
     begin: int
     count: int
     source: str
+    is_small: bool = False
+
+    @property
+    def features(self) -> Any:
+        """The events' features; waits for them if another thread still finds them."""
+        return self.found.result() if isinstance(self.found, Future) else self.found
 
     @property
     def size(self) -> int:
         """The number of bytes of the records."""
-        starts, ends = self.records.starts[self.begin : self.count], self.records.ends[self.begin : self.count]
-        return int((ends - starts).sum())
+        return self.records.n_bytes(self.begin, self.count)
 
     @property
     def tombstones(self) -> int:
@@ -71,7 +88,7 @@ class Reader:
 
     Parameters
     ----------
-    featurize : Batch -> features; must not read anything that learning changes.
+    featurize : Batch -> features, or the future of them; must not read anything that learning changes.
     config : the batch size, and how many dead letters in a row are too many.
     limit : events after which to stop; None: never.
     pace : when events are due; None: at once.
@@ -111,8 +128,10 @@ class Reader:
                 break
             if not polled:
                 yield None
+            n_bytes = sum(records.n_bytes(0, len(records)) for records in polled)
+            few = are_few(sum(map(len, polled)), n_bytes, self._batch_size)
             for records in polled:
-                yield from self._portions(records)
+                yield from self._portions(records, few)
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:
         """Everything before `positions` is in checkpoint `number`: have that passed on to the source, on its thread."""
@@ -128,7 +147,7 @@ class Reader:
         while self._commits:
             self.source.commit(*self._commits.popleft())
 
-    def _portions(self, records: Records) -> Iterator[Portion]:
+    def _portions(self, records: Records, few: bool) -> Iterator[Portion]:
         begin = perf_counter()
         try:
             batch, dead = self.decoder.decode(records)
@@ -141,7 +160,7 @@ class Reader:
             batch, dead = batch[: int((batch.kept < count).sum())], [d for d in dead if d.record < count]
         if self._left is not None:
             self._left -= batch.n_texts
-        yield from self._paced(batch, dead, records, count)
+        yield from self._paced(batch, dead, records, count, few)
         if self._dead_in_a_row >= self._max_dead and not self._stop.is_set():
             hint = self.decoder.advice.get(kind_of(dead[-1].error), "")
             raise ConnectorError(
@@ -150,19 +169,22 @@ class Reader:
                 f"pipeline.max_consecutive_dead_letters is the limit{hint and f'; {hint}'}"
             )
 
-    def _paced(self, batch: Batch, dead: list[DeadLetter], records: Records, count: int) -> Iterator[Portion]:
+    def _paced(
+        self, batch: Batch, dead: list[DeadLetter], records: Records, count: int, few: bool
+    ) -> Iterator[Portion]:
         if self._pace is None:
-            yield Portion(batch, self._featurize(batch), dead, records, 0, count, self.key)
+            yield Portion(batch, self._featurize(batch), dead, records, 0, count, self.key, few)
             return
         done, sent = 0, 0
         for part in self._pace.release(batch):
             done += len(part)
             upto = count if done == len(batch) else int(part.kept[-1]) + 1
             letters = [letter for letter in dead if sent <= letter.record < upto]
-            yield Portion(part, self._featurize(part), letters, records, sent, upto, self.key)
+            few = are_few(upto - sent, records.n_bytes(sent, upto), self._batch_size)
+            yield Portion(part, self._featurize(part), letters, records, sent, upto, self.key, few)
             sent = upto
         if done == len(batch) and (sent < count or not len(records)):
-            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key)
+            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key, True)
 
     def _count_before_too_many_dead(self, n: int, dead: list[DeadLetter]) -> int:
         """Number of the n records up to one dead letter in a row too many; continues the count of earlier records.

@@ -330,7 +330,7 @@ KINDS = ", ".join([*learner_models(), *TAGGERS, *PARSERS, *CLUSTERERS])
             "evaluation.kswin_window: input should be greater than or equal to 30, got 29",
         ),
         ("evaluation.lead=nb", f"evaluation.lead: no learner 'nb'; choose one of {', '.join(DEFAULT_KINDS)}"),
-        ("pipeline.threads=3", "pipeline.threads: input should be less than or equal to 2, got 3"),
+        ("pipeline.threads=257", "pipeline.threads: input should be less than or equal to 256, got 257"),
         (
             "checkpoint.path=2024-01-01",
             "checkpoint.path: input should be a valid string, got datetime.date(2024, 1, 1)",

@@ -7,7 +7,7 @@ import pytest
 from tests.command_line import command_line
 from tests.integration.streams import assert_same_state, content, measured, real_events, roughened, write_lines
 
-EVERY = [("1", "1"), ("1", "2"), ("7", "1"), ("7", "2"), ("1000", "1"), ("1000", "2")]
+EVERY = [("1", "1"), ("1", "2"), ("7", "1"), ("7", "3"), ("1000", "1"), ("1000", "2"), ("50", "5")]
 """Batch sizes and numbers of threads."""
 
 

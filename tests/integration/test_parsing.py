@@ -91,7 +91,7 @@ def test_a_run_writes_a_line_for_each_sentence(reference: Reference) -> None:
     assert sum(line["covered"] for line in lines) > 30
 
 
-@pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2)])
+@pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (7, 4)])
 def test_batches_and_threads_change_no_byte(reference: Reference, tmp_path: Path, size: int, threads: int) -> None:
     predictions, report, state = (tmp_path / name for name in ("parsed.jsonl", "report.json", "state"))
     command_line(

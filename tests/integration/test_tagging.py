@@ -104,7 +104,7 @@ def test_the_report_counts_what_the_lines_say(reference: Reference) -> None:
     assert best > report["baselines"]["commonest_tag"]["accuracy"] + 0.05
 
 
-@pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (100, 1)])
+@pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (7, 4), (100, 1)])
 def test_batches_and_threads_change_no_byte(reference: Reference, tmp_path: Path, size: int, threads: int) -> None:
     predictions, report, state = (tmp_path / name for name in ("tags.jsonl", "report.json", "state"))
     command_line(

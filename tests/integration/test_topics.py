@@ -65,7 +65,7 @@ def arguments(folder: Path, stream: object, config: Path, size: int, *more: obje
 def test_batches_threads_and_resumes_change_nothing(stream: Path, config: Path, tmp_path: Path) -> None:
     whole, folder = tmp_path / "whole", tmp_path / "parts"
     command_line(*arguments(whole, stream, config, 4000))
-    for size, threads in ((1, 1), (7, 2), (500, 2)):
+    for size, threads in ((1, 1), (7, 2), (7, 4), (500, 2)):
         other = tmp_path / f"in {size}"
         command_line(*arguments(other, stream, config, size, "--set", f"pipeline.threads={threads}"))
         assert (other / "out.jsonl").read_bytes() == (whole / "out.jsonl").read_bytes()

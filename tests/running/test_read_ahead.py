@@ -179,19 +179,41 @@ def test_none_is_given_while_no_item_comes() -> None:
     assert rest == [2]
 
 
-def test_long_texts_are_read_ahead_though_a_block_holds_few(tmp_path: Path) -> None:
-    """A file is read in blocks of half a megabyte, four of these texts; a live source would give as few."""
+class Noted:
+    """The threads that find the features of a run's batches, in order."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch, *settings: str) -> None:
+        self.threads: list[str] = []
+        with closing(Run(load_config(None, {"source.url": str(path)}, settings, ["perceptron"]), Silent())) as run:
+            featurize = run.model.featurize
+
+            def noted(batch: Batch) -> Features:
+                self.threads.append(threading.current_thread().name)
+                return featurize(batch)
+
+            monkeypatch.setattr(run.model, "featurize", noted)
+            run.run()
+
+
+def test_long_texts_are_read_ahead_though_a_block_holds_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is read in blocks of a megabyte, eight of these texts; a live source would give as few."""
     path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"text": f"w{i} " * 40_000, "label": str(i % 2)}) + "\n" for i in range(16)))
-    threads: list[str] = []
-    with closing(Run(load_config(None, {"source.url": str(path)}, [], ["perceptron"]), Silent())) as run:
-        featurize = run.model.featurize
-
-        def noted(batch: Batch) -> Features:
-            threads.append(threading.current_thread().name)
-            return featurize(batch)
-
-        run.model.featurize = noted  # type: ignore[method-assign]  # to see on which thread it is called
-        run.run()
+    path.write_text("".join(json.dumps({"text": f"w{i} " * 40_000, "label": str(i % 2)}) + "\n" for i in range(32)))
+    threads = Noted(path, monkeypatch).threads
     assert len(threads) > 2
     assert set(threads) == {"streamlin-reader"}
+
+
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_texts_are_read_ahead_though_a_block_holds_a_few_more_than_full_batches(
+    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block of a megabyte is 8,128 of these lines, two batches and a rest of 128, as a live source might give."""
+    path = tmp_path / "in.jsonl"
+    lines = [json.dumps({"text": f"{i:06} " + "word " * 19, "label": str(i % 2)}) + "\n" for i in range(40_000)]
+    assert {len(line) for line in lines} == {129}
+    path.write_text("".join(lines))
+    seen = Noted(path, monkeypatch, f"pipeline.threads={threads}").threads
+    assert len(seen) > 10
+    first = {"streamlin-reader"} if threads == 2 else {f"streamlin-features_{number}" for number in range(threads - 1)}
+    assert set(seen) <= first

@@ -40,7 +40,7 @@ def ran(tmp_path: Path) -> Ran:
     return Ran(tmp_path)
 
 
-@pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (500, 1)])
+@pytest.mark.parametrize(("size", "threads"), [(1, 1), (7, 2), (7, 4), (500, 1)])
 def test_results_do_not_depend_on_batches_or_threads(stream, reference, ran, size, threads):
     command_line(*ran.arguments(stream), "--set", f"pipeline.batch_size={size}", "--set", f"pipeline.threads={threads}")
     ran.assert_same(reference)

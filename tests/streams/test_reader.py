@@ -168,6 +168,20 @@ def test_one_poll_may_return_several_parts() -> None:
         assert assert_covered_once([portion for portion in portions if portion.records.part == part]) == 3
 
 
+def test_few_records_of_a_part_are_no_small_portion_if_many_came_with_them() -> None:
+    """So that the next ones are read ahead, whichever part they are of."""
+    source = MemorySource({"a": [good(0)] * 60, "b": [good(1)]}, {"b": [good(2)] * 3, "a": [good(3)]}, {"b": [good(4)]})
+    portions, _ = read(reader_of(source, batch_size=64))
+    counts = [(portion.records.part, portion.count, portion.is_small) for portion in portions]
+    assert counts == [("a", 60, False), ("b", 1, False), ("b", 3, False), ("a", 1, False), ("b", 1, True)]
+
+
+def test_few_long_records_are_no_small_portion() -> None:
+    long = json.dumps({"text": "x" * 70_000}).encode()
+    portions, _ = read(reader_of(MemorySource({"a": [long]}, {"a": [good(1)]}), batch_size=64))
+    assert [portion.is_small for portion in portions] == [False, True]
+
+
 patterns = st.lists(st.booleans(), max_size=30)
 
 
