@@ -16,7 +16,6 @@ _FILES = {
     "events.jsonl": '{"id": "1", "text": "win a prize at 10.0.0.1", "label": "spam"}\n'
     '{"id": "2", "text": "läuft", "label": "ham"}\n{"id": "3", "text": "win", "label": "spam", "weight": 2}\n'
     '{"id": "4", "text": "noon"}\n{"id": "4", "label": "ham"}\n',
-    "many.jsonl": 50_000 * '{"id": "1", "text": "win \\"a\\" prize", "label": "spam"}\n',
     "events.csv": 'text,label\n"a, b",x\nc,y\n',
     "sentences.jsonl": '{"id": "1", "tokens": ["the", "dog"], "tags": ["DET", "N"], "pos": ["d", "n"]}\n'
     '{"id": "2", "text": "a läuft", "tags": ["DET", null]}\n{"id": "3", "tokens": ["the", "cat"]}\n'
@@ -29,6 +28,8 @@ for name in ("NaiveBayes", "Perceptron", "AveragedPerceptron", "PassiveAggressiv
     learner.predict_one("a"), learner.predict_proba_one("b")
 """,
 }
+_EVENT = '{"id": "1", "text": "win \\"a\\" prize", "label": "spam"}\n'
+_SENTENCE = '{"id": "1", "tokens": ["the", "dog", "barks"], "tags": ["DET", "N", "V"]}\n'
 _KINDS = "naive_bayes perceptron averaged_perceptron passive_aggressive logistic_regression hinge sgd arow mixture"
 _ALL = f"--set=learners={[{'kind': kind} for kind in _KINDS.split()]}".replace(":", " =")
 _WORDS = ["--set=features.words.masks=['uuid', 'ip', 'hex', 'number']", "--set=features.words.min_count=2"]
@@ -55,6 +56,7 @@ _COMMANDS: dict[str, tuple[tuple[Command, ...], ...]] = {
     "tagging": (
         ([*_TAGS, *_SHARES], [*_TAGS, *_SHARES], ["predict", "tagging", "sentences.jsonl"]),
         ([*_TAGS, "--set=fields.columns=['pos']"],),
+        (["run", "many_sentences.jsonl", "--task=tagging", "--learner=hmm"],),
     ),
     "topics": ((["run", "events.jsonl", *_TOPICS], ["run", "events.jsonl", *_TOPICS]),),
     "parsing": ((["run", "trees.bracketed", "--task=parsing", "--predictions=parsed.jsonl"],),),
@@ -92,7 +94,7 @@ def _run(commands: Sequence[Command]) -> None:
 
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in _FILES.items():
+        for name, content in (_FILES | _long_files()).items():
             Path(folder, name).write_text(content, encoding="utf-8")
         for command in commands:
             program = command if command[0].endswith(".py") else ["-m", "streamlin", *command]
@@ -100,3 +102,14 @@ def _run(commands: Sequence[Command]) -> None:
             done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
             if done.returncode != 0:
                 raise StreamlinError(f"warm: {' '.join(command)} failed: {done.stderr.strip()[-300:]}")
+
+
+def _long_files() -> dict[str, str]:
+    """Files of which more is read than kernels of JSON leave to another decoder while they are not compiled."""
+    from streamlin.formats.flat_columns import FIRST
+    from streamlin.formats.flat_sentences import FIRST as FIRST_SENTENCES
+
+    return {
+        "many.jsonl": _EVENT * ((FIRST + 2_000_000) // len(_EVENT)),
+        "many_sentences.jsonl": _SENTENCE * (FIRST_SENTENCES + 1000),
+    }

@@ -23,8 +23,11 @@ class LabelIndex:
 
     def codes(self, labels: Sequence[str | None]) -> NDArray[np.int32]:
         """The codes int32[n] of labels; -1 for None and for labels that have not been seen yet."""
-        get = self._codes.get
-        return np.fromiter([get(label, -1) for label in labels], np.int32, len(labels))
+        try:
+            return self._known(labels)
+        except KeyError:
+            get = self._codes.get
+            return np.fromiter([get(label, -1) for label in labels], np.int32, len(labels))
 
     def unknown(self, labels: Iterable[str | None]) -> list[str]:
         """The labels that have no code yet, each once, in order."""
@@ -33,13 +36,17 @@ class LabelIndex:
     def learn(self, labels: Sequence[str | None]) -> NDArray[np.int32]:
         """The codes int32[n] of labels, -1 for None; labels seen for the first time get the next codes."""
         try:
-            return np.fromiter(map(self._codes.__getitem__, labels), np.int32, len(labels))
+            return self._known(labels)
         except KeyError:
             for label in labels:
                 if label not in self._codes:
                     self._codes[label] = len(self.names)
                     self.names.append(label)  # type: ignore[arg-type]  # None has a code from the start
-            return self.codes(labels)
+            return self._known(labels)
+
+    def _known(self, labels: Sequence[str | None]) -> NDArray[np.int32]:
+        """The codes of labels; without a call of Python for each. Raises KeyError for one that has none."""
+        return np.fromiter(map(self._codes.__getitem__, labels), np.int32, len(labels))
 
     def learn_one(self, label: str | None) -> int:
         """`learn` for one label."""

@@ -5,7 +5,6 @@ Unicode Standard Annex 15. Letters that look alike, such as full-width and ligat
 
 import re
 import sys
-from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from unicodedata import category, combining, decomposition, normalize
@@ -18,9 +17,9 @@ _SELECTORS = "\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _HANGUL_VOWELS_AND_FINALS = range(0x1161, 0x11C3)
 
 
-def normalized(texts: Sequence[str]) -> Sequence[str]:
-    """The texts without format characters (Cf: zero width, soft hyphen, direction) and variation selectors, in NFKC."""
-    return [text if text.isascii() else normalize("NFKC", without_invisible(text)) for text in texts]
+def normalized(text: str) -> str:
+    """The text without format characters (Cf: zero width, soft hyphen, direction) and variation selectors, in NFKC."""
+    return text if text.isascii() else normalize("NFKC", without_invisible(text))
 
 
 def without_invisible(text: str) -> str:

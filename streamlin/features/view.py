@@ -19,7 +19,7 @@ from streamlin.features.memo import Memo, new_memo
 from streamlin.features.normalization import normalized
 from streamlin.features.sums import BINARY, COUNTS, LOG, sum_repeats
 from streamlin.features.token_hashes import TokenHashes
-from streamlin.kernel.byte_buffers import encode_text, encode_texts, is_ascii
+from streamlin.kernel.byte_buffers import Utf8Texts, change_beyond_ascii, encode_text, encode_texts
 from streamlin.kernel.ranges import bounds_of, copy_ranges
 
 _DEFAULT = ViewConfig()
@@ -131,7 +131,8 @@ class View:
             own = np.arange(len(batch) + 1) if batch.pieces is None else batch.pieces
             pieces.append(before + own[1:])
             before += len(batch.texts)
-        texts = [text for batch in batches for text in batch.texts]
+        filled = [batch.texts for batch in batches if len(batch.texts)]
+        texts = filled[0] if len(filled) == 1 else [text for own in filled for text in own]
         named = [name for batch in batches for name in self._category_names(batch)]
         data, lengths = encode_texts(self._normalized(texts))
         return data, lengths, np.concatenate(pieces), *encode_texts(named)
@@ -197,12 +198,11 @@ class View:
     def _normalized(self, texts: Sequence[str]) -> Sequence[str]:
         """What is read of the texts, in NFKC if configured, lower-cased (ASCII ones by the kernel), then masked."""
         if self.form == HEAD:
-            texts = [first_line(text) for text in texts]
-        if not is_ascii(texts):
-            if self.config.normalize:
-                texts = normalized(texts)
-            if self.config.lowercase:
-                texts = [text if text.isascii() else text.lower() for text in texts]
+            texts = _first_lines(texts)
+        if self.config.normalize:
+            texts = change_beyond_ascii(texts, _normalized_lower if self.config.lowercase else normalized)
+        elif self.config.lowercase:
+            texts = change_beyond_ascii(texts, str.lower)
         return masked(texts, self.config.masks, self.config.tokens)
 
     def _category_names(self, batch: Batch) -> list[str]:
@@ -211,6 +211,16 @@ class View:
             ["" if value is None else f"{name}={value}" for value in batch.extra[name]] for name in self.categories
         ]
         return [named for row in zip(*columns, strict=True) for named in row]
+
+
+def _normalized_lower(text: str) -> str:
+    return normalized(text).lower()
+
+
+def _first_lines(texts: Sequence[str]) -> Sequence[str]:
+    if isinstance(texts, Utf8Texts):
+        return texts.changed(texts.having((texts.octets == ord("\n")).view(np.uint8)), first_line)
+    return [first_line(text) for text in texts]
 
 
 def first_line(text: str) -> str:

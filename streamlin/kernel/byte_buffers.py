@@ -1,6 +1,6 @@
 """Byte buffers: texts as the UTF-8 that kernels read, and copying within kernels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, SupportsIndex, overload
 
@@ -59,6 +59,28 @@ class Utf8Texts(Sequence[str]):
     def __repr__(self) -> str:
         return repr([*self])
 
+    def having(self, flags: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """int64[k]: the texts with a byte whose flag is not 0. flags : uint8[octets.size]."""
+        most = np.maximum.reduceat(flags, self.bounds)[:-1]
+        return np.flatnonzero((most > 0) & (np.diff(self.bounds) > 0))
+
+    def changed(self, chosen: NDArray[np.int64], change: Callable[[str], str]) -> "Utf8Texts":
+        """The texts, the chosen ones as `change` returns them. No other one becomes a `str`."""
+        before, lengths = self.octets[: self.bounds[-1]].tobytes(), np.diff(self.bounds)
+        pieces, at = list[bytes](), 0
+        for i, begin, end in zip(
+            chosen.tolist(), self.bounds[chosen].tolist(), self.bounds[chosen + 1].tolist(), strict=True
+        ):
+            old = before[begin:end]
+            new = change(old.decode()).encode()
+            if new != old:
+                pieces += before[at:begin], new
+                lengths[i], at = len(new), end
+        if not pieces:
+            return self
+        octets = bytearray().join([*pieces, before[at:], _PADDING])
+        return Utf8Texts(np.frombuffer(octets, np.uint8), np.append(0, np.cumsum(lengths)), plain=False)
+
     def json(self) -> bytearray:
         """A JSON list of the texts, which must be plain."""
         out = np.empty(self.octets.size + 3 * len(self) + 2, np.uint8)
@@ -66,11 +88,13 @@ class Utf8Texts(Sequence[str]):
         return bytearray(out[:end])
 
 
-def is_ascii(texts: Sequence[str]) -> bool:
-    """Whether all texts are ASCII."""
+def change_beyond_ascii(texts: Sequence[str], change: Callable[[str], str]) -> Sequence[str]:
+    """The texts, those that are not ASCII as `change` returns them."""
     if isinstance(texts, Utf8Texts):
-        return bool(texts.octets[: texts.bounds[-1]].max(initial=0) < 0x80)
-    return "".join(texts).isascii()
+        return texts.changed(texts.having(texts.octets & np.uint8(0x80)), change)
+    if "".join(texts).isascii():
+        return texts
+    return [text if text.isascii() else change(text) for text in texts]
 
 
 def encode_texts(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -19,15 +19,15 @@ from streamlin.formats.base import Format, Interrupted
 from streamlin.streams.replay_pace import Pace
 from streamlin.streams.stage_times import StageTimes
 
-_PART = 16
+_SHARE = 16
 """Records are few if they are less than this part of a full batch: a live source gives all it has..."""
-_BYTES = 1 << 16
+_MUCH = 1 << 16
 """... unless they have so many bytes: then their texts are long, and a file is read in blocks."""
 
 
 def are_few(records: int, size: int, batch_size: int) -> bool:
     """Whether records that came together, of `size` bytes, take less time than handing them to another thread."""
-    return records * _PART < batch_size and size < _BYTES
+    return records * _SHARE < batch_size and size < _MUCH
 
 
 @dataclass

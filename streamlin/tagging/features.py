@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamlin.events import Batch, taken
 from streamlin.features.hashing import hash_ranges
 from streamlin.features.token_hashes import TokenHashes
-from streamlin.kernel.byte_buffers import encode_texts, is_ascii
+from streamlin.kernel.byte_buffers import change_beyond_ascii, encode_texts
 from streamlin.tagging.templates import (
     LEVELS,
     N_AROUND,
@@ -97,9 +97,10 @@ def _lowered(
     tokens: Sequence[str], data: NDArray[np.uint8], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The UTF-8 of the tokens lower-cased, and its lengths. data, lengths : of the tokens as they are."""
-    if is_ascii(tokens):
-        return data | ((data - np.uint8(ord("A")) < _LETTERS).view(np.uint8) << _LOWER), lengths
-    return encode_texts([token.lower() for token in tokens])
+    lower = change_beyond_ascii(tokens, str.lower)
+    if lower is not tokens:
+        data, lengths = encode_texts(lower)
+    return data | ((data - np.uint8(ord("A")) < _LETTERS).view(np.uint8) << _LOWER), lengths
 
 
 def _hashes(values: Sequence[str]) -> NDArray[np.uint32]:

@@ -15,6 +15,7 @@ from streamlin.errors import ConfigError, RecordError
 from streamlin.features import Buckets, View
 from tests import naive_features as naive
 from tests.features.batches import batch_of, configs, listed, texts
+from tests.utf8_texts import utf8_texts
 
 EVENTS = st.lists(st.lists(texts, max_size=3), max_size=5)
 BITS = st.integers(1, 31)
@@ -25,6 +26,13 @@ BITS = st.integers(1, 31)
 def test_texts_equal_the_twin(some: list[str], config: ViewConfig, bits: int) -> None:
     expected = [list(naive.features([text], config, bits).items()) for text in some]
     assert listed(View(config, bits).of_texts(some)) == expected
+
+
+@settings(max_examples=300)
+@given(st.lists(texts, max_size=5), configs, BITS)
+def test_texts_in_one_buffer_equal_the_twin(some: list[str], config: ViewConfig, bits: int) -> None:
+    expected = [list(naive.features([text], config, bits).items()) for text in some]
+    assert listed(View(config, bits).of_texts(utf8_texts(some))) == expected
 
 
 @given(EVENTS, configs, BITS, st.data())

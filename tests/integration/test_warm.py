@@ -33,6 +33,11 @@ def test_after_warming_no_command_compiles(tmp_path: Path, events: Path) -> None
     assert words.startswith("compiled kernels in /")
     for arguments in ((), ("--preset", "accurate"), ("--slice-by", "id", "--checkpoint", "state")):
         assert NEWS not in printed("run", events, *arguments, cwd=tmp_path)[1]
+    long, sentences = tmp_path / "long.jsonl", tmp_path / "sentences.jsonl"
+    long.write_text(EVENTS * 150)  # 8 MB: the first six are read without kernels as long as these are not compiled
+    sentences.write_text(6000 * '{"id": "1", "tokens": ["one", "two", "three"], "tags": ["N", "N", "O"]}\n')
+    assert NEWS not in printed("run", long, "--predictions", tmp_path / "lines.jsonl")[1]
+    assert NEWS not in printed("run", sentences, "--task", "tagging", "--predictions", tmp_path / "tags.jsonl")[1]
 
 
 def test_a_first_start_predicts_what_any_start_predicts(tmp_path: Path, events: Path) -> None:

@@ -5,15 +5,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, encode_texts, is_ascii
+from streamlin.kernel.byte_buffers import PADDING, change_beyond_ascii, encode_texts
+from tests.utf8_texts import utf8_texts
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 plain = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters='"\\'), max_size=9)
-
-
-def utf8_texts(texts: list[str], plain: bool = False) -> Utf8Texts:
-    octets, lengths = encode_texts(texts)
-    return Utf8Texts(octets.copy(), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), plain)
 
 
 @settings(deadline=None)
@@ -29,11 +25,36 @@ def test_it_is_read_and_sliced_as_a_list(texts, begin, end) -> None:
     assert [column[i] for i in range(-len(texts), len(texts))] == texts * 2
     assert "" in column or "" not in texts
     assert None not in column
-    assert is_ascii(part) == "".join(texts[begin:end]).isascii()
     octets, lengths = encode_texts(part)
     expected, expected_lengths = encode_texts(texts[begin:end])
     assert lengths.tolist() == expected_lengths.tolist()
     assert octets[:-PADDING].tolist() == expected[:-PADDING].tolist()
+
+
+@settings(deadline=None)
+@given(st.lists(text, max_size=6), st.integers(0, 3), st.sampled_from([str.lower, lambda text: 2 * text, lambda _: ""]))
+def test_only_texts_beyond_ascii_are_changed(texts, begin, change) -> None:
+    """Whether they become longer or shorter, and wherever the texts begin in their buffer."""
+    expected = [text if text.isascii() else change(text) for text in texts[begin:]]
+    assert change_beyond_ascii(texts[begin:], change) == expected
+    changed = change_beyond_ascii(utf8_texts(texts)[begin:], change)
+    assert changed == expected
+    octets, lengths = encode_texts(changed)
+    assert octets.size == lengths.sum() + PADDING
+    assert octets.flags.writeable, "kernels are compiled for arrays that are"
+
+
+@settings(deadline=None)
+@given(st.lists(text, max_size=6))
+def test_texts_with_a_byte_are_found(texts) -> None:
+    column = utf8_texts(texts)
+    flags = (column.octets == ord("0")).view(np.uint8)
+    assert column.having(flags).tolist() == [i for i, text in enumerate(texts) if "0" in text]
+
+
+def test_nothing_is_copied_where_nothing_changes() -> None:
+    column = utf8_texts(["A", "ä", ""])
+    assert change_beyond_ascii(column, str.lower) is column
 
 
 @settings(deadline=None)
