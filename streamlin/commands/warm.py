@@ -56,9 +56,12 @@ _COMMANDS: dict[str, tuple[tuple[Command, ...], ...]] = {
     "tagging": (
         ([*_TAGS, *_SHARES], [*_TAGS, *_SHARES], ["predict", "tagging", "sentences.jsonl"]),
         ([*_TAGS, "--set=fields.columns=['pos']"],),
-        (["run", "many_sentences.jsonl", "--task=tagging", "--learner=hmm"],),
+        (["run", "many_sentences.jsonl", "--task=tagging", "--learner=hmm", "--predictions=tagged.jsonl"],),
     ),
-    "topics": ((["run", "events.jsonl", *_TOPICS], ["run", "events.jsonl", *_TOPICS]),),
+    "topics": (
+        (["run", "events.jsonl", *_TOPICS], ["run", "events.jsonl", *_TOPICS]),
+        (["run", "many.jsonl", "--task=topics", "--learner=leader", "--predictions=clusters.jsonl"],),
+    ),
     "parsing": ((["run", "trees.bracketed", "--task=parsing", "--predictions=parsed.jsonl"],),),
 }
 """For each task, commands that use all kernels; those of one tuple follow each other."""
@@ -95,7 +98,8 @@ def _run(commands: Sequence[Command]) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
     with tempfile.TemporaryDirectory() as folder:
         for name, content in (_FILES | _long_files()).items():
-            Path(folder, name).write_text(content, encoding="utf-8")
+            if any(name in command for command in commands):
+                Path(folder, name).write_text(content, encoding="utf-8")
         for command in commands:
             program = command if command[0].endswith(".py") else ["-m", "streamlin", *command]
             words = [sys.executable, "-X", ALONE, *program]  # nothing is left to another process, or to Python
@@ -106,10 +110,9 @@ def _run(commands: Sequence[Command]) -> None:
 
 def _long_files() -> dict[str, str]:
     """Files of which more is read than kernels of JSON leave to another decoder while they are not compiled."""
-    from streamlin.formats.flat_columns import FIRST
-    from streamlin.formats.flat_sentences import FIRST as FIRST_SENTENCES
+    from streamlin.formats import flat_columns, flat_sentences
 
     return {
-        "many.jsonl": _EVENT * ((FIRST + 2_000_000) // len(_EVENT)),
-        "many_sentences.jsonl": _SENTENCE * (FIRST_SENTENCES + 1000),
+        "many.jsonl": _EVENT * ((flat_columns.FIRST + 2_000_000) // len(_EVENT)),
+        "many_sentences.jsonl": _SENTENCE * (flat_sentences.FIRST + 1000),
     }

@@ -14,8 +14,8 @@ class PipelineConfig(Strict):
     """Speed and tolerance; no key changes a prediction.
 
     batch_size : events that are read, learned and written together.
-    threads : 2: read ahead and write on threads of their own, and let learners and taggers learn side by side; more:
-        so many learn side by side, and features are found on all threads but one; 1: do everything on one thread.
+    threads : 2: read ahead and write on threads of their own, and let learners and taggers learn side by side; N above
+        2: so many learn side by side, and N - 1 further threads find features; 1: do everything on one thread.
     max_record_bytes : a longer record is a dead letter.
     max_consecutive_dead_letters : this many in a row end the run.
     max_labels : more labels than this end the run.

@@ -20,7 +20,8 @@ _PADDING = bytes(PADDING)
 class Utf8Texts(Sequence[str]):
     """Texts as their UTF-8, one behind the other; one becomes a `str` only where it is asked for.
 
-    octets : uint8, followed by PADDING bytes. bounds : int64[n + 1]; text i is `octets[bounds[i]:bounds[i + 1]]`.
+    octets : uint8, followed by PADDING bytes. bounds : int64[n + 1], from 0 on; text i is
+        `octets[bounds[i]:bounds[i + 1]]`.
     plain : whether no text has a quote, a backslash or a control character: between quotes it is JSON.
     """
 
@@ -61,11 +62,15 @@ class Utf8Texts(Sequence[str]):
 
     def having(self, flags: NDArray[np.uint8]) -> NDArray[np.int64]:
         """int64[k]: the texts with a byte whose flag is not 0. flags : uint8[octets.size]."""
+        if not flags.any():
+            return np.zeros(0, np.int64)
         most = np.maximum.reduceat(flags, self.bounds)[:-1]
         return np.flatnonzero((most > 0) & (np.diff(self.bounds) > 0))
 
     def changed(self, chosen: NDArray[np.int64], change: Callable[[str], str]) -> "Utf8Texts":
         """The texts, the chosen ones as `change` returns them. No other one becomes a `str`."""
+        if not chosen.size:
+            return self
         before, lengths = self.octets[: self.bounds[-1]].tobytes(), np.diff(self.bounds)
         pieces, at = list[bytes](), 0
         for i, begin, end in zip(

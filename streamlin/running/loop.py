@@ -189,6 +189,7 @@ class Run:
                     requested = self._requests.pending  # before reading: the read then covers all that was handed over
                     portion = next(portions)
                     if isinstance(portion, Round):
+                        portion.wait_for_features()
                         self._round_limits.check(portion)
                 except StopIteration:
                     break
@@ -388,7 +389,7 @@ class Run:
     def _featurize(self, batch: Batch) -> Features | Future[Features]:
         if self._hosts is not None:  # workers find their own
             return Features()
-        n_bytes = batch.records.n_bytes(0, len(batch.records))
+        n_bytes = batch.records.n_bytes(int(batch.kept[0]), int(batch.kept[-1]) + 1) if len(batch) else 0
         if self._feature_threads is None or are_few(len(batch), n_bytes, self._full_batch):
             return self._find_features(batch)
         return self._feature_threads.begin(batch)

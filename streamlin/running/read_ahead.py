@@ -19,7 +19,8 @@ _END = object()
 class ReadAhead:
     """Runs an iterator on its own thread, a few items ahead; its exception is raised in the consumer.
 
-    Gives None if the next item is not there after `idle_seconds`, or if the iterator gives None.
+    Gives None if the next item is not there after `idle_seconds`, or if the iterator gives None; nothing more once
+    `stop` is set.
 
     is_small : whether an item is so small that the consumer keeps up. From then on the consumer reads directly, on its
         own thread, until an item is not small: a switch between threads would only take time, and what arrives while
@@ -53,6 +54,8 @@ class ReadAhead:
                 continue
             if item is _END:
                 break
+            if self._stop.is_set():  # items before this one may have been discarded
+                continue
             yield item
             if self._is_small(item):
                 yield from self._read_directly()

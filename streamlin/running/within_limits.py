@@ -1,6 +1,7 @@
 """Portions that can be learned within the limits; where one can't, it is cut just before the event."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from streamlin.errors import ConfigError
@@ -63,7 +64,7 @@ def single_events(portion: Portion, featurize: Callable[[Batch], Any]) -> Iterat
         count = portion.count if is_last else int(batch.kept[number]) + 1
         event = batch[number : number + 1]
         dead = [letter for letter in portion.dead if begin <= letter.record < count]
-        yield Portion(event, featurize(event), dead, portion.records, begin, count, portion.source)
+        yield Portion(event, featurize(event), dead, portion.records, begin, count, portion.source, is_small=True)
         begin = count
 
 
@@ -72,4 +73,4 @@ def _without_event(portion: Portion, error: str, featurize: Callable[[Batch], An
     batch = portion.batch
     features = featurize(batch[:0])
     dead = sorted([*portion.dead, DeadLetter(int(batch.kept[0]), error)])
-    return Portion(batch[:0], features, dead, portion.records, portion.begin, portion.count, portion.source)
+    return replace(portion, batch=batch[:0], found=features, dead=dead)

@@ -83,6 +83,11 @@ class Round(NamedTuple):
         """How many records they are of."""
         return sum(portion.count - portion.begin for portion in self.portions)
 
+    def wait_for_features(self) -> None:
+        """Wait until the features of all portions are found. Raises what finding them has raised."""
+        for portion in self.portions:
+            _ = portion.features
+
     def pieces(self, shard: int) -> Iterator[tuple[int, Piece]]:
         """The events of a shard, with the index of their portion."""
         for number, (portion, shards) in enumerate(zip(self.portions, self.shards, strict=True)):

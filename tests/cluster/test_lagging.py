@@ -64,11 +64,11 @@ def reference(rounds: list[Round]) -> list[dict[str, object]]:
     found = []
     for one in rounds:
         for portion in one.portions:
-            portion.features = model.featurize(portion.batch)
+            portion.found = model.featurize(portion.batch)
         model.learn_round(one)
         found.append(tables_of(model))
         for portion in one.portions:
-            portion.features = Features()
+            portion.found = Features()
     return found
 
 

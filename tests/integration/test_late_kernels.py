@@ -29,6 +29,10 @@ RUNS = {
         *("spamassassin", 60),
         ("--set", "evaluation.drift=page_hinkley", "--set", "features.words.values=log", "--learner", "naive_bayes"),
     ),
+    "several threads": (
+        *("sms-spam", 900),
+        ("--learner", "perceptron", "--set", "pipeline.threads=4", "--set", "pipeline.batch_size=100"),
+    ),
     "late labels": ("sms-spam", 1500, ("--learner", "perceptron", "--label-delay", "7", "--slice-by", "kind")),
 }
 

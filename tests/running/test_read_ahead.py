@@ -144,6 +144,28 @@ def test_a_stop_ends_the_thread_with_any_queue(read_first: int) -> None:
     assert len(list(items)) <= 2, "the rest is not handed over"
 
 
+class Interrupted(ReadAhead):
+    """Discards one item, as if the consumer took the next one just then."""
+
+    def _discard(self) -> None:
+        self._queue.get_nowait()
+
+
+def test_nothing_is_given_behind_an_item_that_a_stop_has_discarded() -> None:
+    stop, made = threading.Event(), threading.Event()
+
+    def three() -> Iterator[int]:
+        yield from (1, 2, 3)
+        made.set()
+        stop.wait(DEADLINE)
+
+    ahead = Interrupted(three(), 3, DEADLINE, stop)
+    assert made.wait(DEADLINE)
+    stop.set()
+    assert ends(ahead)
+    assert list(ahead) == []
+
+
 def test_a_stop_ends_the_wait_for_an_item() -> None:
     stop, blocked = threading.Event(), threading.Event()
 
