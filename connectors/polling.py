@@ -3,13 +3,14 @@
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from math import ceil
 
 from connectors.records import PartRecords
 from streamlin.events import Records
 
 PAUSE = 0.05
 """Seconds that `read` waits for data; `poll` takes at most twice as long."""
+_SMALL = 16
+"""A rest of less than this part of a full portion is small, as the loop sees it."""
 
 
 class PolledSource(ABC):
@@ -25,8 +26,7 @@ class PolledSource(ABC):
     def poll(self, limit: int) -> list[Records] | None:
         """Up to `limit` records of one part. See `streamlin.events.Source`.
 
-        A block of more is given out in equal portions: learning a small rest would take little time, in which reading
-        does not get ahead.
+        A small rest of a block is shared out with what comes before it: few records seem to be all that a source has.
         """
         deadline = time.monotonic() + PAUSE
         while not self._waiting:
@@ -40,7 +40,8 @@ class PolledSource(ABC):
 
     def _next_portion(self, limit: int) -> PartRecords:
         records = self._waiting.popleft()
-        count = ceil(len(records) / ceil(len(records) / limit)) if len(records) else 0
+        rest = len(records) - limit
+        count = (len(records) + 1) // 2 if 0 < rest * _SMALL < limit else min(limit, len(records))
         if count < len(records):
             self._waiting.appendleft(records.between(count, len(records)))
         return records.between(0, count)

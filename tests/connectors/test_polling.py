@@ -26,15 +26,16 @@ def block(size: int) -> PartRecords:
     return PartRecords(b"x" * size, numbers, numbers + 1, numbers, numbers + 1, "part")
 
 
-@given(st.lists(st.integers(1, 50), max_size=5), st.integers(1, 20))
-@example([9], 4)
-def test_a_block_is_given_out_in_equal_portions_as_few_as_fit(sizes: list[int], limit: int) -> None:
+@given(st.lists(st.integers(1, 150), max_size=5), st.integers(1, 60))
+@example([101], 50)
+def test_a_block_is_given_out_in_full_portions_without_a_small_rest(sizes: list[int], limit: int) -> None:
     source = Blocks(sizes)
     for size in sizes:
         portions = -(-size // limit)
         given_out = [records for _ in range(portions) for records in source.poll(limit) or ()]
         counts = [len(records) for records in given_out]
-        assert max(counts) - min(counts) <= 1
         assert max(counts) <= limit
+        assert set(counts[:-2]) <= {limit}
+        assert min(counts) * 16 >= min(limit, size)
         assert np.concatenate([records.offsets for records in given_out]).tolist() == list(range(size))
     assert source.poll(limit) is None
