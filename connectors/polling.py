@@ -5,12 +5,10 @@ from abc import ABC, abstractmethod
 from collections import deque
 
 from connectors.records import PartRecords
-from streamlin.events import Records
+from streamlin.events import FEW, Records
 
 PAUSE = 0.05
 """Seconds that `read` waits for data; `poll` takes at most twice as long."""
-_SMALL = 16
-"""A rest of less than this part of a full portion is small, as the loop sees it."""
 
 
 class PolledSource(ABC):
@@ -41,7 +39,7 @@ class PolledSource(ABC):
     def _next_portion(self, limit: int) -> PartRecords:
         records = self._waiting.popleft()
         rest = len(records) - limit
-        count = (len(records) + 1) // 2 if 0 < rest * _SMALL < limit else min(limit, len(records))
+        count = (len(records) + 1) // 2 if 0 < rest * FEW < limit else min(limit, len(records))
         if count < len(records):
             self._waiting.appendleft(records.between(count, len(records)))
         return records.between(0, count)

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from streamlin.commands import options
@@ -108,6 +109,7 @@ def _run(commands: Sequence[Command]) -> None:
                 raise StreamlinError(f"warm: {' '.join(command)} failed: {done.stderr.strip()[-300:]}")
 
 
+@cache
 def _long_files() -> dict[str, str]:
     """Files of which more is read than kernels of JSON leave to another decoder while they are not compiled."""
     from streamlin.formats import flat_columns, flat_sentences

@@ -22,6 +22,7 @@ from streamlin.events.records import single_records as single_records
 from streamlin.events.sink import MessageSink as MessageSink
 from streamlin.events.sink import Sink as Sink
 from streamlin.events.sink import SinkContext as SinkContext
+from streamlin.events.source import FEW as FEW
 from streamlin.events.source import Framing as Framing
 from streamlin.events.source import Share as Share
 from streamlin.events.source import Source as Source

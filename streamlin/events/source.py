@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from streamlin.events.records import Position, Records
 
+FEW = 16
+"""Less than this part of a full batch is few records: a live source gives all it has."""
+
 
 class Framing(Protocol):
     """How a stream of bytes is cut into records; the format knows, and sources of bytes call it.

@@ -109,8 +109,8 @@ class Run:
             self._unsegmented_texts = UnsegmentedTexts(view.config for view in self.model.views.values())
             self._feature_threads: FeatureThreads | None = None
             if config.pipeline.threads > 2 and config.cluster.workers is None:
-                found = FeatureThreads(self._find_features, config.pipeline.threads - 1)
-                self._feature_threads = self._open.enter_context(closing(found))
+                threads = FeatureThreads(self._find_features, config.pipeline.threads - 1)
+                self._feature_threads = self._open.enter_context(closing(threads))
             readers = Readers(
                 *(config, self.model, self.state.positions, self._featurize),
                 *(self.notice, self.stop, self.stages, self._checkpoint_for_source),
@@ -389,8 +389,10 @@ class Run:
     def _featurize(self, batch: Batch) -> Features | Future[Features]:
         if self._hosts is not None:  # workers find their own
             return Features()
-        n_bytes = batch.records.n_bytes(int(batch.kept[0]), int(batch.kept[-1]) + 1) if len(batch) else 0
-        if self._feature_threads is None or are_few(len(batch), n_bytes, self._full_batch):
+        if self._feature_threads is None or not len(batch):
+            return self._find_features(batch)
+        n_bytes = batch.records.n_bytes(int(batch.kept[0]), int(batch.kept[-1]) + 1)
+        if are_few(len(batch), n_bytes, self._full_batch):
             return self._find_features(batch)
         return self._feature_threads.begin(batch)
 

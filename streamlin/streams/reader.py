@@ -14,20 +14,18 @@ from typing import Any
 from streamlin.config import PipelineConfig
 from streamlin.errors import ConnectorError
 from streamlin.evaluation.dead_letter_kinds import kind_of
-from streamlin.events import Batch, DeadLetter, Position, Records, Source
+from streamlin.events import FEW, Batch, DeadLetter, Position, Records, Source
 from streamlin.formats.base import Format, Interrupted
 from streamlin.streams.replay_pace import Pace
 from streamlin.streams.stage_times import StageTimes
 
-_SHARE = 16
-"""Records are few if they are less than this part of a full batch: a live source gives all it has..."""
 _MUCH = 1 << 16
-"""... unless they have so many bytes: then their texts are long, and a file is read in blocks."""
+"""So many bytes are not few records of a live source, but long texts of a file, which is read in blocks."""
 
 
 def are_few(records: int, size: int, batch_size: int) -> bool:
     """Whether records that came together, of `size` bytes, take less time than handing them to another thread."""
-    return records * _SHARE < batch_size and size < _MUCH
+    return records * FEW < batch_size and size < _MUCH
 
 
 @dataclass
@@ -184,7 +182,7 @@ class Reader:
             yield Portion(part, self._featurize(part), letters, records, sent, upto, self.key, few)
             sent = upto
         if done == len(batch) and (sent < count or not len(records)):
-            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key, True)
+            yield Portion(batch[:0], self._featurize(batch[:0]), dead, records, sent, count, self.key, is_small=True)
 
     def _count_before_too_many_dead(self, n: int, dead: list[DeadLetter]) -> int:
         """Number of the n records up to one dead letter in a row too many; continues the count of earlier records.
