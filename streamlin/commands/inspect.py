@@ -19,7 +19,9 @@ def inspect(
 ) -> None:
     """Show what a checkpoint holds: labels, weights, positions."""
     from streamlin.checkpoint.inspection import inspect as inspect_folder
+    from streamlin.kernel.late import Nobody, rely_on
 
+    rely_on(Nobody())
     found = inspect_folder(folder, top, previous, allow_pickle, not without_external_models, print_notice)
     if as_json:
         print_json(found, sys.stdout)

@@ -28,6 +28,7 @@ def run_and_show(
     config_file: Path | None = None,
 ) -> None:
     """Run as configured, show the summary, write the report. config_file : where the configuration comes from."""
+    from streamlin.kernel.decorator import when_compiling
     from streamlin.monitoring.watchers import watchers
     from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
     from streamlin.running.loop import Run
@@ -52,6 +53,7 @@ def run_and_show(
             notify_when_compiling(progress.notice, second.is_compiling)
             with closing(Run(config, progress, watchers=watching, limit=limit, previous=previous, stop=stop)) as run:
                 freeze()
+                when_compiling(freeze)
                 _run_and_report(run, report_files)
         _show_summary(run)
 

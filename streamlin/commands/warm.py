@@ -70,7 +70,7 @@ _COMMANDS: dict[str, tuple[tuple[Command, ...], ...]] = {
 
 def warm(task: options.TaskName = None, log_format: options.LogFormat = "text") -> None:
     """Compile all kernels, or those of a task, and keep them: for images, and before a first run."""
-    from streamlin.kernel.decorator import cache_folder
+    from streamlin.kernel.folders import cache_folder
 
     if task is not None and task not in _COMMANDS:
         raise ConfigError(f"--task: expected one of {', '.join(_COMMANDS)}, got {task!r}")

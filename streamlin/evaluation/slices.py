@@ -11,7 +11,7 @@ from streamlin.evaluation.array_state import ArrayState
 from streamlin.evaluation.confusion import OTHER
 from streamlin.evaluation.json_values import json_values
 from streamlin.events import LabelIndex
-from streamlin.kernel import kernel
+from streamlin.kernel.late import late_kernel
 
 
 class Slices(ArrayState):
@@ -70,7 +70,7 @@ class Slices(ArrayState):
         }
 
 
-@kernel
+@late_kernel
 def slice_batch(
     codes: NDArray[np.int32],
     predicted: NDArray[np.int32],

@@ -51,19 +51,24 @@ def token_characters(tokens: Tokens) -> NDArray[np.uint8]:
     CONTINUES : it does if the token has begun. For "words" these are `marks`.
     UPPER, LOWER, DIGIT : it does, for "shape": capitals and title case, other letters and marks, digits.
     """
-    characters = np.arange(0x110000, dtype=np.uint32).view("U1")
+    table = _without_marks(tokens, 0x110000)
+    if tokens in ("words", "shape"):
+        table[marks()] = CONTINUES if tokens == "words" else LOWER
+    return table
+
+
+def _without_marks(tokens: Tokens, end: int) -> NDArray[np.uint8]:
+    """The table up to a code point, but for marks, which are all beyond ASCII."""
+    characters = np.arange(end, dtype=np.uint32).view("U1")
     if tokens not in ("words", "scikit-learn"):
         table = (~np.strings.isspace(characters)).astype(np.uint8)
         if tokens == "shape":
             table[np.strings.isalpha(characters)] = LOWER
-            table[marks()] = LOWER
             table[np.strings.isupper(characters) | np.strings.istitle(characters)] = UPPER
             table[np.strings.isdigit(characters)] = DIGIT
         return table
     table = np.strings.isalnum(characters).astype(np.uint8)
     table[ord("_")] = BEGINS
-    if tokens == "words":
-        table[marks()] = CONTINUES
     return table
 
 
@@ -73,7 +78,7 @@ def ascii_ranges(tokens: Tokens, lowercase: bool) -> NDArray[np.uint8]:
 
     The last is how many letters from A on are written in lower case: 26 or 0.
     """
-    inside = np.concatenate([[False], token_characters(tokens)[:128] != OUTSIDE, [False]])
+    inside = np.concatenate([[False], _without_marks(tokens, 128) != OUTSIDE, [False]])
     begins, ends = np.flatnonzero(np.diff(inside.astype(np.int8))).reshape(-1, 2).T
     ranges = np.zeros(2 * RANGES + 1, np.uint8)
     ranges[: begins.size], ranges[RANGES : RANGES + begins.size] = begins, ends - begins

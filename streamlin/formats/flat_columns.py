@@ -10,7 +10,7 @@ from streamlin.events import Batch, Records
 from streamlin.formats.flat_json import ESCAPED, MISSING, NUMBER, copy_values, distinct_values, find_fields
 from streamlin.formats.utf8 import Indices, check_utf8, spans
 from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate
-from streamlin.kernel.loading import is_kept
+from streamlin.kernel.decorator import is_kept
 
 Places = tuple[Indices, Indices, NDArray[np.uint8]]
 _TEXT, _LABEL, _ID, _WEIGHT, _TIME = range(5)

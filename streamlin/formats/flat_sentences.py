@@ -12,7 +12,7 @@ from streamlin.formats.flat_json import ESCAPED, MISSING
 from streamlin.formats.flat_lists import find_lists
 from streamlin.formats.utf8 import Indices
 from streamlin.kernel.byte_buffers import concatenate
-from streamlin.kernel.loading import is_kept
+from streamlin.kernel.decorator import is_kept
 
 _ID, *_OTHERS = range(4)
 _TOKENS, _TAGS = range(2)

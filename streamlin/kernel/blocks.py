@@ -1,42 +1,18 @@
 """64 bytes of text at once: which of them belong to tokens, as the bits of one number."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from streamlin.kernel.decorator import config, kernel
+from streamlin.kernel.compiled_forms import compiled_by
+from streamlin.kernel.decorator import kernel
 
 BLOCK, RANGES = 64, 4
 """Bytes of a block, and ranges of bytes that belong to tokens."""
 _A = ord("A")
 _CASE = ord("a") - _A
-
-
-@kernel
-def _write_block(
-    data: NDArray[np.uint8], i: np.uint64, ranges: NDArray[np.uint8], out: NDArray[np.uint8], at: np.uint64
-) -> np.uint64:
-    """Byte by byte, so that each index can be checked, and for plain Python."""
-    bits = np.uint64(0)
-    for j in range(np.uint64(BLOCK)):
-        byte = int(data[i + j])
-        for k in range(RANGES):
-            if 0 <= byte - int(ranges[k]) < ranges[RANGES + k]:
-                bits |= np.uint64(1) << np.uint64(j)
-        out[at + j] = np.uint8(byte + _CASE if 0 <= byte - _A < ranges[2 * RANGES] else byte)
-    return bits
-
-
-def _trailing_zeros(bits: np.uint64) -> np.uint64:
-    return np.uint64((int(bits) & -int(bits)).bit_length() - 1 if bits else BLOCK)
-
-
-def _ones(bits: np.uint64) -> np.uint64:
-    return np.uint64(int(bits).bit_count())
 
 
 def _compiled_block(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -70,11 +46,14 @@ def _compiled_block(context: Any, builder: Any, signature: Any, arguments: Any) 
 
 def _typed_block(_: Any, data: Any, i: Any, ranges: Any, out: Any, at: Any) -> tuple[Any, Callable[..., Any]]:
     """The type of `write_block`, and what compiles it."""
+    from numba import types
+
     return types.uint64(data, types.uint64, ranges, out, types.uint64), _compiled_block
 
 
 def _typed_zeros(_: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
     """The type of `trailing_zeros`, and what compiles it."""
+    from numba import types
 
     def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
@@ -84,19 +63,40 @@ def _typed_zeros(_: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
 
 def _typed_ones(_: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
     """The type of `ones`, and what compiles it."""
+    from numba import types
+
     return types.uint64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
 
 
-_Block = Callable[[NDArray[np.uint8], np.uint64, NDArray[np.uint8], NDArray[np.uint8], np.uint64], np.uint64]
-write_block = cast(_Block, _write_block if config.DISABLE_JIT or config.BOUNDSCHECK else intrinsic(_typed_block))
-"""`write_block(data, i, ranges, out, at)`, within a `@kernel`: its bit j says whether byte i + j is in a range.
+@compiled_by(_typed_block, reads=True)
+@kernel
+def write_block(
+    data: NDArray[np.uint8], i: np.uint64, ranges: NDArray[np.uint8], out: NDArray[np.uint8], at: np.uint64
+) -> np.uint64:
+    """Within a `@kernel`: a number whose bit j says whether byte i + j is in a range.
 
-Sets `out[at : at + 64]` to the bytes, capitals of ASCII in lower case if so wanted. ranges uint8[9] : see
-`streamlin.features.characters.ascii_ranges`.
-"""
-trailing_zeros = cast(
-    Callable[[np.uint64], np.uint64], _trailing_zeros if config.DISABLE_JIT else intrinsic(_typed_zeros)
-)
-"""`trailing_zeros(bits)`, within a `@kernel`: the number of the lowest bit that is set; 64 if none is."""
-ones = cast(Callable[[np.uint64], np.uint64], _ones if config.DISABLE_JIT else intrinsic(_typed_ones))
-"""`ones(bits)`, within a `@kernel`: how many bits are set."""
+    Sets `out[at : at + 64]` to the bytes, capitals of ASCII in lower case if so wanted. Here it is written byte by
+    byte, so that each index can be checked.
+
+    ranges uint8[9] : see `streamlin.features.characters.ascii_ranges`.
+    """
+    bits = np.uint64(0)
+    for j in range(np.uint64(BLOCK)):
+        byte = int(data[i + j])
+        for k in range(RANGES):
+            if 0 <= byte - int(ranges[k]) < ranges[RANGES + k]:
+                bits |= np.uint64(1) << np.uint64(j)
+        out[at + j] = np.uint8(byte + _CASE if 0 <= byte - _A < ranges[2 * RANGES] else byte)
+    return bits
+
+
+@compiled_by(_typed_zeros)
+def trailing_zeros(bits: np.uint64) -> np.uint64:
+    """Within a `@kernel`: the number of the lowest bit that is set; 64 if none is."""
+    return np.uint64((int(bits) & -int(bits)).bit_length() - 1 if bits else BLOCK)
+
+
+@compiled_by(_typed_ones)
+def ones(bits: np.uint64) -> np.uint64:
+    """Within a `@kernel`: how many bits are set."""
+    return np.uint64(int(bits).bit_count())

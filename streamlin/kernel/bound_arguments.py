@@ -7,34 +7,18 @@ and the compiled code is called without the dispatch on types.
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
-from numba import typeof, types
-from numba.experimental import structref
-
-from streamlin.kernel.decorator import config, kernel
+from streamlin.kernel.settings import interprets
 
 
-@structref.register
-class _BoundTupleType(types.StructRef):
-    """numba's type of a `BoundTuple`."""
-
-
-class BoundTuple(structref.StructRefProxy):
+class BoundTuple(Protocol):
     """Bound arguments as kernels receive them, as their first argument.
 
     items : the tuple, or named tuple, of arrays and numbers.
     """
 
     items: Any
-
-
-structref.define_proxy(BoundTuple, _BoundTupleType, ["items"])  # type: ignore[no-untyped-call]
-
-
-@kernel
-def _boxed(items: Any) -> Any:
-    return BoundTuple(items)  # type: ignore[no-untyped-call]
 
 
 class BoundArguments:
@@ -44,7 +28,7 @@ class BoundArguments:
     """
 
     def __init__(self, items: tuple[Any, ...]) -> None:
-        self._items = SimpleNamespace(items=items) if config.DISABLE_JIT else _boxed(items)
+        self._items = _boxed(items)
         self._compiled: dict[Callable[..., Any], Callable[..., Any]] = {}
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -56,8 +40,19 @@ class BoundArguments:
         return compiled(self._items, *arguments)
 
 
+def _boxed(items: tuple[Any, ...]) -> BoundTuple:
+    if interprets():
+        return SimpleNamespace(items=items)
+    from streamlin.kernel.boxes import boxed
+
+    box: BoundTuple = boxed(items)
+    return box
+
+
 def _compiled_for(function: Any, *arguments: Any) -> Any:
     """The compiled code of a kernel for arguments of these types."""
-    if config.DISABLE_JIT:
+    if interprets():
         return function
+    from numba import typeof
+
     return function.compile(tuple(map(typeof, arguments)))

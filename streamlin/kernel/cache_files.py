@@ -11,33 +11,18 @@ import io
 import os
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 
+from streamlin.kernel.folders import tell_not_kept
 from streamlin.kernel.loading import prepare, unpickled
 
 _DIGEST = hashlib.sha256().digest_size
-_HOW = "so every start compiles kernels again; NUMBA_CACHE_DIR names another folder"
 _PATIENCE, _PAUSE = 60.0, 0.01
 """Seconds to wait for another process that compiles a kernel, and between two looks."""
-
-_tell: Callable[[str], None] | None = None
-
-
-def tell_when_not_kept(tell: Callable[[str], None]) -> None:
-    """Call `tell` with a line, once, when a compiled kernel can't be kept on disk."""
-    global _tell
-    _tell = tell
-
-
-def _not_kept(why: str) -> None:
-    global _tell
-    tell, _tell = _tell, None
-    if tell is not None:
-        tell(f"{why}, {_HOW}")
 
 
 class CheckedFiles(IndexDataCacheFile):
@@ -150,7 +135,7 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:
-            _not_kept(f"{self._cache_path} can't be written to: {error.strerror}")
+            tell_not_kept(f"{self._cache_path} can't be written to: {error.strerror}")
         finally:
             self._turn.give_back()
 
@@ -177,4 +162,4 @@ class NoCache(NullCache):
     """For a user without a home folder: there is no folder to keep kernels in that only this user can write to."""
 
     def save_overload(self, sig: Any, cres: Any) -> None:
-        _not_kept("there is no home folder to keep compiled kernels in")
+        tell_not_kept("there is no home folder to keep compiled kernels in")

@@ -1,17 +1,9 @@
 """Choosing one of two numbers without a branch."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from numba.extending import intrinsic
-
-from streamlin.kernel.decorator import config
-
-Number = TypeVar("Number")
-
-
-def _either(condition: bool, yes: Number, no: Number) -> Number:
-    return yes if condition else no
+from streamlin.kernel.compiled_forms import compiled_by
 
 
 def _typed(_: Any, condition: Any, yes: Any, no: Any) -> tuple[Any, Callable[..., Any]]:
@@ -19,9 +11,11 @@ def _typed(_: Any, condition: Any, yes: Any, no: Any) -> tuple[Any, Callable[...
     return yes(condition, yes, yes), lambda context, builder, signature, arguments: builder.select(*arguments)
 
 
-either = cast(Callable[[Any, Any, Any], Any], _either if config.DISABLE_JIT else intrinsic(_typed))
-"""`either(condition, yes, no)`, within a `@kernel`: one of two numbers of the same type, both of which are computed.
+@compiled_by(_typed)
+def either(condition: Any, yes: Any, no: Any) -> Any:
+    """Within a `@kernel`: one of two numbers of the same type, both of which are computed.
 
-Where one of them is the value that is already there, LLVM makes of a branch a store that is masked, which takes far
-longer than to store all values.
-"""
+    Where one of them is the value that is already there, LLVM makes of a branch a store that is masked, which takes far
+    longer than to store all values.
+    """
+    return yes if condition else no

@@ -1,30 +1,30 @@
-"""Kernels that Python runs as they are written, until another process has compiled them.
+"""Kernels that Python runs as they are written: of the first few events, and until another process has compiled them.
 
 For a thousand texts Python hashes, learns and counts in less time than compiling would take, so that a first start
-waits for nothing.
+waits for nothing; for some events, in less time than numba takes to be imported.
 
 Results are the same to the bit. Therefore such a kernel makes 64-bit numbers of others before it computes with them,
 and its exponentials and logarithms are the C library's, as in compiled code; numpy's may round differently.
 """
 
+import ctypes
 import math
 import time
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType, ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
-from numba import typeof
 
-from streamlin.kernel.cache_files import KernelCache
-from streamlin.kernel.decorator import Function, Kernel, config, decorated
-from streamlin.kernel.loading import IS_TESTED, is_kept
+from streamlin.kernel.compiled_forms import Intrinsic
+from streamlin.kernel.decorator import Function, Kernel, is_compiler_loaded
+from streamlin.kernel.folders import cache_folder
 
 LONGEST = 7.0
 """Seconds of a processor that all such calls may take; then the run compiles what is not compiled yet, too."""
-_IS_SAFE = IS_TESTED and not config.USING_SVML
-"""Intel's library of vectors, where numba finds it, has an `exp` of its own."""
+FEW_EVENTS, FEW_BYTES = 50, 10_000
+"""Events and bytes for which numba is not imported."""
 
 
 class Compiling(Protocol):
@@ -34,53 +34,92 @@ class Compiling(Protocol):
         """Whether it still compiles; it is started, unless it was."""
 
 
+class Nobody:
+    """What compiles nothing: only of the first few events does Python run late kernels."""
+
+    def is_compiling(self) -> bool:
+        """No."""
+        return False
+
+
 class _Reliance:
-    """What compiles late kernels, and for how long Python has run them."""
+    """What compiles late kernels, for how long Python has run them, and what it has been told to expect."""
 
     compiling: Compiling | None = None
     seconds = 0.0
+    events = n_bytes = 0
 
     def is_sound(self) -> bool:
         """Whether to rely on it."""
         return self.compiling is not None and self.seconds <= LONGEST and self.compiling.is_compiling()
+
+    def is_short(self) -> bool:
+        """Whether the run has been short so far, with nothing that numba was imported for."""
+        return not is_compiler_loaded() and self.events <= FEW_EVENTS and self.n_bytes <= FEW_BYTES
 
 
 _reliance = _Reliance()
 
 
 def rely_on(compiling: Compiling | None) -> None:
-    """From now on another process compiles late kernels; None: none does."""
+    """A run begins that another process compiles late kernels for. None: no kernel is run by Python from now on."""
     _reliance.compiling, _reliance.seconds = compiling, 0.0
+    _reliance.events = _reliance.n_bytes = 0
 
 
-class _LateKernel(Kernel):
-    _cache: Any
-    targetctx: Any
+def expect(events: int, n_bytes: int) -> None:
+    """So many more events, of records of so many bytes, are about to be learned."""
+    _reliance.events += events
+    _reliance.n_bytes += n_bytes
 
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        """What numba calls for arguments of new types; it then calls what is returned."""
-        if _IS_SAFE and not self._is_kept(*args) and _reliance.is_sound():
-            return self._timed
-        return super()._compile_for_args(*args, **kws)  # type: ignore[misc]  # untyped
 
-    def _is_kept(self, *args: Any) -> bool:
-        """Whether machine code for such arguments is on disk, or can't be."""
-        if not isinstance(cache := self._cache, KernelCache):
-            return True
-        return is_kept(self) and cache.has(tuple(map(typeof, args)), self.targetctx)
+def is_run_by_python(is_kept: Callable[[], bool]) -> bool:
+    """Whether Python is to run a kernel now. is_kept : whether it is on disk, or can't be."""
+    if _reliance.compiling is None or not _is_safe():
+        return False
+    return _reliance.is_short() or (not is_kept() and _reliance.is_sound())
 
-    def _timed(self, *args: Any) -> Any:
+
+@cache
+def _is_safe() -> bool:
+    """Intel's library of vectors, where numba finds it, has an `exp` of its own."""
+    try:
+        ctypes.CDLL("libsvml.so")
+    except OSError:
+        return True
+    return False
+
+
+class LateKernel(Kernel):
+    """A kernel that Python runs while `is_run_by_python` says so."""
+
+    def _first_call(self, *args: Any) -> Any:
+        if not is_compiler_loaded() and is_run_by_python(_is_anything_kept):
+            return self.timed(*args)
+        return super()._first_call(*args)
+
+    def timed(self, *args: Any) -> Any:
+        """Python's call, which is timed."""
         begin = time.thread_time()
         try:
             with np.errstate(all="ignore"):  # as compiled code does
-                return in_python(self)(*args)
+                return in_python(cast(Any, self))(*args)
         finally:
             _reliance.seconds += time.thread_time() - begin
 
 
+def _is_anything_kept() -> bool:
+    """Whether any kernel is on disk, or none can be; only numba knows which files are those of a kernel."""
+    folder = cache_folder()
+    return folder is None or next(folder.rglob("*.nbi"), None) is not None
+
+
 def late_kernel(function: Function) -> Function:
-    """Like `kernel`, but while the run relies on another process to compile the function, Python runs it."""
-    return decorated(function, _LateKernel)
+    """Like `kernel`, but while the run relies on another process to compile the function, Python runs it.
+
+    So it does for the first few events of a run, if these are all that came.
+    """
+    return cast(Function, LateKernel(function))
 
 
 def beside(twin: Callable[..., Any]) -> Callable[[Function], Function]:
@@ -99,13 +138,17 @@ _twins: dict[Callable[..., object], Callable[..., Any]] = {}
 @cache
 def in_python(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel's function, or its twin, that calls no kernels but what is written in them."""
-    function = kernel.py_func if isinstance(kernel, Kernel) else kernel
+    function = kernel.py_func if isinstance(kernel, Kernel | Intrinsic) else kernel
+    if isinstance(function, Kernel):  # an intrinsic's
+        function = function.py_func
     if function in _twins:
         return _twins[function]
     assert isinstance(function, FunctionType)
     names = function.__code__.co_names
     known = {name: function.__globals__[name] for name in names if name in function.__globals__}
-    own: dict[str, Any] = {name: in_python(value) for name, value in known.items() if isinstance(value, Kernel)}
+    own: dict[str, Any] = {
+        name: in_python(value) for name, value in known.items() if isinstance(value, Kernel | Intrinsic)
+    }
     if "exp" in known:
         own["exp"] = exp_like_c
     if known.get("np") is np:

@@ -6,10 +6,8 @@ That is not possible by the public interface, so it is done for versions it was 
 """
 
 import io
-import os
 import pickle
 import sys
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -50,12 +48,6 @@ def _type_of_array(array: Any, context: Any) -> Any:
 
 if IS_TESTED:
     typeof_impl.register(np.ndarray)(_type_of_array)
-
-
-def is_kept(kernel: Callable[..., object]) -> bool:
-    """Whether machine code of a kernel is on disk, so that a call need not wait for a compiler."""
-    files = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    return files is not None and os.path.exists(files._index_path)
 
 
 def unpickled(content: bytes) -> Any:

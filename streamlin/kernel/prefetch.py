@@ -1,29 +1,26 @@
 """Asking for memory before it is needed, so that the processor does other work while it is on its way."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from streamlin.kernel.decorator import config
+from streamlin.kernel.compiled_forms import compiled_by
 
 _TO_WRITE, _KEEP, _DATA = 1, 3, 1
 """What LLVM's intrinsic is told: the row will be written, should stay in all caches, and is data."""
 
 
-def _no_prefetch(table: NDArray[Any], row: int) -> None:
-    """In Python there is nothing to ask for."""
-
-
 def _typed(_: Any, table: Any, row: Any) -> tuple[Any, Callable[..., Any]]:
     """The type of `prefetch`, and what compiles it."""
+    from numba import types
+
     return types.void(table, row), _compiled
 
 
 def _compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     from llvmlite import ir  # type: ignore[import-untyped]
+    from numba import types
 
     (table, row), types_ = arguments, signature.args
     array = context.make_array(types_[0])(context, builder, table)
@@ -37,8 +34,9 @@ def _compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     return context.get_dummy_value()
 
 
-prefetch = cast(Callable[[NDArray[Any], Any], None], _no_prefetch if config.DISABLE_JIT else intrinsic(_typed))
-"""`prefetch(table, row)`, within a `@kernel`: ask for where a row begins, which changes no value.
+@compiled_by(_typed)
+def prefetch(table: NDArray[Any], row: Any) -> None:
+    """Within a `@kernel`: ask for where a row begins, which changes no value; in Python there is nothing to ask for.
 
-It may be any row, even one that is not there.
-"""
+    It may be any row, even one that is not there.
+    """

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.kernel.decorator import kernel
+from streamlin.kernel.late import late_kernel
 
 
 def bounds_of(bounds: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -15,7 +15,7 @@ def bounds_of(bounds: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[n
     return own
 
 
-@kernel
+@late_kernel
 def copy_ranges(
     source: NDArray[Any],
     bounds: NDArray[np.int64],

@@ -5,17 +5,17 @@ made, passed on or dropped. Where small pieces of large tables are handed to a `
 longer than what the kernel does with them.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
-
-from streamlin.kernel.decorator import config
+from streamlin.kernel.compiled_forms import compiled_by
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """A compiled array without its owner; of a tuple, each of its arrays."""
+    from numba.core import cgutils, types
+    from numba.np.arrayobj import make_array
+
     make: Any = make_array
     null: Any = cgutils.get_null_value
     unpack: Any = cgutils.unpack_tuple
@@ -29,31 +29,32 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return struct._getvalue()
 
 
-if config.DISABLE_JIT:
+def _typed_unowned(_: Any, arrays: Any) -> tuple[Any, Callable[..., Any]]:
+    """The type of `unowned`, and what compiles it."""
 
-    def unowned(arrays: Any) -> Any:
-        """The same arrays; see the compiled form."""
-        return arrays
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _without_owner(context, builder, signature.return_type, arguments[0])
 
-    def hold(arrays: Any) -> None:
-        """Nothing; see the compiled form."""
+    return arrays(arrays), compiled
 
-else:
 
-    @intrinsic
-    def unowned(typing_context: Any, arrays: Any) -> Any:
-        """The same array, or tuple of arrays and numbers, for kernels alone.
+def _typed_hold(_: Any, arrays: Any) -> tuple[Any, Callable[..., Any]]:
+    """The type of `hold`, and what compiles it: nothing, but of an argument, which is held until then."""
+    from numba import types
 
-        The caller must hold it for as long as the result, or any view of it, is used: arguments are held until a kernel
-        returns, what it makes itself until `hold`.
-        """
+    return types.void(arrays), lambda context, *_: context.get_dummy_value()
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _without_owner(context, builder, signature.return_type, arguments[0])
 
-        return arrays(arrays), generate
+@compiled_by(_typed_unowned)
+def unowned(arrays: Any) -> Any:
+    """The same array, or tuple of arrays and numbers, for kernels alone.
 
-    @intrinsic
-    def hold(typing_context: Any, arrays: Any) -> Any:
-        """Keep what `unowned` was called with until here."""
-        return types.void(arrays), lambda context, *_: context.get_dummy_value()
+    The caller must hold it for as long as the result, or any view of it, is used: arguments are held until a kernel
+    returns, what it makes itself until `hold`.
+    """
+    return arrays
+
+
+@compiled_by(_typed_hold)
+def hold(arrays: Any) -> None:
+    """Within a `@kernel`: keep what `unowned` was called with until here."""

@@ -8,10 +8,10 @@ what it would do in a run of these events alone.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
+from streamlin.kernel.compiled_forms import overloaded_by
 from streamlin.kernel.prefetch import prefetch
 from streamlin.kernel.unowned import unowned
 
@@ -80,34 +80,10 @@ def of_key(events: KeyedEvents, key: int, arguments: tuple[Any, ...], scores: ND
     )
 
 
-def arguments_of(arguments: tuple[Any, ...], slot: Any, begin: Any, end: Any) -> tuple[Any, ...]:
-    """A learner's arguments with the tables of one key in place of those of all keys."""
-    return tuple(_with_table(argument, slot, begin, end) for argument in arguments)
-
-
-def ask_for(arguments: tuple[Any, ...], events: KeyedEvents, key: Any) -> tuple[Any, ...]:
-    """`prefetch` the rows of a key's first event in each table of rows."""
-    return tuple(_prefetched(argument, events, key) for argument in arguments)
-
-
-def _with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
-    if isinstance(argument, ByRow):
-        return argument.table[begin:end]
-    if isinstance(argument, BySlot | ByNumber):
-        return argument.table[slot, ...]
-    return argument
-
-
-def _prefetched(argument: Any, events: KeyedEvents, key: Any) -> Any:
-    return 0
-
-
-@overload(arguments_of, strict=False)
 def _compiled_arguments_of(arguments: Any, slot: Any, begin: Any, end: Any) -> Any:
     return _unrolled("_with_table", arguments, "slot, begin, end")
 
 
-@overload(ask_for, strict=False)
 def _compiled_ask_for(arguments: Any, events: Any, key: Any) -> Any:
     return _unrolled("_prefetched", arguments, "events, key")
 
@@ -118,7 +94,6 @@ def _unrolled(function: str, arguments: Any, more: str) -> Any:
     return eval(f"lambda arguments, {more}: ({items},)", globals())
 
 
-@overload(_with_table, strict=False)
 def _compiled_with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
     wrapper = getattr(argument, "instance_class", None)
     if wrapper is ByRow:
@@ -130,7 +105,6 @@ def _compiled_with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
     return lambda argument, slot, begin, end: argument
 
 
-@overload(_prefetched, strict=False)
 def _compiled_prefetched(argument: Any, events: Any, key: Any) -> Any:
     if getattr(argument, "instance_class", None) is ByRow:
 
@@ -142,3 +116,29 @@ def _compiled_prefetched(argument: Any, events: Any, key: Any) -> Any:
 
         return asked
     return lambda argument, events, key: 0
+
+
+@overloaded_by(_compiled_arguments_of)
+def arguments_of(arguments: tuple[Any, ...], slot: Any, begin: Any, end: Any) -> tuple[Any, ...]:
+    """A learner's arguments with the tables of one key in place of those of all keys."""
+    return tuple(_with_table(argument, slot, begin, end) for argument in arguments)
+
+
+@overloaded_by(_compiled_ask_for)
+def ask_for(arguments: tuple[Any, ...], events: KeyedEvents, key: Any) -> tuple[Any, ...]:
+    """`prefetch` the rows of a key's first event in each table of rows."""
+    return tuple(_prefetched(argument, events, key) for argument in arguments)
+
+
+@overloaded_by(_compiled_with_table)
+def _with_table(argument: Any, slot: Any, begin: Any, end: Any) -> Any:
+    if isinstance(argument, ByRow):
+        return argument.table[begin:end]
+    if isinstance(argument, BySlot | ByNumber):
+        return argument.table[slot, ...]
+    return argument
+
+
+@overloaded_by(_compiled_prefetched)
+def _prefetched(argument: Any, events: KeyedEvents, key: Any) -> Any:
+    return 0

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from streamlin.features.rows import Examples
 from streamlin.kernel import inlined_kernel, kernel
-from streamlin.kernel.late import beside, log_like_c
+from streamlin.kernel.late import beside, late_kernel, log_like_c
 from streamlin.learners import by_numpy
 
 _LARGEST = 1000
@@ -37,7 +37,7 @@ def _smooth(
     return _LARGEST // math.frexp(1.0 + (own * found).max(initial=0.0))[1]
 
 
-@kernel
+@late_kernel
 @beside(_smooth)
 def smooth(
     by_prior: bool,

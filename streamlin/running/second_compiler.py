@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlin.config import ExternalModelConfig, RunConfig
-from streamlin.kernel.decorator import cache_folder
+from streamlin.kernel.folders import cache_folder
 from streamlin.kernel.late import rely_on
 
 _SHARED = {"task", "fields", "features", "learners", "keys", "evaluation"}
@@ -40,10 +40,7 @@ class SecondCompiler:
         is_alone = foreign or config.task in ("parsing", "topics") or ALONE in sys._xoptions
         self._config = None if is_alone else config
         self._process: subprocess.Popen[bytes] | None = None
-        rely_on(self)
-        folder = cache_folder()
-        if folder is not None and not folder.exists():
-            self.is_compiling()  # at once, rather than when the first kernel is missed
+        rely_on(None if ALONE in sys._xoptions else self)
 
     def is_compiling(self) -> bool:
         """Whether a process compiles; it is started, unless it was, or that of another run compiles."""

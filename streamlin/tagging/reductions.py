@@ -7,57 +7,15 @@ loop, as it does not change the order of additions, nor which of two equal value
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
-from streamlin.kernel.decorator import config
+from streamlin.kernel.compiled_forms import compiled_by
 
 _WIDTH = 8
-_Reduction = Callable[[NDArray[np.float32], int], np.float32]
-
-
-@kernel
-def _highest(x: NDArray[np.float32], n: int) -> np.float32:
-    """As compiled; for plain Python, and where each index is checked."""
-    top: np.float32 = x[0]
-    for k in range(1, n):
-        top = x[k] if x[k] > top else top
-    return top
-
-
-@kernel
-def _lowest(x: NDArray[np.float32], n: int) -> np.float32:
-    low: np.float32 = x[0]
-    for k in range(1, n):
-        low = x[k] if x[k] < low else low
-    return low
-
-
-@kernel
-def _farthest(x: NDArray[np.float32], n: int) -> np.float32:
-    top = np.float32(0.0)
-    for k in range(n):
-        top = abs(x[k]) if abs(x[k]) > top else top
-    return top
-
-
-@kernel
-def _sum_of(x: NDArray[np.float32], n: int) -> np.float32:
-    a = b = c = d = e = f = g = h = np.float32(0.0)
-    eights = n // 8 * 8
-    for k in range(0, eights, 8):
-        a, b, c, d = a + x[k], b + x[k + 1], c + x[k + 2], d + x[k + 3]
-        e, f, g, h = e + x[k + 4], f + x[k + 5], g + x[k + 6], h + x[k + 7]
-    total: np.float32 = ((a + e) + (c + g)) + ((b + f) + (d + h))
-    for k in range(eights, n):
-        total += x[k]
-    return total
 
 
 def _added(builder: Any, so_far: Any, value: Any) -> Any:
@@ -77,6 +35,7 @@ def _reduction(combine: Callable[[Any, Any, Any], Any], starts_at_zero: bool) ->
 
     def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         from llvmlite import ir  # type: ignore[import-untyped]
+        from numba.core import cgutils
 
         allocated: Any = cgutils.alloca_once_value
         number, eight = ir.FloatType(), ir.VectorType(ir.FloatType(), _WIDTH)
@@ -101,25 +60,59 @@ def _reduction(combine: Callable[[Any, Any, Any], Any], starts_at_zero: bool) ->
         return builder.load(result)
 
     def typed(_: Any, x: Any, n: Any) -> tuple[Any, Callable[..., Any]]:
+        from numba import types
+
         return types.float32(x, types.int64), compiled
 
     return typed
 
 
-def _chosen(plain: _Reduction, combine: Callable[[Any, Any, Any], Any], starts_at_zero: bool) -> _Reduction:
-    if config.DISABLE_JIT or config.BOUNDSCHECK:
-        return plain
-    return cast(_Reduction, intrinsic(_reduction(combine, starts_at_zero)))
+@compiled_by(_reduction(partial(_kept, ">"), False), reads=True)
+@kernel
+def highest(x: NDArray[np.float32], n: int) -> np.float32:
+    """Within a `@kernel`: the highest of x[:n], n > 0."""
+    top: np.float32 = x[0]
+    for k in range(1, n):
+        top = x[k] if x[k] > top else top
+    return top
 
 
-highest = _chosen(_highest, partial(_kept, ">"), False)
-"""`highest(x, n)`, within a `@kernel`: the highest of x[:n], n > 0."""
-lowest = _chosen(_lowest, partial(_kept, "<"), False)
-"""`lowest(x, n)`: the lowest of x[:n], n > 0."""
-farthest = _chosen(_farthest, _farther, True)
-"""`farthest(x, n)`: the highest absolute value of x[:n], 0 for none."""
-sum_of = _chosen(_sum_of, _added, True)
-"""`sum_of(x, n)`: the sum of x[:n]; every eighth one is added, then these eight, then what is behind whole eights."""
+@compiled_by(_reduction(partial(_kept, "<"), False), reads=True)
+@kernel
+def lowest(x: NDArray[np.float32], n: int) -> np.float32:
+    """Within a `@kernel`: the lowest of x[:n], n > 0."""
+    low: np.float32 = x[0]
+    for k in range(1, n):
+        low = x[k] if x[k] < low else low
+    return low
+
+
+@compiled_by(_reduction(_farther, True), reads=True)
+@kernel
+def farthest(x: NDArray[np.float32], n: int) -> np.float32:
+    """Within a `@kernel`: the highest absolute value of x[:n], 0 for none."""
+    top = np.float32(0.0)
+    for k in range(n):
+        top = abs(x[k]) if abs(x[k]) > top else top
+    return top
+
+
+@compiled_by(_reduction(_added, True), reads=True)
+@kernel
+def sum_of(x: NDArray[np.float32], n: int) -> np.float32:
+    """Within a `@kernel`: the sum of x[:n].
+
+    Every eighth one is added, then these eight, then what is behind whole eights.
+    """
+    a = b = c = d = e = f = g = h = np.float32(0.0)
+    eights = n // 8 * 8
+    for k in range(0, eights, 8):
+        a, b, c, d = a + x[k], b + x[k + 1], c + x[k + 2], d + x[k + 3]
+        e, f, g, h = e + x[k + 4], f + x[k + 5], g + x[k + 6], h + x[k + 7]
+    total: np.float32 = ((a + e) + (c + g)) + ((b + f) + (d + h))
+    for k in range(eights, n):
+        total += x[k]
+    return total
 
 
 @kernel

@@ -1,26 +1,12 @@
 """Notices to the user about compiled kernels."""
 
 from collections.abc import Callable
-
-from numba.core import event
+from functools import partial
 
 from streamlin.errors import ConfigError
-from streamlin.kernel.cache_files import tell_when_not_kept
-from streamlin.kernel.decorator import config
-
-
-class _CompileListener(event.Listener):
-    def __init__(self, notice: Callable[[str], None], compiling: Callable[[], object]) -> None:
-        self._notice, self._compiling, self._shown = notice, compiling, False
-
-    def on_start(self, event: object) -> None:
-        if not self._shown:
-            self._shown = True
-            self._notice("compiling kernels that are new to this machine; takes some seconds")
-            self._compiling()
-
-    def on_end(self, event: object) -> None:
-        pass
+from streamlin.kernel.decorator import when_compiling
+from streamlin.kernel.folders import tell_when_not_kept
+from streamlin.kernel.settings import interprets
 
 
 def notify_when_compiling(notice: Callable[[str], None], compiling: Callable[[], object] = lambda: None) -> None:
@@ -33,10 +19,28 @@ def notify_when_compiling(notice: Callable[[str], None], compiling: Callable[[],
     ConfigError : kernels are not to be compiled at all. numpy, whose `exp` they then call, may round differently, so
         that a checkpoint need not be the same to the bit.
     """
-    if config.DISABLE_JIT:
+    if interprets():
         raise ConfigError(
             "NUMBA_DISABLE_JIT: kernels as plain Python are for a debugger: a hundred times slower, and perhaps "
             "rounded differently; unset it"
         )
     tell_when_not_kept(notice)
-    event.register("numba:compile", _CompileListener(notice, compiling))  # type: ignore[no-untyped-call]
+    when_compiling(partial(_listen, notice, compiling))
+
+
+def _listen(notice: Callable[[str], None], compiling: Callable[[], object]) -> None:
+    from numba.core import event
+
+    class Listener(event.Listener):
+        shown = False
+
+        def on_start(self, event: object) -> None:
+            if not self.shown:
+                self.shown = True
+                notice("compiling kernels that are new to this machine; takes some seconds")
+                compiling()
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from streamlin.config import Tokens, ViewConfig
 from streamlin.features.characters import ascii_ranges, token_characters
 from streamlin.features.tokens import write_tokens
-from streamlin.kernel.blocks import BLOCK, _write_block
+from streamlin.kernel.blocks import BLOCK, write_block
 from streamlin.kernel.byte_buffers import encode_texts
 from tests import naive_features
 
@@ -45,6 +45,6 @@ def test_a_block_byte_by_byte(block: bytes) -> None:
     """As it is written where indices are checked."""
     out = np.zeros(BLOCK, np.uint8)
     data, ranges = np.frombuffer(block, np.uint8), ascii_ranges("words", True)
-    bits = int(_write_block(data, np.uint64(0), ranges, out, np.uint64(0)))
+    bits = int(write_block.py_func(data, np.uint64(0), ranges, out, np.uint64(0)))
     assert [bool(bits >> j & 1) for j in range(BLOCK)] == [chr(byte).isalnum() or byte == ord("_") for byte in block]
     assert out.tobytes() == block.lower()

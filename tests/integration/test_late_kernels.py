@@ -1,4 +1,4 @@
-"""Runs in which Python does what is compiled last give the same results, to the bit, as compiled code."""
+"""Runs in which Python does what kernels do, at first or throughout, give the same results, to the bit, as these."""
 
 import subprocess
 import sys
@@ -18,10 +18,19 @@ from streamlin.running.second_compiler import SecondCompiler
 def compiled(*_): raise AssertionError("compiled")
 
 SecondCompiler.is_compiling = lambda _: True
-late.LONGEST, late._LateKernel._is_kept, late._LateKernel.compile = math.inf, lambda *_: False, compiled
+late.LONGEST, late.is_compiler_loaded, late._is_anything_kept = math.inf, lambda: False, lambda: False
+late.LateKernel.dispatcher = property(compiled)
 sys.exit(main())
 """
 """As if another process compiled forever; no late kernel may be compiled here."""
+COUNT_IMPORTS = """
+import sys
+from streamlin.cli import command_line
+
+code = command_line(sys.argv[1:])
+print("numba" in sys.modules)
+sys.exit(code)
+"""
 RUNS = {
     "all five, many labels": ("clinc150", 700, ("--set", "pipeline.batch_size=300", "--set", "evaluation.drift=ddm")),
     "preset": ("trec-6", 300, ("--preset", "accurate", "--set", "fields.categories=kind")),
@@ -37,22 +46,52 @@ RUNS = {
 }
 
 
+def arguments(folder: Path, stream: Path, *options: object) -> list[object]:
+    """Those of a run with all outputs in a folder."""
+    folder.mkdir(exist_ok=True)
+    outputs = ("--predictions", "predictions.jsonl"), ("--report", "report.json"), ("--checkpoint", "state")
+    return ["run", stream, *options, *(part for option, file in outputs for part in (option, folder / file))]
+
+
 @pytest.mark.parametrize(("name", "n", "options"), RUNS.values(), ids=RUNS)
 def test_python_gives_the_results_of_compiled_code(data: Path, tmp_path: Path, name, n, options) -> None:
     events = real_events(data / f"{name}.jsonl.gz", n)
     for number, event in enumerate(events):
         event["kind"] = str(number % 3)
     stream = write_lines(tmp_path / "stream.jsonl", roughened(events))
-
-    def arguments(folder: Path) -> list[object]:
-        outputs = ("--predictions", "predictions.jsonl"), ("--report", "report.json"), ("--checkpoint", "state")
-        return ["run", stream, *options, *(part for option, file in outputs for part in (option, folder / file))]
-
     python, compiled = tmp_path / "python", tmp_path / "compiled"
-    python.mkdir(), compiled.mkdir()
-    command = [sys.executable, "-W", "error", "-c", NEVER_COMPILED, *map(str, arguments(python))]
+    command = [sys.executable, "-W", "error", "-c", NEVER_COMPILED, *map(str, arguments(python, stream, *options))]
     subprocess.run(command, check=True, env=environment(None))
-    command_line(*arguments(compiled))
+    command_line(*arguments(compiled, stream, *options))
     assert content(python / "predictions.jsonl") == content(compiled / "predictions.jsonl")
     assert measured(python / "report.json") == measured(compiled / "report.json")
     assert_same_state(python / "state", compiled / "state")
+
+
+FEW = {
+    "all five": (),
+    "preset": ("--preset", "accurate"),
+    "by categories and values": ("--set", "features.words.values=log", "--set", "fields.categories=kind"),
+    "drift and slices": ("--set", "evaluation.drift=ddm", "--slice-by", "kind"),
+    "late labels": ("--label-delay", "3"),
+    "long words": ("--set", "features.words.tokens=char_wb", "--set", "features.words.ngrams=[1, 3]"),
+}
+
+
+@pytest.mark.parametrize("options", FEW.values(), ids=FEW)
+def test_a_few_events_need_no_compiler(data: Path, tmp_path: Path, options) -> None:
+    """Some events a run, each resumed from the last; only the longest run imports numba. As if it was one run."""
+    events = real_events(data / "trec-6.jsonl.gz", 200)
+    for number, event in enumerate(events):
+        event["kind"] = str(number % 3)
+    stream = write_lines(tmp_path / "stream.jsonl", roughened(events))
+    command_line(*arguments(tmp_path / "one", stream, *options))
+    limits = 1, 12, 30, 120, 37
+    for limit in limits:
+        parts = arguments(tmp_path / "parts", stream, *options, "--limit", limit)
+        command = [sys.executable, "-W", "error", "-c", COUNT_IMPORTS, *map(str, parts)]
+        done = subprocess.run(command, check=True, env=environment(None), capture_output=True, text=True)
+        assert done.stdout.endswith(f"{limit > 50}\n"), limit
+    assert sum(limits) == len(events)
+    assert content(tmp_path / "one/predictions.jsonl") == content(tmp_path / "parts/predictions.jsonl")
+    assert_same_state(tmp_path / "one/state", tmp_path / "parts/state")

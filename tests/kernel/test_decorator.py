@@ -108,7 +108,7 @@ SOMEBODY = [
     *(f"--{kind}-caps=+dac_read_search" for kind in ("inh", "ambient")),
 ]
 TOLD = (
-    "from streamlin.kernel.cache_files import tell_when_not_kept; import sys; "
+    "from streamlin.kernel.folders import tell_when_not_kept; import sys; "
     "tell_when_not_kept(lambda line: print(line, file=sys.stderr)); "
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +21,6 @@ from streamlin.evaluation.window import window_shares
 from streamlin.features.rows import assign_rows
 from streamlin.kernel import late
 from streamlin.kernel.byte_buffers import PADDING, copy_bytes
-from streamlin.kernel.decorator import config
 from streamlin.kernel.late import in_python, late_kernel, rely_on
 from streamlin.running.second_compiler import ALONE, SecondCompiler
 
@@ -53,7 +53,7 @@ def other() -> Iterator[Other]:
 @pytest.fixture
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A late kernel that is not on disk."""
-    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     return late_kernel(log_of_sum)
 
 
