@@ -1,6 +1,5 @@
 """Start-up time of the command."""
 
-import fcntl
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ def measure(folder: Path, repeat: int) -> dict[str, Any]:
 
     one = [run(str(event)).seconds for _ in range(2 * repeat)]
     first = run(_MANY)
-    _wait_for_the_compiler(folder / "kernels")
     later = [run(_MANY).seconds for _ in range(2 * repeat)]
     says_so = "compiling" in first.stderr
     return {"help": helped, "one": one, "first": first.seconds, "says_so": says_so, "later": later}
@@ -39,10 +37,3 @@ def text(figures: dict[str, Any]) -> str:
         [f"the same, the first time on a machine (compiles beside it, and {told})", f"{figures['first']:.1f}"],
     ]
     return table(["command", "seconds"], rows)
-
-
-def _wait_for_the_compiler(kernels: Path) -> None:
-    """Wait until the process that compiles has ended; it holds a lock as long."""
-    for lock in kernels.glob("*/second.lock"):
-        with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX)

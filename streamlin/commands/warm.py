@@ -94,7 +94,7 @@ def _is_writable(folder: Path) -> bool:
 
 def _run(commands: Sequence[Command]) -> None:
     """Run commands in a folder of their own, one after the other. Raises StreamlinError if one fails."""
-    from streamlin.running.second_compiler import ALONE
+    from streamlin.kernel.late import ALONE
 
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIN_")}
     with tempfile.TemporaryDirectory() as folder:

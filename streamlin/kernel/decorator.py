@@ -7,6 +7,7 @@ when it is first called, or another kernel that calls it is compiled; see `strea
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from threading import RLock
 from typing import Any, TypeVar, cast
 
@@ -88,6 +89,11 @@ def when_compiling(register: Callable[[], object]) -> None:
 def is_compiler_loaded() -> bool:
     """Whether numba was imported for a kernel."""
     return _DISPATCHERS in sys.modules
+
+
+def load_compiler() -> None:
+    """Import numba, unless it was."""
+    import_module(_DISPATCHERS)
 
 
 def is_kept(kernel: Callable[..., object]) -> bool:

@@ -9,6 +9,7 @@ and its exponentials and logarithms are the C library's, as in compiled code; nu
 
 import ctypes
 import math
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -18,13 +19,15 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from streamlin.kernel.compiled_forms import Intrinsic
-from streamlin.kernel.decorator import Function, Kernel, is_compiler_loaded
+from streamlin.kernel.decorator import Function, Kernel, is_compiler_loaded, load_compiler
 from streamlin.kernel.folders import cache_folder
 
 LONGEST = 7.0
 """Seconds of a processor that all such calls may take; then the run compiles what is not compiled yet, too."""
 FEW_EVENTS, FEW_BYTES = 50, 10_000
 """Events and bytes for which numba is not imported."""
+ALONE = "streamlin-compiles-alone"
+"""The option `-X` of an interpreter that leaves nothing to another process or to Python, but compiles what it calls."""
 
 
 class Compiling(Protocol):
@@ -63,7 +66,7 @@ _reliance = _Reliance()
 
 def rely_on(compiling: Compiling | None) -> None:
     """A run begins that another process compiles late kernels for. None: no kernel is run by Python from now on."""
-    _reliance.compiling, _reliance.seconds = compiling, 0.0
+    _reliance.compiling, _reliance.seconds = (None if ALONE in sys._xoptions else compiling), 0.0
     _reliance.events = _reliance.n_bytes = 0
 
 
@@ -71,6 +74,12 @@ def expect(events: int, n_bytes: int) -> None:
     """So many more events, of records of so many bytes, are about to be learned."""
     _reliance.events += events
     _reliance.n_bytes += n_bytes
+
+
+def use_idle_time() -> None:
+    """While a run waits for events: import numba, so that the next ones need not wait for it."""
+    if _reliance.compiling is not None:
+        load_compiler()
 
 
 def is_run_by_python(is_kept: Callable[[], bool]) -> bool:

@@ -12,16 +12,19 @@ from typing import Any
 
 from streamlin.config import ExternalModelConfig, RunConfig
 from streamlin.kernel.folders import cache_folder
-from streamlin.kernel.late import rely_on
+from streamlin.kernel.late import ALONE, rely_on
 
 _SHARED = {"task", "fields", "features", "learners", "keys", "evaluation"}
 """The tables of the configuration that decide what is compiled."""
-ALONE = "streamlin-compiles-alone"
-"""The option `-X` of an interpreter that starts no such process, but compiles whatever it calls."""
 _LOWEST = 19
 """The lowest priority."""
-_PROGRAM = "import gc; gc.disable(); from streamlin.running.compiling import main; main()"
-"""Nothing is collected: the process ends before it would matter, and a compiler makes many objects, as imports do."""
+_PROGRAM = (
+    "import sys; sys.path[:] = {path}; import gc; gc.disable(); from streamlin.running.compiling import main; main()"
+)
+"""It imports what the run does, and nothing from the folder that it happens to start in.
+
+Nothing is collected: the process ends before it would matter, and a compiler makes many objects, as imports do.
+"""
 
 
 class SecondCompiler:
@@ -40,7 +43,7 @@ class SecondCompiler:
         is_alone = foreign or config.task in ("parsing", "topics") or ALONE in sys._xoptions
         self._config = None if is_alone else config
         self._process: subprocess.Popen[bytes] | None = None
-        rely_on(None if ALONE in sys._xoptions else self)
+        rely_on(self)
 
     def is_compiling(self) -> bool:
         """Whether a process compiles; it is started, unless it was, or that of another run compiles."""
@@ -88,7 +91,7 @@ def _locked(folder: Path) -> list[int]:
 def _started(config: RunConfig, lock: list[int]) -> "subprocess.Popen[bytes]":
     """The process; it holds the lock until it ends."""
     lines = ["lines"] if config.sinks.predictions else []
-    command = [sys.executable, "-c", _PROGRAM, *lines]
+    command = [sys.executable, "-c", _PROGRAM.format(path=sys.path), *lines]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, **pipes, pass_fds=lock, start_new_session=True)  # Ctrl-C is for the run
     assert process.stdin is not None

@@ -16,7 +16,7 @@ from streamlin.errors import ConnectorError
 from streamlin.evaluation.dead_letter_kinds import kind_of
 from streamlin.events import FEW, Batch, DeadLetter, Position, Records, Source
 from streamlin.formats.base import Format, Interrupted
-from streamlin.kernel.late import expect
+from streamlin.kernel.late import expect, use_idle_time
 from streamlin.streams.replay_pace import Pace
 from streamlin.streams.stage_times import StageTimes
 
@@ -126,6 +126,7 @@ class Reader:
             if polled is None:
                 break
             if not polled:
+                use_idle_time()
                 yield None
             n_bytes = sum(records.n_bytes(0, len(records)) for records in polled)
             few = are_few(sum(map(len, polled)), n_bytes, self._batch_size)

@@ -1,5 +1,6 @@
 """Runs in which Python does what kernels do, at first or throughout, give the same results, to the bit, as these."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import command_line, environment
+from tests.integration.processes import finish, start, until
 from tests.integration.streams import assert_same_state, content, measured, real_events, roughened, write_lines
 
 NEVER_COMPILED = """
@@ -95,3 +97,20 @@ def test_a_few_events_need_no_compiler(data: Path, tmp_path: Path, options) -> N
     assert sum(limits) == len(events)
     assert content(tmp_path / "one/predictions.jsonl") == content(tmp_path / "parts/predictions.jsonl")
     assert_same_state(tmp_path / "one/state", tmp_path / "parts/state")
+
+
+def test_numba_is_imported_while_a_source_has_nothing(data: Path, tmp_path: Path) -> None:
+    """It is used for the events that come later."""
+    events = real_events(data / "sms-spam.jsonl.gz", 9)
+    log, out = write_lines(tmp_path / "log.jsonl", events[:4]), tmp_path / "out.jsonl"
+    process = start("run", log, "--follow", "--predictions", out, "--learner", "perceptron", fresh=True)
+    until(lambda: b"llvmlite" in Path(f"/proc/{process.pid}/maps").read_bytes(), process)
+    until(lambda: out.exists() and out.read_bytes().count(b"\n") == 4, process)
+    more = write_lines(tmp_path / "more.jsonl", events[4:])
+    with log.open("ab") as file:
+        file.write(more.read_bytes())
+    until(lambda: out.read_bytes().count(b"\n") == 9, process)
+    process.send_signal(signal.SIGTERM)
+    assert finish(process).code == 0
+    command_line("run", log, "--predictions", tmp_path / "one.jsonl", "--learner", "perceptron")
+    assert out.read_bytes() == (tmp_path / "one.jsonl").read_bytes()

@@ -1,11 +1,13 @@
 """`streamlin warm`, and a first start."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.command_line import refused
+from tests.command_line import environment, refused
 from tests.integration.processes import refused_by_process, start, until
 
 NEWS = "compiling kernels that are new to this machine"
@@ -41,9 +43,18 @@ def test_after_warming_no_command_compiles(tmp_path: Path, events: Path) -> None
 
 
 def test_a_first_start_predicts_what_any_start_predicts(tmp_path: Path, events: Path) -> None:
-    """While kernels are compiled, Python does what they will do; the process that compiles ends by itself."""
+    """While kernels are compiled, Python does what they will do; the process that compiles ends by itself.
+
+    It imports nothing from the folder that it starts in.
+    """
     command, env = ("run", events, "--learner", "perceptron"), {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
-    told = printed(*command, "--predictions", tmp_path / "first.jsonl", env=env)[1]
+    (cwd := tmp_path / "elsewhere").mkdir()
+    for name in ("streamlin", "numba", "random"):
+        (cwd / f"{name}.py").write_text("raise SystemExit")
+    script, output = Path(sys.executable).with_name("streamlin"), ("--predictions", str(tmp_path / "first.jsonl"))
+    first_start = [script, *map(str, command), *output]
+    done = subprocess.run(first_start, cwd=cwd, env=environment(env), check=True, capture_output=True, text=True)
+    told = done.stderr
     assert told.startswith(f"streamlin: {NEWS}, beside the run")
     assert told.count("compiling") == 1
     printed(*command, "--predictions", tmp_path / "second.jsonl", env=env)

@@ -21,8 +21,8 @@ from streamlin.evaluation.window import window_shares
 from streamlin.features.rows import assign_rows
 from streamlin.kernel import late
 from streamlin.kernel.byte_buffers import PADDING, copy_bytes
-from streamlin.kernel.late import in_python, late_kernel, rely_on
-from streamlin.running.second_compiler import ALONE, SecondCompiler
+from streamlin.kernel.late import ALONE, in_python, late_kernel, rely_on
+from streamlin.running.second_compiler import SecondCompiler
 
 numbers = st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, math.inf, -math.inf, math.nan])
 
