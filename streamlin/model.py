@@ -35,6 +35,7 @@ from streamlin.features.joint import JointRows
 from streamlin.features.names import Names
 from streamlin.features.rows import Examples, RowIndex
 from streamlin.features.token_hashes import TokenHashes
+from streamlin.kernel.late import expect
 from streamlin.learners import Learner, Mixture, Targets, from_config, learn_labels, no_targets
 from streamlin.learners.priors import Priors, learn_priors, words_of
 from streamlin.learners.side_by_side import SideBySide
@@ -208,6 +209,7 @@ class Model:
 
     def featurize(self, batch: Batch) -> Features:
         """The features of a batch, by view, and its tokens as the first view has them."""
+        expect(batch.texts)
         features = Features()
         for name, view in self.views.items():
             same = features.get(name.removesuffix(WITH_UNLABELLED))

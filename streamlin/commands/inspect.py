@@ -19,10 +19,10 @@ def inspect(
 ) -> None:
     """Show what a checkpoint holds: labels, weights, positions."""
     from streamlin.checkpoint.inspection import inspect as inspect_folder
-    from streamlin.kernel.late import Nobody, rely_on
+    from streamlin.kernel.late import few_by_python
 
-    rely_on(Nobody())
-    found = inspect_folder(folder, top, previous, allow_pickle, not without_external_models, print_notice)
+    with few_by_python():
+        found = inspect_folder(folder, top, previous, allow_pickle, not without_external_models, print_notice)
     if as_json:
         print_json(found, sys.stdout)
     else:

@@ -24,7 +24,7 @@ def predict(
 ) -> None:
     """Predict with a checkpoint, without learning."""
     from streamlin.config.loading import load_kafka
-    from streamlin.kernel.late import Nobody, rely_on
+    from streamlin.kernel.late import few_by_python
     from streamlin.running.inputs_and_outputs import predict_places
     from streamlin.running.predict import predict as predict_all
     from streamlin.streams.overlap import refuse_overlaps, standard_outputs
@@ -38,9 +38,8 @@ def predict(
     read, written = predict_places(folder, url, predictions, dead_letters, kafka, config)
     refuse_overlaps(read, [*written, *standard_outputs()])
     stop, shown = threading.Event(), PlainProgress()
-    with stop_on_signals(stop.set):
+    with stop_on_signals(stop.set), few_by_python():
         notify_when_compiling(shown.notice)
-        rely_on(Nobody())
         dead = predict_all(
             *(folder, url, predictions, dead_letters, limit, shown.notice, stop, previous, kafka),
             *(allow_pickle, not without_external_models),

@@ -29,6 +29,7 @@ def run_and_show(
 ) -> None:
     """Run as configured, show the summary, write the report. config_file : where the configuration comes from."""
     from streamlin.kernel.decorator import when_compiling
+    from streamlin.kernel.late import few_by_python
     from streamlin.monitoring.watchers import watchers
     from streamlin.running.inputs_and_outputs import inputs_of, outputs_of
     from streamlin.running.loop import Run
@@ -44,7 +45,7 @@ def run_and_show(
     refuse_overlaps(inputs_of(config, config_file=config_file), [*outputs_of(config), *written, *standard_outputs()])
     report_files = [ReportFile(report) for report in reports]
     stop = threading.Event()
-    with stop_on_signals(stop.set):
+    with stop_on_signals(stop.set), few_by_python():
         with (
             terminal_progress() as progress,
             watchers(monitoring, config.serve, progress.notice) as watching,

@@ -1,4 +1,4 @@
-"""Hashes texts as `hashing.hash_texts` does, by strings of Python: while the kernel is compiled, see `kernel.late`.
+"""Hashes texts as `hashing.hash_texts` does, by strings of Python: at first, see `kernel.late`.
 
 For a thousand short texts that takes 0.1 seconds a view, forty times as long as the kernel.
 """

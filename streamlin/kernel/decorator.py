@@ -7,12 +7,13 @@ when it is first called, or another kernel that calls it is compiled; see `strea
 import os
 import sys
 from collections.abc import Callable
+from functools import update_wrapper
 from importlib import import_module
-from threading import RLock
 from typing import Any, TypeVar, cast
 
+from streamlin.kernel.settings import lock
+
 Function = TypeVar("Function", bound=Callable[..., object])
-_lock = RLock()
 _registrations: list[Callable[[], object]] = []
 _DISPATCHERS = "streamlin.kernel.dispatchers"
 
@@ -27,15 +28,19 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.py_func = function
-        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+        update_wrapper(self, function)
         self._dispatcher: Any = None
         self._call: Callable[..., Any] = self._first_call
 
-    def __call__(self, *args: Any) -> Any:
-        return self._call(*args)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"kernel({self.__module__}.{self.__name__})"
+        return f"kernel({self.__module__}.{self.__qualname__})"
+
+    def __reduce__(self) -> Any:
+        """Pickled, and copied, by its name, as a function is."""
+        return self.__qualname__
 
     def __getattr__(self, name: str) -> Any:
         """What numba's own object has, `_numba_type_` among it, by which numba knows the kernel in others."""
@@ -47,7 +52,7 @@ class Kernel:
     def dispatcher(self) -> Any:
         """numba's own object; the function itself if kernels are not to be compiled."""
         if self._dispatcher is None:
-            with _lock:
+            with lock:
                 if self._dispatcher is None:
                     from streamlin.kernel.dispatchers import dispatcher_of
 
@@ -55,9 +60,9 @@ class Kernel:
                     self._dispatcher = dispatcher_of(self)
         return self._dispatcher
 
-    def _first_call(self, *args: Any) -> Any:
+    def _first_call(self, *args: Any, **kwargs: Any) -> Any:
         self._call = self.dispatcher
-        return self._call(*args)
+        return self._call(*args, **kwargs)
 
 
 class _InlinedKernel(Kernel):
@@ -79,7 +84,7 @@ def inlined_kernel(function: Function) -> Function:
 
 def when_compiling(register: Callable[[], object]) -> None:
     """Have a function called once numba is imported, before it compiles or loads a kernel."""
-    with _lock:
+    with lock:
         if is_compiler_loaded():
             register()
         else:
@@ -104,4 +109,5 @@ def is_kept(kernel: Callable[..., object]) -> bool:
 
 def _register_all() -> None:
     while _registrations:
-        _registrations.pop(0)()
+        _registrations[0]()
+        del _registrations[0]

@@ -23,8 +23,6 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,  # nobody calls kernels from C
 }
-_IS_SAFE = IS_TESTED and not _config.USING_SVML
-"""Whether Python computes as compiled code does: Intel's library of vectors has an `exp` of its own."""
 _INNER_OPTIONS = _OPTIONS | {"no_cpython_wrapper": True}
 translate_entries_alone(cpu_target.target_context)
 
@@ -63,7 +61,7 @@ class _LateDispatcher(_Dispatcher):
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         """What numba calls for arguments of new types; it then calls what is returned."""
-        if _IS_SAFE and is_run_by_python(partial(self._is_kept, *args)):
+        if IS_TESTED and is_run_by_python(partial(self._is_kept, *args)):
             return self.kernel.timed
         return super()._compile_for_args(*args, **kws)  # type: ignore[misc]  # untyped
 

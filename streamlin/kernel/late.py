@@ -11,7 +11,8 @@ import ctypes
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, Protocol, cast
@@ -24,8 +25,8 @@ from streamlin.kernel.folders import cache_folder
 
 LONGEST = 7.0
 """Seconds of a processor that all such calls may take; then the run compiles what is not compiled yet, too."""
-FEW_EVENTS, FEW_BYTES = 50, 10_000
-"""Events and bytes for which numba is not imported."""
+FEW_EVENTS, FEW_CHARACTERS, SHORTEST = 50, 10_000, 0.5
+"""Events, characters, and seconds of all such calls, up to which numba is not imported."""
 ALONE = "streamlin-compiles-alone"
 """The option `-X` of an interpreter that leaves nothing to another process or to Python, but compiles what it calls."""
 
@@ -37,7 +38,7 @@ class Compiling(Protocol):
         """Whether it still compiles; it is started, unless it was."""
 
 
-class Nobody:
+class _Nobody:
     """What compiles nothing: only of the first few events does Python run late kernels."""
 
     def is_compiling(self) -> bool:
@@ -50,7 +51,7 @@ class _Reliance:
 
     compiling: Compiling | None = None
     seconds = 0.0
-    events = n_bytes = 0
+    events = characters = 0
 
     def is_sound(self) -> bool:
         """Whether to rely on it."""
@@ -58,7 +59,8 @@ class _Reliance:
 
     def is_short(self) -> bool:
         """Whether the run has been short so far, with nothing that numba was imported for."""
-        return not is_compiler_loaded() and self.events <= FEW_EVENTS and self.n_bytes <= FEW_BYTES
+        is_little = self.events <= FEW_EVENTS and self.characters <= FEW_CHARACTERS and self.seconds <= SHORTEST
+        return is_little and not is_compiler_loaded()
 
 
 _reliance = _Reliance()
@@ -67,13 +69,24 @@ _reliance = _Reliance()
 def rely_on(compiling: Compiling | None) -> None:
     """A run begins that another process compiles late kernels for. None: no kernel is run by Python from now on."""
     _reliance.compiling, _reliance.seconds = (None if ALONE in sys._xoptions else compiling), 0.0
-    _reliance.events = _reliance.n_bytes = 0
+    _reliance.events = _reliance.characters = 0
 
 
-def expect(events: int, n_bytes: int) -> None:
-    """So many more events, of records of so many bytes, are about to be learned."""
-    _reliance.events += events
-    _reliance.n_bytes += n_bytes
+@contextmanager
+def few_by_python() -> Iterator[None]:
+    """Python runs late kernels for the first few events; until `rely_on`, others are compiled in this process."""
+    rely_on(_Nobody())
+    try:
+        yield
+    finally:
+        rely_on(None)
+
+
+def expect(texts: Sequence[str]) -> None:
+    """These are about to be hashed, and to be learned or predicted."""
+    if _reliance.is_short():
+        _reliance.events += len(texts)
+        _reliance.characters += sum(map(len, texts[:FEW_EVENTS]))
 
 
 def use_idle_time() -> None:
@@ -91,7 +104,7 @@ def is_run_by_python(is_kept: Callable[[], bool]) -> bool:
 
 @cache
 def _is_safe() -> bool:
-    """Intel's library of vectors, where numba finds it, has an `exp` of its own."""
+    """Whether Python computes as compiled code does: where it is, numba uses the `exp` of Intel's vector library."""
     try:
         ctypes.CDLL("libsvml.so")
     except OSError:
@@ -102,17 +115,17 @@ def _is_safe() -> bool:
 class LateKernel(Kernel):
     """A kernel that Python runs while `is_run_by_python` says so."""
 
-    def _first_call(self, *args: Any) -> Any:
+    def _first_call(self, *args: Any, **kwargs: Any) -> Any:
         if not is_compiler_loaded() and is_run_by_python(_is_anything_kept):
-            return self.timed(*args)
-        return super()._first_call(*args)
+            return self.timed(*args, **kwargs)
+        return super()._first_call(*args, **kwargs)
 
-    def timed(self, *args: Any) -> Any:
+    def timed(self, *args: Any, **kwargs: Any) -> Any:
         """Python's call, which is timed."""
         begin = time.thread_time()
         try:
             with np.errstate(all="ignore"):  # as compiled code does
-                return in_python(cast(Any, self))(*args)
+                return in_python(cast(Any, self))(*args, **kwargs)
         finally:
             _reliance.seconds += time.thread_time() - begin
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamlin.kernel.late import late_kernel
+from streamlin.kernel.late import beside, late_kernel
 
 
 def bounds_of(bounds: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -15,7 +15,20 @@ def bounds_of(bounds: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[n
     return own
 
 
+def _copy_ranges(
+    source: NDArray[Any],
+    bounds: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    own: NDArray[np.int64],
+    copies: NDArray[Any],
+) -> None:
+    """As `copy_ranges`, in numpy."""
+    places = np.repeat(bounds[chosen] - own[:-1], np.diff(own)) + np.arange(own[-1])
+    copies[: own[-1]] = source[places]
+
+
 @late_kernel
+@beside(_copy_ranges)
 def copy_ranges(
     source: NDArray[Any],
     bounds: NDArray[np.int64],

@@ -165,6 +165,25 @@ def steps_by_weight(
     weights[rows, :n_labels] -= eta * gradients / np.sqrt(sums + (epsilon + damping * (x * x)))
 
 
+def gradient_steps(
+    examples: Examples,
+    i: int,
+    scale: float,
+    errors: NDArray[np.float64],
+    n_labels: int,
+    step: float,
+    factor: float,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+) -> None:
+    """As `sgd.take_steps`."""
+    rows, values = entries_of(examples, i)
+    labels = np.flatnonzero(errors[:n_labels])
+    changes = -step * errors[labels]
+    weights[rows[:, np.newaxis], labels] += changes * (scale * values)[:, np.newaxis] / factor
+    bias[labels] += changes
+
+
 def add_variances(examples: Examples, i: int, scale: float, variance: float, precisions: NDArray[np.float64]) -> float:
     """As `arow.add_variances`."""
     rows, values = entries_of(examples, i)

@@ -34,7 +34,8 @@ def _smooth(
     offsets[:n_labels] = 0.0
     if not by_prior:
         offsets[:n_labels] = log_like_c(alpha) - by_numpy.logs_of(own + alpha * max(n_rows, 1))
-    return _LARGEST // math.frexp(1.0 + (own * found).max(initial=0.0))[1]
+    largest = np.fmax.reduce(own * found, initial=0.0)  # not of NaN, as of counts that have overflowed
+    return _LARGEST // math.frexp(1.0 + largest)[1]
 
 
 @late_kernel

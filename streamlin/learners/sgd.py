@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from streamlin.errors import ConfigError
 from streamlin.features import View
 from streamlin.features.rows import Examples, prefetch_rows
-from streamlin.kernel import kernel
+from streamlin.kernel import inlined_kernel, kernel
 from streamlin.kernel.bound_arguments import BoundTuple
 from streamlin.kernel.late import beside, late_kernel
+from streamlin.learners import by_numpy
 from streamlin.learners.base import ALL, Learner, Rows
 from streamlin.learners.by_key import KeyedEvents, of_key
 from streamlin.learners.linear import best_other, linear_scores, scale_to_one, softmax_errors
@@ -76,13 +77,30 @@ def learn_batch(
         factor = shrink(1.0 - step * l2, weights, shrunk)
         n_labels = loss_errors(loss, s, known, y, errors)
         step *= targets.weights[i]
-        for k in range(n_labels):
-            if errors[k] == 0.0:
-                continue
-            change = -step * errors[k]
-            for j in range(examples.indptr[i], examples.indptr[i + 1]):
-                weights[examples.rows[j], k] += change * (scale * np.float64(examples.values[j])) / factor
-            bias[k] += change
+        take_steps(examples, i, scale, errors, n_labels, step, factor, weights, bias)
+
+
+@inlined_kernel
+@beside(by_numpy.gradient_steps)
+def take_steps(
+    examples: Examples,
+    i: int,
+    scale: float,
+    errors: NDArray[np.float64],
+    n_labels: int,
+    step: float,
+    factor: float,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+) -> None:
+    """The steps of event i: those of the labels that have an error."""
+    for k in range(n_labels):
+        if errors[k] == 0.0:
+            continue
+        change = -step * errors[k]
+        for j in range(examples.indptr[i], examples.indptr[i + 1]):
+            weights[examples.rows[j], k] += change * (scale * np.float64(examples.values[j])) / factor
+        bias[k] += change
 
 
 @kernel

@@ -43,10 +43,15 @@ class SecondCompiler:
         is_alone = foreign or config.task in ("parsing", "topics") or ALONE in sys._xoptions
         self._config = None if is_alone else config
         self._process: subprocess.Popen[bytes] | None = None
+        self._starting = threading.Lock()
         rely_on(self)
 
     def is_compiling(self) -> bool:
         """Whether a process compiles; it is started, unless it was, or that of another run compiles."""
+        with self._starting:
+            return self._is_compiling()
+
+    def _is_compiling(self) -> bool:
         if self._process is not None:
             return self._process.poll() is None
         if self._config is None or (folder := cache_folder()) is None:
@@ -65,6 +70,7 @@ class SecondCompiler:
 
     def close(self) -> None:
         """Let the process end by itself, within seconds, and leave the processor to others meanwhile."""
+        self._config = None  # none is started from now on
         if self._process is not None:
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, _LOWEST)

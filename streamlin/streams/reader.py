@@ -16,7 +16,7 @@ from streamlin.errors import ConnectorError
 from streamlin.evaluation.dead_letter_kinds import kind_of
 from streamlin.events import FEW, Batch, DeadLetter, Position, Records, Source
 from streamlin.formats.base import Format, Interrupted
-from streamlin.kernel.late import expect, use_idle_time
+from streamlin.kernel.late import use_idle_time
 from streamlin.streams.replay_pace import Pace
 from streamlin.streams.stage_times import StageTimes
 
@@ -160,7 +160,6 @@ class Reader:
             batch, dead = batch[: int((batch.kept < count).sum())], [d for d in dead if d.record < count]
         if self._left is not None:
             self._left -= batch.n_texts
-        expect(len(batch), records.n_bytes(0, count))
         yield from self._paced(batch, dead, records, count, few)
         if self._dead_in_a_row >= self._max_dead and not self._stop.is_set():
             hint = self.decoder.advice.get(kind_of(dead[-1].error), "")

@@ -1,17 +1,24 @@
 """The kernels with bounds checks, as interpreted Python, and from the cache on disk."""
 
+import copy
+import inspect
 import os
+import pickle
 import re
 import resource
 import shutil
 import subprocess
 import sys
+import threading
 from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from streamlin.kernel import kernel
+from streamlin.kernel.folders import cache_folder
+from streamlin.learners.linear import best_other
 from tests.kernel_run import outcome
 from tests.locations import ROOT
 
@@ -215,3 +222,40 @@ def test_an_edited_kernel_is_compiled_again(tmp_path):
     assert edited != source.read_text()
     source.write_text(edited)
     assert learned_by(checkout, tmp_path) == "-3.0 3.0\n"
+
+
+def test_a_kernel_is_pickled_and_copied_as_a_function_is():
+    """By its name; it has the signature of its function, and takes keywords."""
+    assert pickle.loads(pickle.dumps(best_other)) is best_other
+    assert copy.deepcopy(best_other) is best_other
+    assert [*inspect.signature(best_other).parameters] == ["scores", "y"]
+    assert best_other(scores=np.array([0.5, 2.0, 1.0]), y=1) == 2
+
+
+@pytest.mark.parametrize(("value", "read"), [("yes", False), ("", False), ("0", False), ("1", True)])
+def test_settings_are_read_as_numba_reads_them(value, read):
+    program = "from streamlin.kernel.settings import interprets; before = interprets(); import numba; "
+    program += "print(before, interprets(), bool(numba.config.DISABLE_JIT))"
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": value}
+    done = subprocess.run(command, env=environment, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == 3 * [str(read)]
+
+
+def test_the_folder_is_the_same_while_kernels_are_made():
+    """In another thread."""
+    expected, found, stop = cache_folder(), set(), threading.Event()
+
+    def look():
+        while not stop.is_set():
+            found.add(cache_folder())
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(200):
+            assert kernel(flipped).dispatcher is not None
+    finally:
+        stop.set()
+        thread.join()
+    assert found == {expected}

@@ -22,6 +22,8 @@ from streamlin.features.rows import assign_rows
 from streamlin.kernel import late
 from streamlin.kernel.byte_buffers import PADDING, copy_bytes
 from streamlin.kernel.late import ALONE, in_python, late_kernel, rely_on
+from streamlin.kernel.ranges import bounds_of, copy_ranges
+from streamlin.learners.likelihoods import smooth
 from streamlin.running.second_compiler import SecondCompiler
 
 numbers = st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, math.inf, -math.inf, math.nan])
@@ -171,6 +173,29 @@ def test_copies(data, at) -> None:
     end = copy_bytes(source, 0, len(data), theirs, at)
     assert in_python(copy_bytes)(source, 0, len(data), ours, at) == end
     assert_same(ours[:end], theirs[:end])
+
+
+@given(st.data(), st.integers(0, 6), st.integers(1, 20))
+def test_chosen_ranges(draw, n, most) -> None:
+    bounds = np.concatenate([[0], np.cumsum(draw.draw(arrays(np.int64, 6, elements=st.integers(0, most))))])
+    chosen = draw.draw(arrays(np.int64, n, elements=st.integers(0, 5)))
+    source, own = np.arange(bounds[-1], dtype=np.int32), bounds_of(bounds, chosen)
+    ours, theirs = np.full((2, own[-1] + 1), -1, np.int32)
+    in_python(copy_ranges)(source, bounds, chosen, own, ours)
+    copy_ranges(source, bounds, chosen, own, theirs)
+    assert_same(ours, theirs)
+
+
+@given(arrays(np.float64, st.integers(1, 6), elements=numbers), st.booleans(), st.floats(0.01, 10), st.integers(0, 9))
+def test_smoothing(totals, by_prior, alpha, n_rows) -> None:
+    """Also of totals that have overflowed."""
+    ours, theirs = np.zeros((2, 2, totals.size))
+    found = []
+    with np.errstate(all="ignore"):
+        for run, (inverses, offsets) in ((in_python(smooth), ours), (smooth, theirs)):
+            found.append(run(by_prior, alpha, np.abs(totals), totals.size, n_rows, inverses, offsets))
+    assert found[0] == found[1]
+    assert_same(ours, theirs)
 
 
 def assert_same(ours: Any, theirs: Any) -> None:

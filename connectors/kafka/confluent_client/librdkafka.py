@@ -18,7 +18,10 @@ from streamlin.errors import ConfigError, ConnectorError
 _LOG = logging.getLogger("confluent_kafka")
 _LOG.addHandler(logging.NullHandler())  # else librdkafka writes to standard error among our messages
 SECONDS = 5.0
+_BROKER_FORGOTTEN = -137
+"""KafkaError._DESTROY_BROKER, which older versions have no name for: the brokers named other ones meanwhile."""
 AWAY = {
+    _BROKER_FORGOTTEN,
     KafkaError._TIMED_OUT,
     KafkaError._TRANSPORT,
     KafkaError._ALL_BROKERS_DOWN,
