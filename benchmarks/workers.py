@@ -8,7 +8,7 @@ from benchmarks.processes import log, reported, write_synthetic
 from benchmarks.tables import table
 
 SHARDS, ROUND = 4, 100_000
-SIZES = (5 * ROUND, 10 * ROUND)
+SIZES = (10 * ROUND, 20 * ROUND)
 """Events of two streams; what the longer one takes more is net of the start, of loading kernels, and of the first
 rounds, in which tables grow and Ray touches its memory for the first time."""
 OPTIONS = ("--shards", str(SHARDS), "--set", f"mixing.floor={ROUND // SHARDS}", "--set", f"mixing.max_events={ROUND}")

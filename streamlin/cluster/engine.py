@@ -17,6 +17,8 @@ _LOOPBACK = "127.0.0.1"
 _ONE_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """With 0 Ray takes 127.0.0.1 for this machine; otherwise it looks for an address that others reach, and binds all."""
 
+_FEATURES = "features"
+"""The calls of a worker that have a thread of their own."""
 _SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_IGNORE_UNHANDLED_ERRORS": "1"}
 """Nothing is sent to Ray's makers; workers get as much of the processors as the run, not what others leave; and of a
 call that fails Ray does not print what the caller did not ask for, but was told."""
@@ -52,7 +54,8 @@ class Engine:
                 where = "be started" if address is None else f"be reached at {address}"
                 raise ConnectorError(f"cluster: Ray can't {where}: {_first_line(error)}") from None
         each = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
-        self._workers = [ray.remote(Worker).options(**each).remote() for _ in range(workers)]
+        worker = ray.remote(concurrency_groups={_FEATURES: 1}, **each)(Worker)
+        self._workers = [worker.remote() for _ in range(workers)]
 
     def put(self, message: Packed) -> Any:
         """A reference to a message, which workers can be sent."""
@@ -67,8 +70,8 @@ class Engine:
         return self._workers[worker].copy.remote(number, shards, *parts)
 
     def prepare(self, worker: int, number: int, work: Any) -> None:
-        """Call `Worker.prepare`, after the calls before."""
-        self._workers[worker].prepare.options(num_returns=0).remote(number, work)
+        """Call `Worker.prepare`, beside the other calls."""
+        self._workers[worker].prepare.options(num_returns=0, concurrency_group=_FEATURES).remote(number, work)
 
     def learn(self, worker: int, number: int, work: Any, shards: int, parts: Sequence[Any]) -> list[Any]:
         """Call `Worker.learn`, after the calls before; returns references to its results."""

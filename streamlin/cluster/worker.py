@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from time import process_time
-from typing import Any, NamedTuple
+from time import thread_time
+from typing import Any
 
-import numpy as np
-
+from streamlin.cluster.featurizing import Featurizing
 from streamlin.cluster.messages import Brought, Copy, Effort, Packed, Told, pack, seen, unpack
 from streamlin.config import RunConfig
 from streamlin.errors import ConfigError, StreamlinError
@@ -20,17 +19,12 @@ class OutOfStepError(StreamlinError):
     """A worker's copy of the model is not that from which a round begins; it needs another one."""
 
 
-class Ready(NamedTuple):
-    """The pieces of each shard in a round, with their features."""
-
-    number: int
-    pieces: list[tuple[int, list[Piece]]]
-
-
 class Worker:
     """Hosts shards. What it knows it was given by `restore`, and it learns nothing else than the round after that.
 
     A process that has died in between is started anew by the engine, and knows nothing: it refuses to learn.
+
+    One thread calls `prepare`, and another one everything else.
     """
 
     def __init__(self) -> None:
@@ -39,9 +33,11 @@ class Worker:
         self._rounds = 0
         self._own: list[Brought] = []
         """What its shards have brought to the round that it learned last."""
-        self._ready = Ready(0, [])
+        self._featurizing: Featurizing | None = None
         self._seconds = self._mixing_seconds = 0.0
         """Of the processor, since a round was learned."""
+        self._featurizing_seconds = 0.0
+        """Of the features that were found ahead: those that were told already."""
 
     def restore(self, version: str, copy: Packed, shards: Sequence[int] = (), *parts: Packed) -> None:
         """Begin from a copy of the model, and mix the rounds since.
@@ -62,6 +58,7 @@ class Worker:
         for number, count in enumerate(shards):
             _mix(model, count, _brought(parts[number * of_round : (number + 1) * of_round]))
         self._config, self._model, self._rounds = config, model, rounds + len(shards)
+        self._featurizing, self._featurizing_seconds = Featurizing(model.featurize), 0.0
 
     def copy(self, number: int, shards: int, *parts: Packed) -> Packed:
         """A copy of the model as it is after a round, which is mixed unless it was. shards, parts : see `learn`.
@@ -70,20 +67,18 @@ class Worker:
         ------
         OutOfStepError : the copy of the model has not learned the rounds up to this one, or has learned more.
         """
-        begin = process_time()
+        begin = thread_time()
         copied = pack(Copy(self._config, number, *Model.state(self._after(number, shards, parts))))
-        self._seconds += process_time() - begin
+        self._seconds += thread_time() - begin
         return copied
 
     def prepare(self, number: int, work: Packed) -> None:
-        """Find the features of a round, which do not depend on what was learned: while others still learn, say.
+        """Find the features of a round, while the one before it is learned.
 
         work : see `learn`, which does this itself if need be. A process that was given no model yet does nothing.
         """
-        begin = process_time()
-        if self._model is not None:
-            self._ready = _ready(self._model, number, work)
-        self._seconds += process_time() - begin
+        if self._featurizing is not None:
+            self._featurizing.prepare(number, work)
 
     def learn(self, number: int, work: Packed, shards: int, *parts: Packed) -> tuple[Packed, list[Told], Effort]:
         """Learn a round.
@@ -96,12 +91,11 @@ class Worker:
         ------
         OutOfStepError : the copy of the model has not learned what this round begins from.
         """
-        begin = process_time()
+        begin = thread_time()
         model = self._after(number - 1, shards, parts)
-        if self._ready.number != number:
-            self._ready = _ready(model, number, work)
+        assert self._featurizing is not None
         brought, told, events = [], [], 0
-        for shard, pieces in self._ready.pieces:
+        for shard, pieces in self._featurizing.take(number, work):
             scored: list[Scored] = []
             sizes = {view: len(names) for view, names in model.feature_names.items()}
             part = learn_part(model, len(model.labels), pieces, partial(_keep, scored))
@@ -110,9 +104,11 @@ class Worker:
             known = {view: own for view, own in names.items() if own}
             told.append(Told(shard, pack(part.new), pack(scored), pack(known), model.clipped))
             events += sum(len(piece.batch) for piece in pieces)
-        self._own, self._ready = brought, Ready(0, [])
-        effort = Effort(events, self._seconds + process_time() - begin, self._mixing_seconds)
-        self._seconds = self._mixing_seconds = 0.0
+        self._own = brought
+        featurizing = self._featurizing.seconds
+        seconds = self._seconds + featurizing - self._featurizing_seconds + thread_time() - begin
+        effort = Effort(events, seconds, self._mixing_seconds)
+        self._seconds, self._mixing_seconds, self._featurizing_seconds = 0.0, 0.0, featurizing
         return pack(brought), told, effort
 
     def _after(self, number: int, shards: int, parts: Sequence[Packed]) -> Model:
@@ -121,19 +117,11 @@ class Worker:
         if model is None or self._rounds not in (number, number - 1):
             raise OutOfStepError(f"asked for the model after round {number}, but has learned {self._rounds}")
         if self._rounds == number - 1:
-            begin, self._model = process_time(), None
+            begin, self._model = thread_time(), None
             _mix(model, shards, [*self._own, *_brought(parts)])
             self._model, self._rounds, self._own = model, number, []
-            self._mixing_seconds += process_time() - begin
+            self._mixing_seconds += thread_time() - begin
         return model
-
-
-def _ready(model: Model, number: int, work: Packed) -> Ready:
-    pieces = [
-        (shard, [Piece(batch, model.featurize(batch), np.arange(len(batch))) for batch in batches])
-        for shard, batches in unpack(work)
-    ]
-    return Ready(number, pieces)
 
 
 def _brought(parts: Sequence[Packed]) -> list[Brought]:

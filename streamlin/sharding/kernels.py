@@ -14,13 +14,17 @@ _ROWS_AHEAD = 16
 
 
 @kernel
-def mark_rows(row_of: NDArray[np.int32], buckets: NDArray[np.int32], marks: NDArray[np.bool_]) -> None:
-    """Set marks [n_rows] of the rows of buckets, if they have one."""
+def mark_rows(row_of: NDArray[np.int32], buckets: NDArray[np.int32], marks: NDArray[np.bool_]) -> int:
+    """Set marks [n_rows] of the rows of buckets; returns how many have none."""
+    without = 0
     for j in range(buckets.size):
         prefetch(row_of, buckets[min(j + _AHEAD, buckets.size - 1)])
         row = row_of[buckets[j]]
         if row >= 0:
             marks[row] = True
+        else:
+            without += 1
+    return without
 
 
 def places_of(marks: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -41,11 +45,19 @@ def find_places(marks: NDArray[np.bool_], places: NDArray[np.int32]) -> int:
 
 @kernel
 def copy_rows(table: Array, rows: NDArray[np.int32], copies: Array) -> None:
-    """Set copies [m, k] to the first k columns of the rows [m]."""
+    """Set copies [m or more, k] to the first k columns of the rows [m]."""
+    if copies.shape[1] == 2:  # a loop over two columns is no loop to the compiler
+        _copy_columns(table, rows, copies, 2)
+    else:
+        _copy_columns(table, rows, copies, copies.shape[1])
+
+
+@kernel
+def _copy_columns(table: Array, rows: NDArray[np.int32], copies: Array, n_columns: int) -> None:
     for i in range(rows.size):
         prefetch(table, rows[min(i + _ROWS_AHEAD, rows.size - 1)])
         row = np.uint64(rows[i])
-        for k in range(copies.shape[1]):
+        for k in range(n_columns):
             copies[i, k] = table[row, k]
 
 
@@ -55,7 +67,7 @@ def take_back_rows(
 ) -> None:
     """Set the rows [m] back to copies, and differences [m, k] to what has changed; changed [m] is set for such rows.
 
-    copies [n, k']: of the first n rows; what they lack was 0.
+    copies [n, k']: of the first n rows; what they lack was 0. They may lie where the differences will.
     """
     n, known = copies.shape
     for i in range(rows.size):
@@ -71,3 +83,12 @@ def take_back_rows(
             differences[i, k], table[row, k] = difference, 0
             differs |= difference != 0
         changed[i] |= differs
+
+
+@kernel
+def keep_rows(table: Array, kept: NDArray[np.int32]) -> None:
+    """Move the rows kept [m], in ascending order, to the first m of a table."""
+    for i in range(kept.size):
+        row = np.uint64(kept[i])
+        for k in range(table.shape[1]):
+            table[i, k] = table[row, k]

@@ -15,7 +15,7 @@ from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner
 from streamlin.learners.tables import Array
 from streamlin.model import Model
-from streamlin.sharding.kernels import copy_rows, mark_rows, places_of, take_back_rows
+from streamlin.sharding.kernels import copy_rows, keep_rows, mark_rows, places_of, take_back_rows
 
 
 class Difference(NamedTuple):
@@ -72,7 +72,8 @@ class Before:
         self._learners: dict[str, _Copy] = {}
         for name, learner in model.learners.items():
             learner.grow(self._begins[name], self.n_labels)
-            self._learners[name] = _Copy(learner, self._rows_of(name), self.n_labels)
+            most = sum(self._rows[view].new for view in model.views_of[name])
+            self._learners[name] = _Copy(learner, self._rows_of(name), self.n_labels, most)
         for name, mixture in model.mixtures.items():
             mixture.grow(self.n_labels)
             self._learners[name] = _Copy(mixture, np.zeros(0, np.int32), self.n_labels)
@@ -103,7 +104,7 @@ class Before:
 
     def _rows_of(self, name: str) -> NDArray[np.int32]:
         """The rows of a learner that may change, in ascending order."""
-        own = [self._rows[view] for view in self._model.views_of[name]]
+        own = [self._rows[view].known for view in self._model.views_of[name]]
         if name not in self._model.joint_rows:
             return own[0]
         joint = self._model.joint_rows[name].rows
@@ -113,26 +114,33 @@ class Before:
 class _Copy:
     """A copy of some rows of a learner's tables, and of everything that is not by row.
 
-    A mixture has no rows: all of its tables are among the latter.
+    A mixture has no rows: all of its tables are among the latter. most : rows that the learner may get, for which room
+    is left behind the others: differences take the place of copies, which is memory that is at hand.
     """
 
-    def __init__(self, learner: _Tables, rows: NDArray[np.int32], n_labels: int) -> None:
+    def __init__(self, learner: _Tables, rows: NDArray[np.int32], n_labels: int, most: int = 0) -> None:
         self._learner, self.rows = learner, rows
         by_row = [name for name in learner.tables if isinstance(learner, Learner) and getattr(learner, name).ndim == 2]
-        self._tables = {name: _copied(getattr(learner, name), rows, n_labels) for name in by_row}
+        self._tables = {name: _copied(getattr(learner, name), rows, n_labels, most) for name in by_row}
         self._numbers = {name: np.array(getattr(learner, name)) for name in learner.tables if name not in by_row}
 
     def take_back(self, n_labels: int, rows: NDArray[np.int32]) -> Difference:
-        """The difference to the copy, which is put back. rows : those of the copy, then those that are new."""
+        """The difference to the copy, which is put back and is then gone.
+
+        rows : those of the copy, then those that are new.
+        """
         tables, changed = {}, np.zeros(rows.size, np.bool_)
         for name, before in self._tables.items():
             table = getattr(self._learner, name)
             width = 1 if isinstance(self._learner, Learner) and name in self._learner.shared else n_labels
-            tables[name] = np.empty((rows.size, width), table.dtype)
-            take_back_rows(table, rows, before, tables[name], changed)
+            fits = width == before.shape[1] and rows.size <= len(before)
+            tables[name] = before[: rows.size] if fits else np.empty((rows.size, width), table.dtype)
+            take_back_rows(table, rows, before[: self.rows.size], tables[name], changed)
         if not changed.all():
             kept = places_of(changed)
-            rows, tables = rows[kept], {name: one.take(kept, axis=0) for name, one in tables.items()}
+            for table in tables.values():
+                keep_rows(table, kept)
+            rows, tables = rows[kept], {name: table[: kept.size] for name, table in tables.items()}
         return Difference(rows, tables, self._numbers_back(n_labels))
 
     def _numbers_back(self, n_labels: int) -> dict[str, Array]:
@@ -151,16 +159,26 @@ class _Copy:
         return differences
 
 
-def _copied(table: Array, rows: NDArray[np.int32], n_labels: int) -> Array:
-    """The rows of a table, with the columns in use."""
-    copies = np.empty((rows.size, min(n_labels, table.shape[1])), table.dtype)
+def _copied(table: Array, rows: NDArray[np.int32], n_labels: int, most: int) -> Array:
+    """The rows of a table, with the columns in use, and room for the most that may follow."""
+    copies = np.empty((rows.size + most, min(n_labels, table.shape[1])), table.dtype)
     copy_rows(table, rows, copies)
     return copies
 
 
-def touched(index: RowIndex, features: Iterable[Buckets]) -> NDArray[np.int32]:
-    """int32[m]: the rows of some features, each once."""
-    marks = np.zeros(len(index), np.bool_)
+class Touched(NamedTuple):
+    """Rows that some features have.
+
+    known : int32[m], each once, in ascending order. new : how many they may get at the most.
+    """
+
+    known: NDArray[np.int32]
+    new: int
+
+
+def touched(index: RowIndex, features: Iterable[Buckets]) -> Touched:
+    """The rows of some features."""
+    marks, new = np.zeros(len(index), np.bool_), 0
     for own in features:
-        mark_rows(index.row_of, own.buckets, marks)
-    return places_of(marks)
+        new += mark_rows(index.row_of, own.buckets, marks)
+    return Touched(places_of(marks), new)
