@@ -23,7 +23,7 @@ OPTIONS = ("--set", "mixing.floor=15", "--set", "mixing.max_events=45", "--set",
 
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some 700 rounds, of which a run does six a second; it saves every second one, which with two labels is quick."""
+    """Some 700 rounds, of which a run does four a second; it saves every second one, which with two labels is quick."""
     events = roughened(real_events(DATA / "clickbait.jsonl.gz", 32_000))
     return write_lines(tmp_path_factory.mktemp("stream") / "headlines.jsonl", events)
 
@@ -47,7 +47,7 @@ def test_a_run_killed_a_hundred_times_ends_as_if_it_had_not_been(cluster: Cluste
 
     def started(workers: int, env: dict[str, str]):
         options = ("--workers", workers, "--address", cluster.address, *OPTIONS)
-        return start(*ran.arguments(f"{stream}?rate=300", *SAVED, *options), env=env)
+        return start(*ran.arguments(f"{stream}?rate=200", *SAVED, *options), env=env)
 
     process, workers = None, 0
     while left:
