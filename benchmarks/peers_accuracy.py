@@ -86,7 +86,7 @@ def _all(there: dict[str, Any]) -> str:
             "Per cent right, all events (scikit-learn predicts 1,000 events, then learns them: not test-then-train):",
             _matrix(there, lambda row: percent(row["score"]["right"] / row["score"]["events"])),
             *(["Per cent right, test slice:", _matrix(tested, _test_share)] if tested else []),
-            "Thousand events a second by the tool's own clock without its start (a run of one event), median. "
+            "Thousand events a second by the tool's own clock without its start (a run of 1 or 100 events), median. "
             "streamlin and VW read a short stream over and over, and write predictions:",
             _matrix(there, lambda row: NOISE if isnan(rate(row)) else f"{rate(row) / 1000:,.1f}"),
         ]

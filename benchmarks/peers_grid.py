@@ -69,8 +69,8 @@ def text(figures: list[dict[str, Any]]) -> str:
     peaks = _table(figures, lambda found: f"{max(run['peak_bytes'] for run in found) / 1e6:,.0f}")
     shown = "\n\n".join(
         [
-            "Microseconds an event by the tool's own clock without its start (a run of one event), median, predictions "
-            "written:",
+            "Microseconds an event by the tool's own clock without its start (a run of 1 or 100 events), median, "
+            "predictions written:",
             times,
             "Peak resident memory of the whole process, MB, Python and what it imports included on either side:",
             peaks,

@@ -66,9 +66,9 @@ def ratio_table(figures: list[dict[str, Any]]) -> str:
 
 
 def without_start(run: dict[str, Any]) -> float:
-    """Seconds per event after the first; NaN if the start took longer than the run."""
+    """Seconds per event after the start; NaN if that took longer than the run."""
     rest = run["seconds"] - run.get("start_seconds", 0)
-    return rest / (run["events"] - 1) if rest > 0 else float("nan")
+    return rest / (run["events"] - run.get("start_events", 0)) if rest > 0 else float("nan")
 
 
 def typical_without_start(runs: Sequence[dict[str, Any]]) -> float:

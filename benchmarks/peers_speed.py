@@ -56,8 +56,9 @@ def text(figures: list[dict[str, Any]]) -> str:
         [
             f"Texts of 25 words, 4 labels, {events:,} events; the slow ones on the first of them, as many as shown. "
             "Own clock: streamlin's from the first read to the last write; VW's around its driver; the others' around "
-            "the loop, texts already in memory. Start: the same for a run of one event; streamlin loads its compiled "
-            "kernels then. Median (least – greatest); a ratio is that of two runs of the same repetition.",
+            "the loop, texts already in memory. Start: the same for a run of one event, of a hundred for "
+            "streamlin, which then loads numba and its compiled kernels. Median (least – greatest); a ratio is that of "
+            "two runs of the same repetition.",
             ratio_table(figures),
             _rate_table(figures),
         ]
