@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from benchmarks.peer_streams import Stream
 from benchmarks.peer_tools import RIVER, SCIKIT_LEARN, TEXTS, VW, VW_BITS, named
 from benchmarks.processes import Finished, repetitions, reported, run_module, write_synthetic
+from streamlin.kernel.late import FEW_EVENTS
 
 Options = Mapping[str, Sequence[str]]
 """Configurations of streamlin by name."""
@@ -16,8 +17,8 @@ Figures = dict[str, Any]
 
 If wanted also `start_seconds`: a run of the first `start_events` alone, just before, by the tool's own clock.
 """
-STARTING = 100
-"""Events of streamlin's run that is taken for a start: Python alone learns fewer, and numba is not imported."""
+STARTING = 2 * FEW_EVENTS
+"""Events of streamlin's run that is taken for a start: too many for Python alone, so numba is imported."""
 
 
 class Case(NamedTuple):
@@ -106,10 +107,7 @@ def api(stream: Stream, limit: int, given: str) -> list[Case]:
 def run_streamlin(stream: Stream, folder: Path, options: Sequence[str], start: bool = False) -> Figures:
     predictions = f"{folder}/predictions.jsonl?mode=overwrite"
     command = (str(stream.path), "--predictions", predictions, *options)
-    first: dict[str, Any] = {}
-    if start:
-        seconds = reported(folder, *command, "--limit", str(STARTING))[1]["seconds"]
-        first = {"start_seconds": seconds, "start_events": STARTING}
+    first = _started(STARTING, reported(folder, *command, "--limit", str(STARTING))[1]) if start else {}
     finished, report = reported(folder, *command)
     return _figures(report["events"], report["seconds"], finished) | first
 
@@ -117,12 +115,12 @@ def run_streamlin(stream: Stream, folder: Path, options: Sequence[str], start: b
 def run_vw(stream: Stream, folder: Path | None, options: str, start: bool = False) -> Figures:
     """folder : where predictions are written; None: they are not."""
     more = (str(folder / "predictions.txt") if folder else "-", *stream.vw_options.split(), *options.split())
-    first = (
-        {"start_seconds": run_module("peer_vw", "drive", str(stream.vw_first), *more)[1]["seconds"], "start_events": 1}
-        if start
-        else {}
-    )
+    first = _started(1, run_module("peer_vw", "drive", str(stream.vw_first), *more)[1]) if start else {}
     return _asked(stream.events, "peer_vw", "drive", str(stream.vw), *more) | first
+
+
+def _started(events: int, answer: Figures) -> Figures:
+    return {"start_events": events, "start_seconds": answer["seconds"]}
 
 
 def _asked(events: int, module: str, *arguments: str) -> Figures:

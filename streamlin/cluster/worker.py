@@ -51,7 +51,7 @@ class Worker:
         if version != __version__:
             raise ConfigError(f"cluster: a worker has streamlin {__version__}, but the run {version}; install the same")
         config, rounds, arrays, state = Copy(*unpack(copy))
-        self._model, self._own = None, []
+        self._model, self._featurizing, self._own = None, None, []
         model = Model(RunConfig.model_validate(config))
         model.restore(arrays, state)
         of_round = len(parts) // max(1, len(shards))
@@ -77,8 +77,9 @@ class Worker:
 
         work : see `learn`, which does this itself if need be. A process that was given no model yet does nothing.
         """
-        if self._featurizing is not None:
-            self._featurizing.prepare(number, work)
+        featurizing = self._featurizing  # the other thread may take it away
+        if featurizing is not None:
+            featurizing.prepare(number, work)
 
     def learn(self, number: int, work: Packed, shards: int, *parts: Packed) -> tuple[Packed, list[Told], Effort]:
         """Learn a round.

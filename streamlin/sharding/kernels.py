@@ -45,7 +45,10 @@ def find_places(marks: NDArray[np.bool_], places: NDArray[np.int32]) -> int:
 
 @kernel
 def copy_rows(table: Array, rows: NDArray[np.int32], copies: Array) -> None:
-    """Set copies [m or more, k] to the first k columns of the rows [m]."""
+    """Set copies [m or more, k] to the first k columns of the rows [m].
+
+    Copies may be the table, if rows are in ascending order: it keeps these rows then, and they are its first.
+    """
     if copies.shape[1] == 2:  # a loop over two columns is no loop to the compiler
         _copy_columns(table, rows, copies, 2)
     else:
@@ -83,12 +86,3 @@ def take_back_rows(
             differences[i, k], table[row, k] = difference, 0
             differs |= difference != 0
         changed[i] |= differs
-
-
-@kernel
-def keep_rows(table: Array, kept: NDArray[np.int32]) -> None:
-    """Move the rows kept [m], in ascending order, to the first m of a table."""
-    for i in range(kept.size):
-        row = np.uint64(kept[i])
-        for k in range(table.shape[1]):
-            table[i, k] = table[row, k]

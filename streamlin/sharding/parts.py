@@ -15,7 +15,7 @@ from streamlin.features.rows import RowIndex
 from streamlin.learners import Learner
 from streamlin.learners.tables import Array
 from streamlin.model import Model
-from streamlin.sharding.kernels import copy_rows, keep_rows, mark_rows, places_of, take_back_rows
+from streamlin.sharding.kernels import copy_rows, mark_rows, places_of, take_back_rows
 
 
 class Difference(NamedTuple):
@@ -139,7 +139,7 @@ class _Copy:
         if not changed.all():
             kept = places_of(changed)
             for table in tables.values():
-                keep_rows(table, kept)
+                copy_rows(table, kept, table)
             rows, tables = rows[kept], {name: table[: kept.size] for name, table in tables.items()}
         return Difference(rows, tables, self._numbers_back(n_labels))
 
