@@ -39,10 +39,10 @@ def scored(
 
 def _streamlin(tool: str, name: str, options: Sequence[str], stream: Stream, long: Stream, folder: Path) -> Scored:
     case = Case(tool, name, partial(runs.run_streamlin, long, folder, options, True))
-    return case, partial(_streamlin_score, stream, folder, options)
+    return case, partial(streamlin_score, stream, folder, options)
 
 
-def _streamlin_score(stream: Stream, folder: Path, options: Sequence[str]) -> dict[str, Any]:
+def streamlin_score(stream: Stream, folder: Path, options: Sequence[str]) -> dict[str, Any]:
     """Counted from the prediction lines: with several learners that is the lead, not the best one afterwards."""
     runs.run_streamlin(stream, folder, options)
     _, counted = run_module("peer_events", str(stream.path), str(folder / "predictions.jsonl"))
@@ -51,10 +51,10 @@ def _streamlin_score(stream: Stream, folder: Path, options: Sequence[str]) -> di
 
 def _vw(tool: str, name: str, options: str, stream: Stream, long: Stream, folder: Path) -> Scored:
     case = Case(tool, name, partial(runs.run_vw, long, folder, options, True))
-    return case, partial(_vw_score, stream, options)
+    return case, partial(vw_score, stream, options)
 
 
-def _vw_score(stream: Stream, options: str) -> dict[str, Any]:
+def vw_score(stream: Stream, options: str) -> dict[str, Any]:
     """Predict, then learn, one by one from Python."""
     command = (*stream.vw_options.split(), *options.split())
     _, counted = run_module("peer_vw", "score", str(stream.path), str(stream.vw), *command)

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import peers_accuracy, peers_grid, peers_speed, peers_tagging
+from benchmarks import peers_accuracy, peers_grid, peers_preset, peers_speed, peers_tagging
 from benchmarks.machine import machine, sentence
 from benchmarks.peer_runs import warm_up
 from benchmarks.peer_tools import chosen
@@ -21,7 +21,13 @@ from benchmarks.tables import marked
 
 REPORT = Path(__file__).resolve().parents[1] / "bench"
 PACKAGES = ("vowpalwabbit", "river", "scikit-learn", "python-crfsuite")
-PARTS = {"speed": peers_speed, "accuracy": peers_accuracy, "grid": peers_grid, "tagging": peers_tagging}
+PARTS = {
+    "speed": peers_speed,
+    "accuracy": peers_accuracy,
+    "preset": peers_preset,
+    "grid": peers_grid,
+    "tagging": peers_tagging,
+}
 
 
 def main() -> None:

@@ -18,8 +18,8 @@ from benchmarks.tables import marked, percent, table
 from tests.locations import DATA
 
 SYNTHETIC = "synthetic"
-STREAMS = (
-    *(SYNTHETIC, "sms-spam", "rt-polarity", "trec-6", "subjectivity", "pp-attachment", "clinc150", "tweet-emoji"),
+REAL = (
+    *("sms-spam", "rt-polarity", "trec-6", "subjectivity", "pp-attachment", "clinc150", "tweet-emoji"),
     *("spamassassin", "reuters-acq", "reuters-topics", "clickbait"),
 )
 QUICK = ("sms-spam",)
@@ -31,7 +31,7 @@ _TOOLS = (TOKENS, RAW, VW18, VW24, "river", "scikit-learn")
 def measure(folder: Path, repeat: int, quick: bool) -> dict[str, Any]:
     """Stream -> its rows, one per configuration; None if its data are missing."""
     found: dict[str, Any] = {}
-    for name in QUICK if quick else STREAMS:
+    for name in QUICK if quick else (SYNTHETIC, *REAL):
         source = DATA / f"{name}.jsonl.gz"
         if name == SYNTHETIC:
             source = folder / "synthetic.jsonl"

@@ -130,6 +130,11 @@ class FileReader(OpenFile):
         """The number of bytes of the file on disk that are read."""
         return self._bytes.disk_offset
 
+    @property
+    def expansion(self) -> float:
+        """How many bytes one on disk has become, of those that are read; 1 if there are none."""
+        return self._bytes.offset / max(1, self._bytes.disk_offset) or 1.0
+
     def _begin(self) -> None:
         self._bytes = self.content()
         self._cutter = self._open_cutter()

@@ -11,7 +11,7 @@ from connectors.files.outage import postponed
 from connectors.files.plain_file import ChangedError
 from connectors.files.reading_plan import PlannedFile, other_file, plan
 from connectors.records import PartRecords
-from streamlin.events import SourceContext
+from streamlin.events import ReadBytes, SourceContext
 
 
 class FileReplay:
@@ -26,7 +26,8 @@ class FileReplay:
         self._paths, self._context = paths, context
         self._files: list[PlannedFile] = []
         self._sizes: list[int] = []
-        self._opened = 0
+        self._opened = self._record_bytes = 0
+        self._expansion = 1.0
         self._reader: FileReader | None = None
         for path in paths:
             _check_readable(path)
@@ -42,6 +43,11 @@ class FileReplay:
 
     def read(self) -> list[PartRecords] | None:
         """See `connectors.polling.PolledSource`. Raises OSError."""
+        records = self._next()
+        self._record_bytes += sum(own.n_bytes(0, len(own)) for own in records or ())
+        return records
+
+    def _next(self) -> list[PartRecords] | None:
         if not self._files:
             self._plan()
         if self._reader is None:
@@ -53,19 +59,20 @@ class FileReplay:
             records = self._reader.read()
         except ChangedError:
             return self._reader.begin_again()
+        self._expansion = self._reader.expansion
         if records is not None:
             return records
         last = self._reader.finish()
         self.close()
         return last
 
-    def progress(self) -> tuple[int, int]:
-        """Bytes on disk: those read so far, and the total."""
+    def progress(self) -> ReadBytes:
+        """See `streamlin.events.Source`; bytes on disk."""
         reader, opened = self._reader, self._opened
         done = sum(self._sizes[:opened])
         if reader is not None and opened:
             done -= max(0, self._sizes[opened - 1] - reader.disk_offset)
-        return done, sum(self._sizes)
+        return ReadBytes(done, sum(self._sizes), self._record_bytes, self._expansion)
 
     def reopen(self) -> None:
         """Open the file again by the next `read`, to go on behind the same bytes."""

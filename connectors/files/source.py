@@ -16,7 +16,7 @@ from connectors.options import check_options
 from connectors.polling import PAUSE, PolledSource
 from connectors.records import PartRecords
 from streamlin.errors import ConfigError
-from streamlin.events import Position, SourceContext
+from streamlin.events import Position, ReadBytes, SourceContext
 
 _OPTIONS = {"start": ("beginning", "end"), "long": tuple(map(str, range(10, 32))), "give_up_after": None}
 
@@ -85,8 +85,8 @@ class FileSource(PolledSource):
         self._outage.passed()
         return records
 
-    def progress(self) -> tuple[int, int] | None:
-        """Bytes on disk, those read so far and the total; None when following. May be called on any thread."""
+    def progress(self) -> ReadBytes | None:
+        """See `streamlin.events.Source`; bytes on disk, None when following."""
         return self._reader.progress()
 
     def commit(self, positions: Mapping[str, Position], number: int) -> None:

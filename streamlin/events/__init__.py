@@ -24,6 +24,7 @@ from streamlin.events.sink import Sink as Sink
 from streamlin.events.sink import SinkContext as SinkContext
 from streamlin.events.source import FEW as FEW
 from streamlin.events.source import Framing as Framing
+from streamlin.events.source import ReadBytes as ReadBytes
 from streamlin.events.source import Share as Share
 from streamlin.events.source import Source as Source
 from streamlin.events.source import SourceContext as SourceContext

@@ -33,6 +33,19 @@ class Framing(Protocol):
         """
 
 
+class ReadBytes(NamedTuple):
+    """How far a source has read.
+
+    read, total : bytes of what it reads, which may be compressed. records : bytes of all records that it found there.
+    expansion : into how many bytes one that is read expands, where it reads now.
+    """
+
+    read: int
+    total: int
+    records: int
+    expansion: float
+
+
 class Share(NamedTuple):
     """The parts of a source that are read here. own : their names. all : of all parts, which others read."""
 
@@ -79,12 +92,13 @@ class Source(Protocol):
     ConfigError for an unknown option, and ConnectorError if the source can't be read.
 
     Optional attributes: `shared`, whether other processes may be assigned its parts and resume from what was committed;
-    `progress()`, the bytes read and their total; `extent()`, key of a part -> offsets, where reading began and one past
-    the last record, which gives the lag; `reference_field`, see `connectors.synthetic.source`; `key(address)`, a static
-    method, what a checkpoint calls the source if that is not the address; `reads(address, paths)`, a static method,
-    those of the paths that the source reads, or would read once they exist: no output may go there; `files(address)`, a
-    static method of `file://`, the files that are read; `parts(address, context)`, a class method, the names of the
-    parts, in order, of a source that can read a share of them.
+    `progress()`, `ReadBytes`, None while there is no end to reach, called on any thread; `extent()`, key of a part ->
+    offsets, where reading began and one past the last record, which gives the lag; `reference_field`, see
+    `connectors.synthetic.source`; `key(address)`, a static method, what a checkpoint calls the source if that is not
+    the address; `reads(address, paths)`, a static method, those of the paths that the source reads, or would read once
+    they exist: no output may go there; `files(address)`, a static method of `file://`, the files that are read;
+    `parts(address, context)`, a class method, the names of the parts, in order, of a source that can read a share of
+    them.
     """
 
     def poll(self, limit: int) -> list[Records] | None:

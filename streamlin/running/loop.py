@@ -33,6 +33,7 @@ from streamlin.running.round_limits import RoundLimits
 from streamlin.running.saving import RunSaver
 from streamlin.running.sharded_reading import ShardedReading
 from streamlin.running.similar_labels import SimilarLabels
+from streamlin.running.source_progress import SourceProgress
 from streamlin.running.tagged_texts import TaggedTexts
 from streamlin.running.unsegmented_texts import UnsegmentedTexts
 from streamlin.running.upcoming import Upcoming
@@ -125,7 +126,7 @@ class Run:
                     self._hosts = self._open.enter_context(hosting(config, self.model, self.notice))
             opened = readers.open_all(address, source, limit) if self._shards is None else self._shards.readers
             self._readers = [self._open.enter_context(closing(reader)) for reader in opened]
-            self.source = self._readers[0].source
+            self._source, self._source_progress = self._readers[0].source, SourceProgress(self._readers[0])
             advice = {kind: line for reader in self._readers for kind, line in reader.decoder.advice.items()}
             self._read = ReadRecords(self.notice, advice)
             self._tagged_texts = TaggedTexts(self._readers[0].decoder.tag_hint)
@@ -150,7 +151,7 @@ class Run:
             )
         )
         self._writer = opened(closing(BackgroundTasks(config.pipeline.threads > 1)))
-        if self._sinks.commit_positions and getattr(self.source, "shared", False):
+        if self._sinks.commit_positions and getattr(self._source, "shared", False):
             # The commit comes before the checkpoint is written; no process would learn what a crash in between undoes.
             raise ConfigError("kafka: transactional= needs assignment=all")
         if self._sinks.commit_positions and self._shards is not None:
@@ -264,9 +265,13 @@ class Run:
             more["missing_fields"] = self._named_fields.missing
         return counts | pace | more | hint | report
 
+    def done(self) -> tuple[int, int] | None:
+        """How many bytes of the source are learned, and of how many; None if the source can't tell."""
+        return self._source_progress.done()
+
     def lag(self) -> dict[str, int] | None:
         """Events that wait in each part of the source; None if the source can't tell."""
-        if getattr(self.source, "extent", None) is None:
+        if getattr(self._source, "extent", None) is None:
             return None
         sources = [reader.source for reader in self._readers if reader.key == self._readers[0].key]
         extents: dict[str, tuple[int, int]] = {}
@@ -344,6 +349,7 @@ class Run:
         self._named_fields.add(portion.batch)
         self._time_units.observe(portion.batch, portion.source)
         self._saver.add(portion)
+        self._source_progress.add(portion)
         return learned
 
     def _learn(self, portion: Portion) -> tuple[Batch, Predictions]:

@@ -5,7 +5,6 @@ from typing import Any, Protocol
 
 from streamlin.checkpoint.run_state import RunState
 from streamlin.config import RunConfig
-from streamlin.events import Source
 from streamlin.model import Learned, Model
 from streamlin.streams.stage_times import StageTimes
 
@@ -13,14 +12,13 @@ from streamlin.streams.stage_times import StageTimes
 class RunView(Protocol):
     """The view of a run that progress displays and watchers get; see `streamlin.running.loop.Run`.
 
-    source : the source of the events. stages : the time that each stage has taken. stop : set when the run is to end.
+    stages : the time that each stage has taken. stop : set when the run is to end.
     seconds : since the run began. batches : learned in this run. batch_size : the number of events in the last of them.
     """
 
     config: RunConfig
     model: Model
     state: RunState
-    source: Source
     stages: StageTimes
     stop: threading.Event
     seconds: float
@@ -29,6 +27,9 @@ class RunView(Protocol):
 
     def report(self, details: bool = True) -> dict[str, Any]:
         """The metrics so far, JSON-able."""
+
+    def done(self) -> tuple[int, int] | None:
+        """How many bytes of the source are learned, and of how many; None if the source can't tell."""
 
     def lag(self) -> dict[str, int] | None:
         """Events that wait in each part of the source; None if the source can't tell."""

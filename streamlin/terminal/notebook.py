@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from streamlin.errors import masked
 from streamlin.terminal.printing import as_html
-from streamlin.terminal.progress import progress_of
 from streamlin.terminal.summary import counts_line, standing
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class NotebookProgress:
 
         self._next = time.monotonic() + _SECONDS
         report = run.report(details=False)
-        done = progress_of(run)
+        done = run.done()
         bar = "" if done is None else f'<progress style="width: 100%" value="{done[0]}" max="{done[1]}"></progress>'
         table = as_html(Group(counts_line(report), "", *standing(report, run.config.evaluation.window)))
         self._handle.update(self._html(bar + table))

@@ -37,7 +37,7 @@ class PlainProgress:
             return
         self._next = time.monotonic() + _PLAIN_SECONDS
         report = run.report(details=False)
-        done = progress_of(run)
+        done = run.done()
         share = f"{100 * done[0] / done[1]:.0f} % · " if done else ""
         with self._lock:
             print_notice(f"{share}{counts_line(report)} · {_standing(report)}", **log_fields(report))
@@ -77,7 +77,7 @@ class LiveProgress:
         self._next = time.monotonic() + _LIVE_SECONDS
         report = run.report(details=False)
         parts: list[Any] = [counts_line(report), "", *standing(report, run.config.evaluation.window)]
-        done = progress_of(run)
+        done = run.done()
         if done is not None:
             self._bar.update(self._task, completed=done[0], total=done[1])
             parts += ["", self._bar.get_renderable()]
@@ -94,13 +94,6 @@ def _standing(report: Mapping[str, Any]) -> str:
         return ", ".join(f"{name} {row['clusters']} clusters" for name, row in report["learners"].items())
     name, best = max(report["learners"].items(), key=lambda item: item[1]["accuracy"] or 0.0)
     return f"best {name} {percent(best['accuracy'])}, last {percent(best['window_accuracy'])}"
-
-
-def progress_of(run: "RunView") -> tuple[int, int] | None:
-    """How many bytes the source has read, and of how many; None if the source can't tell."""
-    source_progress = getattr(run.source, "progress", None)
-    done: tuple[int, int] | None = source_progress() if source_progress is not None else None
-    return done
 
 
 def log_fields(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -226,8 +226,8 @@ def test_progress_counts_bytes_on_disk(tmp_path, monkeypatch):
     source, seen = FileSource(str(tmp_path), context()), []
     while source.poll(100) is not None:
         seen.append(source.progress())
-    assert seen == [(10, 60), (20, 60), (30, 60), (40, 60), (50, 60), (60, 60)]
-    assert source.progress() == (60, 60)
+    assert seen == [(10 * lines, 60, 9 * lines, 1.0) for lines in range(1, 7)]
+    assert source.progress() == (60, 60, 54, 1.0)
     source.close()
 
 
