@@ -1,4 +1,4 @@
-"""A batch linear SVM on tf-idf in its own process: `python -m benchmarks.peer_svm TRAIN TEST TOKENS`.
+"""A batch linear SVM on tf-idf in its own process: `python -m benchmarks.peer_svm TRAIN TEST`.
 
 Tokens are words or pieces between blanks, alone and with pairs of them. Which, and C, is chosen **on the test part
 itself**, which flatters it: a bound for what tuning can bring.
@@ -13,23 +13,26 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.peer_events import counted, read
 
-LONGEST = {"alone": 1, "with pairs": 2}
-COSTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+PATTERNS = {"words": r"\w+", "between blanks": r"\S+"}
+LONGEST = {"": 1, ", pairs": 2}
+WEIGHTS = {"": False, ", log tf": True}
+COSTS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 def main() -> None:
-    train, test = (read(path) for path in sys.argv[1:3])
-    cut = {"whitespace": {"token_pattern": r"\S+"}, "words": {}}[sys.argv[3]]
+    train, test = (read(path) for path in sys.argv[1:])
     found = []
-    for (name, longest), is_sublinear in product(LONGEST.items(), (False, True)):
-        vectorizer = TfidfVectorizer(ngram_range=(1, longest), sublinear_tf=is_sublinear, **cut)
+    for choice in product(PATTERNS, LONGEST, WEIGHTS):
+        pattern, longest, weight = choice
+        vectorizer = TfidfVectorizer(
+            token_pattern=PATTERNS[pattern], ngram_range=(1, LONGEST[longest]), sublinear_tf=WEIGHTS[weight]
+        )
         x, y = vectorizer.fit_transform(event.text for event in train), [event.label for event in train]
         tests = vectorizer.transform(event.text for event in test)
         for cost in COSTS:
             predicted = LinearSVC(C=cost, random_state=0).fit(x, y).predict(tests)
             right = [p == event.label for p, event in zip(predicted, test, strict=True)]
-            tokens = f"{sys.argv[3]} {name}{', log tf' if is_sublinear else ''}"
-            found.append(counted(test, right) | {"tokens": tokens, "c": cost})
+            found.append(counted(test, right) | {"tokens": "".join(choice), "c": cost})
     print(json.dumps(max(found, key=lambda own: own["right"])))
 
 

@@ -99,7 +99,7 @@ def _frozen(stream: Stream, folder: Path, options: Sequence[str]) -> dict[str, A
     reported(folder, str(train), "--preset=accurate", *options, "--checkpoint", str(state))
     streamlin("predict", str(state), str(test), "--predictions", f"{folder}/predictions.jsonl?mode=overwrite")
     _, ours = run_module("peer_events", str(test), str(folder / "predictions.jsonl"))
-    _, theirs = run_module("peer_svm", str(train), str(test), "whitespace" if options else "words")
+    _, theirs = run_module("peer_svm", str(train), str(test))
     return {"ours": ours, "svm": theirs}
 
 

@@ -7,13 +7,24 @@ from numpy.typing import NDArray
 
 from streamlin.config import FieldsConfig
 from streamlin.events import Batch, Records
-from streamlin.formats.flat_json import ESCAPED, MISSING, NUMBER, copy_values, distinct_values, find_fields
+from streamlin.formats.flat_json import (
+    DECIMAL,
+    ESCAPED,
+    MISSING,
+    TEXT,
+    copy_values,
+    distinct_values,
+    find_fields,
+    numbers,
+)
 from streamlin.formats.utf8 import Indices, check_utf8, spans
+from streamlin.formats.values import check_weights
 from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate
 from streamlin.kernel.decorator import is_kept
 
 Places = tuple[Indices, Indices, NDArray[np.uint8]]
-_TEXT, _LABEL, _ID, _WEIGHT, _TIME = range(5)
+_TEXT, _LABEL, _ID, _WEIGHT, _TIME, _EXTRA = range(6)
+"""The rows of fields; further ones are the last."""
 _OPEN, _CLOSE = b"{}"
 FIRST, IF_KEPT = 6_000_000, 1_000_000
 """Bytes of records that are left to the other decoder: a short run need not wait until kernels are compiled, nor, where
@@ -23,28 +34,30 @@ FEWEST = 1 << 15
 
 
 class FlatColumns:
-    """Reads batches of flat objects with a text each, and perhaps a label and an id.
+    """Reads batches of flat objects with a text each, and perhaps a label, an id, a weight, a time and further fields.
 
-    fields : their keys, no dotted paths.
+    fields, extra : their keys, no dotted paths.
     """
 
-    def __init__(self, fields: FieldsConfig) -> None:
-        names = (*fields.text, fields.label, fields.id, fields.weight, fields.time)
-        self._read = 0
-        self._keys, self._bounds = concatenate([name.encode() for name in names])
+    def __init__(self, fields: FieldsConfig, extra: Sequence[str]) -> None:
+        self._read, self._extra = 0, extra
+        self._keys, self._bounds = concatenate([name.encode() for name in _keys(fields, extra)])
 
     @staticmethod
     def suits(fields: FieldsConfig, extra: Sequence[str]) -> bool:
-        """Whether the fields can be read so: one text, no nested fields, no further ones."""
-        names = (*fields.text, fields.label, fields.id, fields.weight, fields.time)
-        return len(fields.text) == 1 and not extra and not any("." in name for name in names)
+        """Whether the fields can be read so: one text, no nested fields, none twice."""
+        keys = _keys(fields, extra)
+        return len(fields.text) == 1 and not any("." in key for key in keys) and len(keys) == len({*keys})
 
-    def batch(self, records: Records, kept: Indices) -> Batch | None:
+    def batch(self, records: Records, kept: Indices, per_second: float) -> Batch | None:
         """The events of records as any decoder of JSON would give them; None where this one leaves that to another.
+
+        per_second : how many of the unit of times make a second.
 
         Raises
         ------
         DecodeError : a record is not UTF-8.
+        RecordError : a weight is out of range.
         """
         if kept.size:
             self._read += int(records.ends[kept[-1]] - records.starts[kept[0]])
@@ -54,13 +67,20 @@ class FlatColumns:
         data, (begins, stops, kinds) = found[0], room(self._bounds.size - 1, kept.size)
         if not find_fields(*found, self._keys, self._bounds, begins, stops, kinds) or not _fit(kinds):
             return None
+        weights, times = (_numbers(data, begins[row], stops[row], kinds[row]) for row in (_WEIGHT, _TIME))
+        if weights is None or times is None:
+            return None
+        extra = {
+            name: _texts(data, begins[row], stops[row], kinds[row])
+            for row, name in enumerate(self._extra, start=_EXTRA)
+        }
         return Batch(
             ids=ids_of(data, begins[_ID], stops[_ID], kinds[_ID]),
             texts=texts_of(data, begins[_TEXT], stops[_TEXT], kinds[_TEXT]),
             labels=_labels(data, begins[_LABEL], stops[_LABEL], kinds[_LABEL]),
-            weights=np.ones(kept.size),
-            times=np.full(kept.size, np.nan),
-            extra={},
+            weights=check_weights(np.where(np.isnan(weights), 1.0, weights)),
+            times=times / per_second,
+            extra=extra,
             records=records,
             kept=kept,
         )
@@ -71,6 +91,22 @@ def _labels(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDA
     values, codes = distinct(data, begins, stops, kinds)
     with_none: list[str | None] = [*values, None]  # code -1
     return [*map(with_none.__getitem__, codes.tolist())]
+
+
+def _texts(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> list[str | None]:
+    """The values of a further field, None where it is missing; equal ones are one object."""
+    found = _labels(data, begins, stops, kinds)
+    for event in np.flatnonzero((kinds == TEXT) & (begins == stops)).tolist():
+        found[event] = ""
+    return found
+
+
+def _numbers(
+    data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]
+) -> NDArray[np.float64] | None:
+    """float64[n], NaN where it is missing; None if one can't be read here."""
+    found = np.full(kinds.size, np.nan)
+    return found if not kinds.any() or numbers(data, begins, stops, kinds, found) else None
 
 
 def distinct(
@@ -107,8 +143,19 @@ def room(rows: int, columns: int) -> Places:
 
 def _fit(kinds: NDArray[np.uint8]) -> bool:
     """Whether all values are of kinds that can be read here; an error in one is for the other decoder to name."""
-    texts, names, others = kinds[_TEXT], kinds[[_LABEL, _ID]], kinds[[_WEIGHT, _TIME]]
-    return not (((texts == MISSING) | (texts == NUMBER)).any() or (names == ESCAPED).any() or others.any())
+    texts, names, numeric = kinds[_TEXT], kinds[[_LABEL, _ID, *range(_EXTRA, len(kinds))]], kinds[[_WEIGHT, _TIME]]
+    others = (names == ESCAPED) | (names == DECIMAL)
+    return bool(_are_texts(texts).all() and not others.any() and not _are_texts(numeric).any())
+
+
+def _are_texts(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (kinds == TEXT) | (kinds == ESCAPED)
+    return found
+
+
+def _keys(fields: FieldsConfig, extra: Sequence[str]) -> tuple[str, ...]:
+    """The keys in the order of rows."""
+    return *fields.text, fields.label, fields.id, fields.weight, fields.time, *extra
 
 
 def texts_of(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]) -> Utf8Texts:

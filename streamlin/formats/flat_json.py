@@ -11,13 +11,15 @@ from streamlin.kernel import kernel
 from streamlin.kernel.byte_buffers import PADDING, copy_bytes
 from streamlin.kernel.words import load_word
 
-MISSING, TEXT, ESCAPED, NUMBER, OTHER = 0, 1, 2, 3, 4
-"""Kinds of values: missing or null; a text without and with escapes; a whole number; another number, true or false."""
+MISSING, TEXT, ESCAPED, NUMBER, DECIMAL, OTHER = range(6)
+"""Kinds of values: missing or null; a text without and with escapes; a whole number, and one with a point; others."""
 INVALID = -1
 COMMA, END = 0x2C, 0x5D
 _QUOTE, _BACKSLASH, _COLON, _BLANK, _TAB = 0x22, 0x5C, 0x3A, 0x20, 0x09
 _MINUS, _POINT, _ZERO, _U = 0x2D, 0x2E, 0x30, 0x75
-_MOST_DIGITS = 18
+_MOST_DIGITS, _WHOLE_DIGITS, _EXACT_DIGITS = 19, 18, 15
+"""Of a whole number that is read as one by any decoder; of one in 63 bits; of one that a float64 holds, as it does the
+powers of ten up to this."""
 _ESCAPES = np.array([*zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True)], np.uint8)
 """Letter of an escape, and the character it stands for."""
 _ONES, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
@@ -164,13 +166,13 @@ def _kind_of(data: NDArray[np.uint8], begin: int, stop: int) -> int:
         return OTHER if data[begin + 3] == 0x73 and data[begin + 4] == 0x65 else INVALID
     at = begin + (data[begin] == _MINUS)
     whole = _digits(data, at, stop)
-    if whole == 0 or (whole > 1 and data[at] == _ZERO) or whole > _MOST_DIGITS:
+    if whole == 0 or (whole > 1 and data[at] == _ZERO) or whole > _MOST_DIGITS - (at - begin):
         return INVALID
     if at + whole == stop:
         return OTHER if size == 2 and data[begin] == _MINUS and data[at] == _ZERO else NUMBER
     behind = at + whole + 1
     decimals = _digits(data, behind, stop)
-    return OTHER if data[at + whole] == _POINT and decimals > 0 and behind + decimals == stop else INVALID
+    return DECIMAL if data[at + whole] == _POINT and decimals > 0 and behind + decimals == stop else INVALID
 
 
 @kernel
@@ -265,6 +267,39 @@ def _unescaped(data: NDArray[np.uint8], at: int, stop: int, out: NDArray[np.uint
             out[end + j] = 0x80 | ((code >> 6 * (more - j)) & 0x3F)
         end += more + 1
     return end
+
+
+@kernel
+def numbers(
+    data: NDArray[np.uint8],
+    begins: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
+    found: NDArray[np.float64],
+) -> bool:
+    """Set found [n] to the numbers of a field, NaN where it is missing; False if one has too many digits to be exact.
+
+    Others are the nearest to what is written: digits and the power of ten are exact, so only their quotient is rounded
+    (Clinger, How to read floating point numbers accurately, 1990).
+    """
+    for i in range(kinds.size):
+        found[i] = np.nan
+        if kinds[i] == MISSING:
+            continue
+        is_negative, digits, scale, n_digits = data[begins[i]] == _MINUS, 0, 1.0, 0
+        is_behind_point = False
+        for at in range(begins[i] + is_negative, stops[i]):
+            if data[at] == _POINT:
+                is_behind_point = True
+                continue
+            digits = digits * 10 + int(data[at]) - _ZERO
+            n_digits += 1
+            if is_behind_point:
+                scale *= 10.0
+            if n_digits > (_EXACT_DIGITS if is_behind_point else _WHOLE_DIGITS):
+                return False
+        found[i] = -(digits / scale) if is_negative else digits / scale
+    return True
 
 
 @kernel

@@ -41,7 +41,7 @@ class JsonFormat(Format):
             f"{first} is of type null, expected str",
         }
         self._decoder = msgspec.json.Decoder(self._json.type)
-        self._flat = FlatColumns(fields) if FlatColumns.suits(fields, extra) else None
+        self._flat = FlatColumns(fields, extra) if FlatColumns.suits(fields, extra) else None
 
     def take_delayed_labels(self) -> None:
         """See `Format`."""
@@ -51,7 +51,7 @@ class JsonFormat(Format):
 
     def batch(self, records: Records, kept: Indices) -> Batch:
         """See `Format`."""
-        if self._flat is not None and (batch := self._flat.batch(records, kept)) is not None:
+        if self._flat is not None and (batch := self._flat.batch(records, kept, self.per_second)) is not None:
             return batch
         rows = self._rows(records, kept)
         fields = self._fields

@@ -12,16 +12,20 @@ from streamlin.formats import open_format
 from streamlin.formats.flat_columns import FEWEST, FIRST, IF_KEPT
 from streamlin.kernel.byte_buffers import Utf8Texts
 
-FLAT = open_format("json", {}, FieldsConfig(), ())
-FLAT.decode(single_records([b'{"text": "%s"}' % (b"a" * FIRST)]))
-ANY = open_format("json", {}, FieldsConfig(), ("elsewhere",))
-"""A further field is read by msgspec alone, so this one reads everything with it."""
+FLAT = open_format("json", {}, FieldsConfig(), ("more",))
+ANY = open_format("json", {}, FieldsConfig(), ("more", "else.where"))
+"""A nested field is read by msgspec alone, so this one reads everything with it."""
+for one in (FLAT, ANY):
+    one.read_times_in(1000.0)
+    one.decode(single_records([b'{"text": "%s"}' % (b"a" * FIRST)]))
 
 TEXTS = ["a b", "", "é", "😀 x", r"x\u00e9\ud83d\ude00", r"\ud800", r"\ud800\u0041", r"tab\t", r"\\", r"\q"]
 TEXTS += [r"\u12", r"\u12g4", r"q\"r"]
 VALUES = ['"spam"', '""', '"a" "b"', "", "null", "nul", "true", "false", "truth", "[]", "[1]", "{}", '{"text": "b"}']
-VALUES += ["3", "-5", "-0", "01", "1.0", "1.", "1e3", "1e999", "1" * 18, "1" * 19, "1" * 400, "-", "+1", ".5", "NaN"]
-KEYS = ["text", "label", "id", "weight", "time", "other", "tex", "texts", "", "é", r"\u0074ext", r"i\u0064"]
+VALUES += ["3", "-5", "-0", "01", "1.0", "1.", "1e3", "1e999", "1" * 18, "1" * 19, "9" * 19, "-" + "9" * 19, "1" * 400]
+VALUES += ["-", "+1", ".5", "NaN", "0.1", "-0.0", "0.30000000000000004", "123456789012345.6", "1." + "0" * 30, "1.50"]
+VALUES += ['[[1, "]"], {}]', '{"text": {"text": "b"}, "id": [2]}', "[1,]", '{"a": 1,}', "[1}", '["\\ud800"]']
+KEYS = ["text", "label", "id", "weight", "time", "more", "other", "tex", "texts", "", "é", r"\u0074ext", r"i\u0064"]
 BLANKS = ["", "", " ", "\t", "\r", "\n", "\u00a0", "\ufeff", "\0", "\x01"]
 
 value = st.one_of(
@@ -50,7 +54,7 @@ def read(format_, records: Iterable[bytes]):
     """Everything that a format says of records, behind one so long that flat ones are read at all."""
     batch, dead = format_.decode(single_records([LONG, *records]))
     columns = (batch.ids, batch.texts, batch.labels, batch.weights, batch.times.astype(str), batch.kept, batch.keys())
-    return [list(column) for column in columns], dead
+    return [list(column) for column in (*columns, batch.extra["more"])], dead
 
 
 @settings(max_examples=600, deadline=None)
@@ -95,3 +99,21 @@ def test_numbers_as_ids_and_labels_are_their_digits() -> None:
     batch, _ = FLAT.decode(single_records([b'{"text": "a", "id": 12, "label": -3}'] * 1000))
     assert isinstance(batch.ids, Utf8Texts)
     assert (batch.ids, batch.labels) == (["12"] * 1000, ["-3"] * 1000)
+
+
+def test_weights_times_and_further_fields_are_columns() -> None:
+    line = b'{"text": "a", "weight": 0.25, "time": 1700000000123, "more": "en", "user": 1234567890123456789}'
+    batch, _ = FLAT.decode(single_records([line] * 1000))
+    assert isinstance(batch.texts, Utf8Texts)
+    assert set(batch.weights) == {0.25}
+    assert set(batch.times) == {1_700_000_000.123}
+    assert batch.extra == {"more": ["en"] * 1000}
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 10**15), st.integers(0, 16), st.sampled_from(["", "-"])), max_size=9))
+def test_decimals_are_the_nearest_floats(parts) -> None:
+    """Whether there are too many digits or not."""
+    written = [f"{sign}{digits / 10**15:.{places}f}" for digits, places, sign in parts]
+    records = [f'{{"text": "a", "time": {number}}}'.encode() for number in written if number != "-0"]
+    assert read(FLAT, records) == read(ANY, records)
