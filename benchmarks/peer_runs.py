@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from benchmarks.peer_streams import Stream
 from benchmarks.peer_tools import RIVER, SCIKIT_LEARN, TEXTS, VW, VW_BITS, named
 from benchmarks.processes import Finished, repetitions, reported, run_module, write_synthetic
-from streamlin.kernel.late import FEW_EVENTS
 
 Options = Mapping[str, Sequence[str]]
 """Configurations of streamlin by name."""
@@ -17,8 +16,9 @@ Figures = dict[str, Any]
 
 If wanted also `start_seconds`: a run of the first `start_events` alone, just before, by the tool's own clock.
 """
-STARTING = 2 * FEW_EVENTS
-"""Events of streamlin's run that is taken for a start: too many for Python alone, so numba is imported."""
+STARTING = 100
+"""Events of streamlin's run that is taken for a start: too many for Python alone (`streamlin.kernel.late`), so numba is
+imported."""
 
 
 class Case(NamedTuple):

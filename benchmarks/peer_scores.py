@@ -39,10 +39,10 @@ def scored(
 
 def _streamlin(tool: str, name: str, options: Sequence[str], stream: Stream, long: Stream, folder: Path) -> Scored:
     case = Case(tool, name, partial(runs.run_streamlin, long, folder, options, True))
-    return case, partial(streamlin_score, stream, folder, options)
+    return case, partial(_streamlin_score, stream, folder, options)
 
 
-def streamlin_score(stream: Stream, folder: Path, options: Sequence[str]) -> dict[str, Any]:
+def _streamlin_score(stream: Stream, folder: Path, options: Sequence[str]) -> dict[str, Any]:
     """Counted from the prediction lines: with several learners that is the lead, not the best one afterwards."""
     runs.run_streamlin(stream, folder, options)
     _, counted = run_module("peer_events", str(stream.path), str(folder / "predictions.jsonl"))

@@ -28,6 +28,9 @@ STREAMLIN_RAW = {ACCURATE: ("--preset=accurate",)}
 INSTEAD_OF_ALL_VW = (ALL, f"{ALL}, bigrams", ALL_MIXED, f"{ALL_MIXED}, bigrams", ACCURATE)
 """Configurations whose single run does what takes VW one run for each of its configurations."""
 
+ALL_MEMBERS = "all members"
+"""The preset as it is, beside those without one of its members; made in `peer_members.py`."""
+
 GRID = ("logistic_regression", ALL)
 """Configurations whose cost is measured over labels, words and bits."""
 

@@ -6,87 +6,43 @@ the test slice, predicted after one pass over the rest; "going on" learns there,
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from benchmarks.accuracy import OPTIONS
-from benchmarks.peer_scores import streamlin_score, vw_score
+from benchmarks.peer_scores import vw_score
 from benchmarks.peer_streams import Stream, prepared, raw
-from benchmarks.peer_tools import VW, VW_BITS
+from benchmarks.peer_tools import ALL_MEMBERS, VW, VW_BITS
 from benchmarks.peers_accuracy import QUICK, REAL
 from benchmarks.processes import log, reported, run_module, streamlin
 from benchmarks.tables import marked, percent, table
-from streamlin.config.presets import PRESETS
 from tests.locations import DATA
-
-_ALL = "all members"
 
 
 def measure(folder: Path, repeat: int, quick: bool) -> dict[str, Any]:
-    """Stream -> what is right of its events; streams whose data are missing are left out."""
+    """Stream -> what is right of its events."""
     found: dict[str, Any] = {}
     for name in QUICK if quick else REAL:
-        if (source := DATA / f"{name}.jsonl.gz").is_file():
-            log(f"{name}:")
-            with tempfile.TemporaryDirectory(dir=folder) as own:
-                found[name] = _measured(name, source, Path(own))
+        source = DATA / f"{name}.jsonl.gz"
+        if not source.is_file():
+            log(f"{name}: skipped, not found in {DATA}")
+            continue
+        log(f"{name}:")
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            found[name] = _measured(name, source, Path(own))
     return found
 
 
 def _measured(name: str, source: Path, folder: Path) -> dict[str, Any]:
     options = OPTIONS.get(name, [])
-    stream = prepared(source, folder, "whitespace" if options else "words")
+    tokens = "whitespace" if options else "words"
+    stream = prepared(source, folder, tokens)
     vw = {config: vw_score(stream, f"-b {VW_BITS} {more}") for config, more in VW.items()}
-    whole, scores, alone = raw(stream), {}, {}
-    for without, tables in _configurations():
-        config = folder / "config.toml"
-        config.write_text(_toml(tables), encoding="utf-8")
-        own = options if "words" in tables["features"] else []
-        scores[without] = streamlin_score(whole, folder, ("--config", str(config), *own))
-        if without == _ALL:
-            report = json.loads((folder / "report.json").read_bytes())
-            alone = {learner: row["accuracy"] for learner, row in report["learners"].items()}
-    tested = scores[_ALL]["test"] is not None
-    return {"vw": vw, "ours": scores, "alone": alone} | ({"frozen": _frozen(whole, folder, options)} if tested else {})
-
-
-def _configurations() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The preset, and the preset without each of its members and the views that no other one has."""
-    preset = PRESETS["accurate"]
-    *members, mixture = preset["learners"]
-    for without in (None, *range(len(members))):
-        kept = [place for place in range(len(members)) if place != without]
-        start = [mixture["start"][place] for place in kept]
-        variances = {name: own for name, own in mixture["first_variances"].items() if name in _names(members, kept)}
-        learners = [*(members[place] for place in kept), mixture | {"start": start, "first_variances": variances}]
-        views = {view for place in kept for view in _views(members[place])}
-        features = {view: own for view, own in preset["features"].items() if view in views}
-        tables = {"task": preset["task"], "features": features, "learners": learners}
-        yield _ALL if without is None else _names(members, [without])[0], tables
-
-
-def _names(members: Sequence[Mapping[str, Any]], places: Sequence[int]) -> list[str]:
-    return [members[place].get("name", members[place]["kind"]) for place in places]
-
-
-def _views(member: Mapping[str, Any]) -> list[str]:
-    views = member.get("features", "words")
-    return [views] if isinstance(views, str) else list(views)
-
-
-def _toml(tables: Mapping[str, Any]) -> str:
-    """Tables as TOML, each in one line."""
-    return "".join(f"{key} = {_value(value)}\n" for key, value in tables.items())
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key} = {_value(own)}' for key, own in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value)
+    _, ours = run_module("peer_members", str(raw(stream).path), tokens)
+    tested = ours["scores"][ALL_MEMBERS]["test"] is not None
+    return {"vw": vw, **ours} | ({"frozen": _frozen(raw(stream), folder, options)} if tested else {})
 
 
 def _frozen(stream: Stream, folder: Path, options: Sequence[str]) -> dict[str, Any]:
@@ -114,20 +70,20 @@ def _members_table(figures: dict[str, Any]) -> str:
     streams = list(figures.values())
     rows = [
         [name, percent(mean(_alone(stream, name) for stream in streams)), *_fewer(streams, name)]
-        for name in streams[0]["ours"]
+        for name in streams[0]["scores"]
     ]
     titles = ["member", f"alone, mean of {len(streams)} streams", "without it, fewer errors than VW's best, mean %"]
     return table([*titles, "worst stream"], rows)
 
 
 def _alone(stream: Mapping[str, Any], name: str) -> float:
-    return _share(stream["ours"][_ALL]) if name == _ALL else stream["alone"][name]
+    return _share(stream["scores"][ALL_MEMBERS]) if name == ALL_MEMBERS else stream["alone"][name]
 
 
 def _fewer(streams: Sequence[Mapping[str, Any]], without: str) -> list[str]:
     """1 − errors / errors of VW's best, by how much fewer: the mean, and the worst stream."""
     fewer = [
-        1 - _wrong(stream["ours"][without]) / min(_wrong(score) for score in stream["vw"].values())
+        1 - _wrong(stream["scores"][without]) / min(_wrong(score) for score in stream["vw"].values())
         for stream in streams
     ]
     return [percent(mean(fewer)), percent(min(fewer))]
@@ -137,7 +93,7 @@ def _frozen_table(figures: dict[str, Any]) -> str:
     rows = []
     for name, stream in figures.items():
         frozen, svm = stream["frozen"]["ours"], stream["frozen"]["svm"]
-        shares = [_share(frozen), _share(stream["ours"][_ALL]["test"]), _share(svm)]
+        shares = [_share(frozen), _share(stream["scores"][ALL_MEMBERS]["test"]), _share(svm)]
         how = f"({svm['tokens']}, C = {svm['c']:g})"
         rows.append([name, f"{frozen['events']:,}", *map(percent, shares[:2]), f"{percent(shares[2])} {how}"])
     return table(["test slice", "events", "frozen", "going on", "linear SVM, tuned on the test"], rows)

@@ -132,7 +132,7 @@ class FileReader(OpenFile):
 
     @property
     def expansion(self) -> float:
-        """How many bytes one on disk has become, of those that are read; 1 if there are none."""
+        """Bytes of content for each byte on disk that is read so far; 1 before the first."""
         return self._bytes.offset / max(1, self._bytes.disk_offset) or 1.0
 
     def _begin(self) -> None:

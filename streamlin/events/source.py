@@ -37,7 +37,7 @@ class ReadBytes(NamedTuple):
     """How far a source has read.
 
     read, total : bytes of what it reads, which may be compressed. records : bytes of all records that it found there.
-    expansion : into how many bytes one that is read expands, where it reads now.
+    expansion : bytes of content for each byte read, more than 1 if that is compressed, in the file that is read now.
     """
 
     read: int

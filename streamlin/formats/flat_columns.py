@@ -7,16 +7,8 @@ from numpy.typing import NDArray
 
 from streamlin.config import FieldsConfig
 from streamlin.events import Batch, Records
-from streamlin.formats.flat_json import (
-    DECIMAL,
-    ESCAPED,
-    MISSING,
-    TEXT,
-    copy_values,
-    distinct_values,
-    find_fields,
-    numbers,
-)
+from streamlin.formats.flat_json import DECIMAL, ESCAPED, MISSING, TEXT, find_fields
+from streamlin.formats.flat_values import copy_values, distinct_values, numbers
 from streamlin.formats.utf8 import Indices, check_utf8, spans
 from streamlin.formats.values import check_weights
 from streamlin.kernel.byte_buffers import PADDING, Utf8Texts, concatenate
@@ -67,9 +59,11 @@ class FlatColumns:
         data, (begins, stops, kinds) = found[0], room(self._bounds.size - 1, kept.size)
         if not find_fields(*found, self._keys, self._bounds, begins, stops, kinds) or not _fit(kinds):
             return None
-        weights, times = (_numbers(data, begins[row], stops[row], kinds[row]) for row in (_WEIGHT, _TIME))
+        weights = _numbers(data, begins[_WEIGHT], stops[_WEIGHT], kinds[_WEIGHT], 1.0)
+        times = _numbers(data, begins[_TIME], stops[_TIME], kinds[_TIME], np.nan)
         if weights is None or times is None:
             return None
+        check_weights(weights)
         extra = {
             name: _texts(data, begins[row], stops[row], kinds[row])
             for row, name in enumerate(self._extra, start=_EXTRA)
@@ -78,7 +72,7 @@ class FlatColumns:
             ids=ids_of(data, begins[_ID], stops[_ID], kinds[_ID]),
             texts=texts_of(data, begins[_TEXT], stops[_TEXT], kinds[_TEXT]),
             labels=_labels(data, begins[_LABEL], stops[_LABEL], kinds[_LABEL]),
-            weights=check_weights(np.where(np.isnan(weights), 1.0, weights)),
+            weights=weights,
             times=times / per_second,
             extra=extra,
             records=records,
@@ -102,10 +96,10 @@ def _texts(data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDAr
 
 
 def _numbers(
-    data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8]
+    data: NDArray[np.uint8], begins: Indices, stops: Indices, kinds: NDArray[np.uint8], default: float
 ) -> NDArray[np.float64] | None:
-    """float64[n], NaN where it is missing; None if one can't be read here."""
-    found = np.full(kinds.size, np.nan)
+    """The numbers float64[n] of a field, the default where it is missing; None if this decoder can't read them all."""
+    found = np.full(kinds.size, default)
     return found if not kinds.any() or numbers(data, begins, stops, kinds, found) else None
 
 
@@ -144,8 +138,12 @@ def room(rows: int, columns: int) -> Places:
 def _fit(kinds: NDArray[np.uint8]) -> bool:
     """Whether all values are of kinds that can be read here; an error in one is for the other decoder to name."""
     texts, names, numeric = kinds[_TEXT], kinds[[_LABEL, _ID, *range(_EXTRA, len(kinds))]], kinds[[_WEIGHT, _TIME]]
-    others = (names == ESCAPED) | (names == DECIMAL)
-    return bool(_are_texts(texts).all() and not others.any() and not _are_texts(numeric).any())
+    return bool(_are_texts(texts).all() and are_names(names) and not _are_texts(numeric).any())
+
+
+def are_names(kinds: NDArray[np.uint8]) -> bool:
+    """Whether all values are names as they stand: texts without escapes, whole numbers, or missing."""
+    return not ((kinds == ESCAPED) | (kinds == DECIMAL)).any()
 
 
 def _are_texts(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -8,22 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamlin.kernel import kernel
-from streamlin.kernel.byte_buffers import PADDING, copy_bytes
 from streamlin.kernel.words import load_word
 
 MISSING, TEXT, ESCAPED, NUMBER, DECIMAL, OTHER = range(6)
 """Kinds of values: missing or null; a text without and with escapes; a whole number, and one with a point; others."""
 INVALID = -1
 COMMA, END = 0x2C, 0x5D
-_QUOTE, _BACKSLASH, _COLON, _BLANK, _TAB = 0x22, 0x5C, 0x3A, 0x20, 0x09
-_MINUS, _POINT, _ZERO, _U = 0x2D, 0x2E, 0x30, 0x75
-_MOST_DIGITS, _WHOLE_DIGITS, _EXACT_DIGITS = 19, 18, 15
-"""Of a whole number that is read as one by any decoder; of one in 63 bits; of one that a float64 holds, as it does the
-powers of ten up to this."""
+_QUOTE, BACKSLASH, _COLON, _BLANK, _TAB = 0x22, 0x5C, 0x3A, 0x20, 0x09
+MINUS, POINT, ZERO, _U = 0x2D, 0x2E, 0x30, 0x75
+_MOST_DIGITS = 19
+"""Of a whole number that any decoder reads as one."""
 _ESCAPES = np.array([*zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True)], np.uint8)
 """Letter of an escape, and the character it stands for."""
 _ONES, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-_QUOTES, _BACKSLASHES, _CONTROLS = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH), _ONES * np.uint64(0xE0)
+_QUOTES, _BACKSLASHES, _CONTROLS = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(BACKSLASH), _ONES * np.uint64(0xE0)
 
 
 @kernel
@@ -129,7 +127,7 @@ def _special(data: NDArray[np.uint8], at: int, last: int) -> int:
             below = (found & (~found + np.uint64(1))) - np.uint64(1)  # eight ones for each byte before, and seven
             return at + int(((below & _ONES) * _ONES) >> np.uint64(56)) - 1
         at += 8
-    while at < last and data[at] >= _BLANK and data[at] != _QUOTE and data[at] != _BACKSLASH:
+    while at < last and data[at] >= _BLANK and data[at] != _QUOTE and data[at] != BACKSLASH:
         at += 1
     return at
 
@@ -146,7 +144,7 @@ def value(data: NDArray[np.uint8], begin: int, last: int) -> tuple[int, int, int
             stop += 1
         return _kind_of(data, begin, stop), begin, stop, stop
     kind, stop = TEXT, _special(data, begin + 1, last)
-    while data[stop] == _BACKSLASH:
+    while data[stop] == BACKSLASH:
         width, _ = escape(data, stop, last)
         if width == 0:
             return INVALID, begin, stop, stop
@@ -164,22 +162,22 @@ def _kind_of(data: NDArray[np.uint8], begin: int, stop: int) -> int:
         return OTHER if data[begin + 3] == 0x65 else INVALID
     if size == 5 and data[begin] == 0x66 and data[begin + 1] == 0x61 and data[begin + 2] == 0x6C:
         return OTHER if data[begin + 3] == 0x73 and data[begin + 4] == 0x65 else INVALID
-    at = begin + (data[begin] == _MINUS)
+    at = begin + (data[begin] == MINUS)
     whole = _digits(data, at, stop)
-    if whole == 0 or (whole > 1 and data[at] == _ZERO) or whole > _MOST_DIGITS - (at - begin):
+    if whole == 0 or (whole > 1 and data[at] == ZERO) or whole > _MOST_DIGITS - (at - begin):
         return INVALID
     if at + whole == stop:
-        return OTHER if size == 2 and data[begin] == _MINUS and data[at] == _ZERO else NUMBER
+        return OTHER if size == 2 and data[begin] == MINUS and data[at] == ZERO else NUMBER
     behind = at + whole + 1
     decimals = _digits(data, behind, stop)
-    return DECIMAL if data[at + whole] == _POINT and decimals > 0 and behind + decimals == stop else INVALID
+    return DECIMAL if data[at + whole] == POINT and decimals > 0 and behind + decimals == stop else INVALID
 
 
 @kernel
 def _digits(data: NDArray[np.uint8], begin: int, stop: int) -> int:
     """The number of digits from `begin` on."""
     at = begin
-    while at < stop and data[at] >= _ZERO and data[at] < _ZERO + 10:
+    while at < stop and data[at] >= ZERO and data[at] < ZERO + 10:
         at += 1
     return at - begin
 
@@ -207,148 +205,15 @@ def escape(data: NDArray[np.uint8], at: int, last: int) -> tuple[int, int]:
 @kernel
 def _unit(data: NDArray[np.uint8], at: int, last: int) -> int:
     r"""The number in `\uXXXX`; -1 if that does not stand at `at`."""
-    if at + 6 > last or data[at] != _BACKSLASH or data[at + 1] != _U:
+    if at + 6 > last or data[at] != BACKSLASH or data[at + 1] != _U:
         return -1
     unit = 0
     for j in range(at + 2, at + 6):
         byte = int(data[j])
-        if _ZERO <= byte < _ZERO + 10:
-            unit = unit * 16 + byte - _ZERO
+        if ZERO <= byte < ZERO + 10:
+            unit = unit * 16 + byte - ZERO
         elif 0x61 <= byte | 0x20 <= 0x66:
             unit = unit * 16 + (byte | 0x20) - 0x61 + 10
         else:
             return -1
     return unit
-
-
-@kernel
-def copy_values(
-    data: NDArray[np.uint8],
-    begins: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    kinds: NDArray[np.uint8],
-    out: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-) -> None:
-    """Copy n values to `out`, one behind the other, and set `bounds` int64[n + 1]; escapes become what they stand for.
-
-    begins, stops, kinds : of one field, as `find_fields` sets them. out : has room for their bytes as they
-        stand, and PADDING.
-    """
-    end = 0
-    bounds[0] = 0
-    for i in range(kinds.size):
-        at, stop = (begins[i], stops[i]) if kinds[i] != MISSING else (0, 0)
-        if kinds[i] == ESCAPED or stop + PADDING > data.size:
-            end = _unescaped(data, at, stop, out, end)
-        else:
-            end = copy_bytes(data, at, stop, out, end)
-        bounds[i + 1] = end
-
-
-@kernel
-def _unescaped(data: NDArray[np.uint8], at: int, stop: int, out: NDArray[np.uint8], end: int) -> int:
-    """Write the text `data[at:stop]` to `out[end:]`; returns where it ends."""
-    while at < stop:
-        if data[at] != _BACKSLASH:
-            out[end] = data[at]
-            at += 1
-            end += 1
-            continue
-        width, code = escape(data, at, stop)
-        at += width
-        if code < 0x80:
-            out[end] = code
-            end += 1
-            continue
-        more = 1 if code < 0x800 else 2 if code < 0x10000 else 3
-        out[end] = ((0xFF << (7 - more)) & 0xFF) | (code >> 6 * more)
-        for j in range(1, more + 1):
-            out[end + j] = 0x80 | ((code >> 6 * (more - j)) & 0x3F)
-        end += more + 1
-    return end
-
-
-@kernel
-def numbers(
-    data: NDArray[np.uint8],
-    begins: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    kinds: NDArray[np.uint8],
-    found: NDArray[np.float64],
-) -> bool:
-    """Set found [n] to the numbers of a field, NaN where it is missing; False if one has too many digits to be exact.
-
-    Others are the nearest to what is written: digits and the power of ten are exact, so only their quotient is rounded
-    (Clinger, How to read floating point numbers accurately, 1990).
-    """
-    for i in range(kinds.size):
-        found[i] = np.nan
-        if kinds[i] == MISSING:
-            continue
-        is_negative, digits, scale, n_digits = data[begins[i]] == _MINUS, 0, 1.0, 0
-        is_behind_point = False
-        for at in range(begins[i] + is_negative, stops[i]):
-            if data[at] == _POINT:
-                is_behind_point = True
-                continue
-            digits = digits * 10 + int(data[at]) - _ZERO
-            n_digits += 1
-            if is_behind_point:
-                scale *= 10.0
-            if n_digits > (_EXACT_DIGITS if is_behind_point else _WHOLE_DIGITS):
-                return False
-        found[i] = -(digits / scale) if is_negative else digits / scale
-    return True
-
-
-@kernel
-def distinct_values(
-    data: NDArray[np.uint8],
-    begins: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    kinds: NDArray[np.uint8],
-    slots: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    firsts: NDArray[np.int64],
-) -> int:
-    """Number the n values of a field by first appearance; missing and empty ones have the code -1.
-
-    begins, stops, kinds : see `copy_values`. slots : a power of two above n, all -1. codes [n] : set. firsts [n] : the
-    event of each distinct value is set. Returns their number.
-    """
-    count, mask = 0, slots.size - 1
-    for i in range(kinds.size):
-        codes[i] = -1
-        if kinds[i] == MISSING or begins[i] == stops[i]:
-            continue
-        slot = _hash(data, begins[i], stops[i]) & mask
-        while slots[slot] >= 0 and not _same(data, begins, stops, firsts[slots[slot]], i):
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot], firsts[count] = count, i
-            count += 1
-        codes[i] = slots[slot]
-    return count
-
-
-@kernel
-def _hash(data: NDArray[np.uint8], begin: int, stop: int) -> int:
-    """FNV-1a, 32 bits: Fowler, Noll, Vo, http://www.isthe.com/chongo/tech/comp/fnv/."""
-    found = np.uint32(2166136261)
-    for at in range(np.uint64(begin), np.uint64(stop)):
-        found = np.uint32((found ^ np.uint32(data[at])) * np.uint32(16777619))
-    return int(found)
-
-
-@kernel
-def _same(data: NDArray[np.uint8], begins: NDArray[np.int64], stops: NDArray[np.int64], one: int, other: int) -> bool:
-    """Whether two values are the same."""
-    if stops[one] - begins[one] != stops[other] - begins[other]:
-        return False
-    to = np.uint64(begins[other])
-    for at in range(np.uint64(begins[one]), np.uint64(stops[one])):
-        if data[at] != data[to]:
-            return False
-        to += np.uint64(1)
-    return True

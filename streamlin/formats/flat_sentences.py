@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from streamlin.config import FieldsConfig
 from streamlin.events import Batch, CodedTexts, Distinct, Records, TokenColumns
-from streamlin.formats.flat_columns import Places, distinct, ids_of, objects, room, texts_of
-from streamlin.formats.flat_json import DECIMAL, ESCAPED, MISSING
+from streamlin.formats.flat_columns import Places, are_names, distinct, ids_of, objects, room, texts_of
+from streamlin.formats.flat_json import ESCAPED, MISSING
 from streamlin.formats.flat_lists import find_lists
 from streamlin.formats.utf8 import Indices
 from streamlin.kernel.byte_buffers import concatenate
@@ -83,6 +83,5 @@ def _names(fields: FieldsConfig) -> tuple[str, ...]:
 
 def _fit(kinds: NDArray[np.uint8], items: NDArray[np.uint8]) -> bool:
     """Whether all values are of kinds that can be read here; an error in one is for the other decoder to name."""
-    ids = kinds[_ID]
-    fields_fit = not kinds[_OTHERS].any() and not ((ids == ESCAPED) | (ids == DECIMAL)).any()
+    fields_fit = not kinds[_OTHERS].any() and are_names(kinds[_ID])
     return fields_fit and not (items[_TOKENS] == MISSING).any() and not (items[_TAGS] == ESCAPED).any()

@@ -40,15 +40,16 @@ def checked_weights(values: Sequence[float | None]) -> NDArray[np.float64]:
     """float64[n]; None is 1. Raises RecordError for one that is not from 0 to `MAX_WEIGHT`."""
     if values.count(None) == len(values):
         return np.ones(len(values))
-    return check_weights(np.array([1.0 if value is None else value for value in values], np.float64))
+    column = np.array([1.0 if value is None else value for value in values], np.float64)
+    check_weights(column)
+    return column
 
 
-def check_weights(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights [n]. Raises RecordError for one that is not from 0 to `MAX_WEIGHT`."""
+def check_weights(column: NDArray[np.float64]) -> None:
+    """Raise RecordError for a weight that is not from 0 to `MAX_WEIGHT`."""
     bad = ~((column >= 0.0) & (column <= MAX_WEIGHT))  # also refuses NaN
     if bad.any():
         raise RecordError(f"weight is {column[bad][0]:g}, expected a number from 0 to {MAX_WEIGHT:g}")
-    return column
 
 
 def unix_times(values: Sequence[Scalar], per_second: float = 1.0) -> NDArray[np.float64]:

@@ -126,7 +126,7 @@ class Run:
                     self._hosts = self._open.enter_context(hosting(config, self.model, self.notice))
             opened = readers.open_all(address, source, limit) if self._shards is None else self._shards.readers
             self._readers = [self._open.enter_context(closing(reader)) for reader in opened]
-            self._source, self._source_progress = self._readers[0].source, SourceProgress(self._readers[0])
+            self._source_progress = SourceProgress(self._readers[0])
             advice = {kind: line for reader in self._readers for kind, line in reader.decoder.advice.items()}
             self._read = ReadRecords(self.notice, advice)
             self._tagged_texts = TaggedTexts(self._readers[0].decoder.tag_hint)
@@ -151,7 +151,7 @@ class Run:
             )
         )
         self._writer = opened(closing(BackgroundTasks(config.pipeline.threads > 1)))
-        if self._sinks.commit_positions and getattr(self._source, "shared", False):
+        if self._sinks.commit_positions and getattr(self._readers[0].source, "shared", False):
             # The commit comes before the checkpoint is written; no process would learn what a crash in between undoes.
             raise ConfigError("kafka: transactional= needs assignment=all")
         if self._sinks.commit_positions and self._shards is not None:
@@ -271,9 +271,9 @@ class Run:
 
     def lag(self) -> dict[str, int] | None:
         """Events that wait in each part of the source; None if the source can't tell."""
-        if getattr(self._source, "extent", None) is None:
-            return None
         sources = [reader.source for reader in self._readers if reader.key == self._readers[0].key]
+        if getattr(sources[0], "extent", None) is None:
+            return None
         extents: dict[str, tuple[int, int]] = {}
         for source in sources:  # of shards, each has parts of its own
             extents |= getattr(source, "extent")()  # noqa: B009

@@ -19,7 +19,7 @@ from tests.formats.test_flat_json import BLANKS, TEXTS, VALUES
 FIELDS = FieldsConfig(columns=("pos",))
 FLAT = open_sentences("json", {}, FIELDS, (), cutter("words"))
 FLAT.decode(single_records([b'{"tokens": []}'] * FIRST))
-ANY = open_sentences("json", {}, FIELDS, ("else.where",), cutter("words"))
+ANY = open_sentences("json", {}, FIELDS, ("elsewhere",), cutter("words"))
 """A further field is read by msgspec alone, so this one reads everything with it."""
 VIEW = TokenView(22, ("pos",))
 

@@ -75,12 +75,12 @@ def test_a_resumed_run_goes_on_from_its_share(path: Path, tmp_path: Path) -> Non
     assert_are_as_events(told(path, **checkpoint), EVENTS // 2)
 
 
+def test_so_does_one_in_rounds_of_shards(path: Path) -> None:
+    rounds = {"mixing.shards": 4, "mixing.floor": 100, "mixing.max_events": 400}
+    assert_are_as_events(told(path, **rounds), 0)
+
+
 def test_an_empty_file_is_done_at_once(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("\n")
     assert {share for _, share in told(path)} <= {0.0, 1.0}
-
-
-def test_so_does_one_in_rounds_of_shards(path: Path) -> None:
-    rounds = {"mixing.shards": 4, "mixing.floor": 100, "mixing.max_events": 400}
-    assert_are_as_events(told(path, **rounds), 0)
