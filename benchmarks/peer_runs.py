@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.peer_streams import Stream
 from benchmarks.peer_tools import RIVER, SCIKIT_LEARN, TEXTS, VW, VW_BITS, named
-from benchmarks.processes import Finished, repetitions, reported, run_module, write_synthetic
+from benchmarks.processes import Finished, repetitions, reported, run_module
 
 Options = Mapping[str, Sequence[str]]
 """Configurations of streamlin by name."""
@@ -38,14 +38,6 @@ def repeated(cases: Sequence[Case], repeat: int) -> list[Figures]:
             if number == 0 or not case.once:
                 row["runs"].append(case.run())
     return rows
-
-
-def warm_up(chosen: Options, folder: Path) -> None:
-    """Compile every kernel of streamlin, so that it is on disk."""
-    source = folder / "warm.jsonl"
-    write_synthetic(source, events=2_000, words=25, labels=4)
-    for options in chosen.values():
-        reported(folder, str(source), "--predictions", f"{folder}/warm-predictions.jsonl?mode=overwrite", *options)
 
 
 def streamlin(chosen: Options, stream: Stream, folder: Path, start: bool = False) -> list[Case]:

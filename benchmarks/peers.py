@@ -14,9 +14,7 @@ from typing import Any
 
 from benchmarks import peers_accuracy, peers_grid, peers_preset, peers_speed, peers_tagging
 from benchmarks.machine import machine, sentence
-from benchmarks.peer_runs import warm_up
-from benchmarks.peer_tools import chosen
-from benchmarks.processes import run
+from benchmarks.processes import run, streamlin
 from benchmarks.tables import marked
 
 REPORT = Path(__file__).resolve().parents[1] / "bench"
@@ -38,8 +36,7 @@ def main() -> None:
     trial = " A quick trial: these figures mean nothing." if arguments.quick else ""
     texts = [marked("peers-machine", f"Machine: {sentence(figures['machine'], *PACKAGES)}.{trial}")]
     print(texts[0], flush=True)
-    with tempfile.TemporaryDirectory(prefix="streamlin-peers-") as folder:
-        warm_up(chosen(arguments.quick), Path(folder))
+    streamlin("warm")  # what is not compiled yet is not measured
     for name in [arguments.only] if arguments.only else PARTS:
         with tempfile.TemporaryDirectory(prefix="streamlin-peers-") as folder:
             figures[name] = PARTS[name].measure(Path(folder), repeat, arguments.quick)
